@@ -7,7 +7,7 @@ import RecordingCore
 import SettingsCore
 import Testing
 
-/// Meters that a person wants gone, and ids that nobody gives any more.
+/// Meters that a person wants removed, and ids that nobody gives any more.
 @Suite(.timeLimit(.minutes(10)))
 struct ForgettingTests {
     private let store = InMemoryMeterStore()

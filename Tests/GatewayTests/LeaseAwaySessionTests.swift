@@ -10,14 +10,14 @@ import Testing
 /// Sessions whose cloud is away (Docs/Leases.md#rule-4).
 @Suite(.timeLimit(.minutes(10)))
 struct LeaseAwaySessionTests {
-    /// Rule 2: the watchdog needs no word from the task that renews.
+    /// Rule 2: the watchdog does not depend on the task that renews.
     @Test func hardStop_cutsTheLink_underStrict_evenWhenTheKeeperHangs() async throws {
         let bench = LeaseBench(.strict)
         let one = bench.host(1)
         let session = try await one.pluggedIn()
         await bench.advance(by: .seconds(2), one)
         one.link.set(.silent)
-        // No task runs from here on: the loop's own timers have to do.
+        // No task runs from here on: the loop's own timers must be enough.
         let granted = try #require(one.link.times(of: .acquire(.um)).first)
         bench.loop.advance(by: granted + .seconds(107) - bench.loop.now)
         #expect(one.links.openChannels == 1)
@@ -129,7 +129,7 @@ struct LeaseAwaySessionTests {
         #expect(try await bench.leave(one, session) == .none)
     }
 
-    /// A host is strict for itself in a zone that keeps.
+    /// A host can be strict for itself in a zone that keeps.
     @Test func hostThatIsStrict_stopsByItself_inAZoneThatKeeps() async throws {
         let bench = LeaseBench(.keep)
         let one = bench.host(1, policy: .strict)

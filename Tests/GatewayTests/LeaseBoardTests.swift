@@ -3,7 +3,7 @@ import LeaseCore
 import MeterModel
 import Testing
 
-/// What a host knows of the others' leases.
+/// What a host knows about the others' leases.
 struct LeaseBoardTests {
     private let own = HostID(high: 0, low: 1)
 

@@ -8,7 +8,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-/// `connect` in a zone: whom it waits for, and what it says.
+/// `connect` in a zone: what it waits for, and what it reports.
 @Suite(.timeLimit(.minutes(10)))
 struct LeaseDirectoryTests {
     @Test func connect_namesTheHolder_andChangesNothing_whenAnotherHostHasIt() async throws {
@@ -119,7 +119,7 @@ struct LeaseDirectoryTests {
         try await world.leave()
     }
 
-    /// The release waits for the renewal's answer (Docs/Leases.md#rule-6), and whoever asked waits for both.
+    /// The release waits for the renewal's answer (Docs/Leases.md#rule-6), and the caller waits for both.
     @Test func disconnect_returnsOnceTheLeaseIsFree_whileARenewalIsUnderWay() async throws {
         let world = try await World(.keep)
         try await world.directory.plugIn(.tc66c, id: .tc, at: "/dev/ttyUSB1")
@@ -169,7 +169,7 @@ struct LeaseDirectoryTests {
     }
 }
 
-/// Two hosts with one meter each can reach; the first one has it.
+/// Two hosts that can both reach one meter; the first one has it.
 private struct World {
     let bench: LeaseBench
     let one: LeaseHost
@@ -200,7 +200,7 @@ private struct World {
         Task { await directory.failure { try await $0.connect("\(meter)", request) } }
     }
 
-    /// The error that a request ends with, nil if it does not.
+    /// The error that a request ends with, if any.
     func connect(_ request: ConnectRequest, to meter: MeterID = .um) async throws -> GatewayError? {
         try await end(connecting(request, to: meter))
     }

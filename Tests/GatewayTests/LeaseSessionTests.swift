@@ -67,7 +67,7 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(one, session) == .none)
     }
 
-    /// The host learns it with its next renewal, and stops in time when it is cut off after that.
+    /// The host learns of it with its next renewal, and stops in time if it is cut off after that.
     @Test func stricterPolicy_endsALinkThatIsHeldAlready() async throws {
         let bench = LeaseBench(.keep)
         let one = bench.host(1)
@@ -186,7 +186,7 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(two, second) == .none)
     }
 
-    /// L5: 135 s after the last renewal was received, not before.
+    /// L5: 135 s after the last renewal was received, and not before.
     @Test func deadHost_losesTheMeter_afterItsTimeAndTheLockDelay() async throws {
         let bench = LeaseBench(.strict)
         let (one, two) = (bench.host(1), bench.host(2))
@@ -216,7 +216,7 @@ struct LeaseSessionTests {
         await bench.advance(by: .seconds(2), one, two)
 
         await second.connect(ConnectOptions(isTakeover: true))
-        // It asks first who has the meter, so that it takes one round trip more.
+        // It first asks who has the meter, which takes one more round trip.
         await bench.advance(by: .seconds(3), one, two) {
             let open = one.links.openChannels + two.links.openChannels
             #expect(policy == .keep || open <= 1)
@@ -274,7 +274,7 @@ struct LeaseSessionTests {
         #expect(bench.loop.pendingTimers == 0)
     }
 
-    /// Rule 5 of the restart kind: the old process is gone, so there is nothing to wait for.
+    /// Rule 5, for a restart: the old process is gone, so there is nothing to wait for.
     @Test func restartedHost_takesItsMeterAtOnce() async throws {
         let bench = LeaseBench(.strict)
         let before = bench.host(1, session: 10)
@@ -291,8 +291,8 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(after, session).channels == 0)
     }
 
-    /// By a cloud of another version, or because somebody else was quicker: the holder is named at once, instead of when
-    /// the wait is over.
+    /// Refused by a cloud of another version, or because somebody else was quicker: the holder is named at once,
+    /// instead of at the end of the wait.
     @Test func takeover_endsWithTheHolder_whereItIsRefused() async throws {
         let bench = LeaseBench(.keep)
         let (one, two) = (bench.host(1), bench.host(2))
@@ -315,7 +315,7 @@ struct LeaseSessionTests {
         for (host, session) in [(one, first), (two, second)] { _ = try await bench.leave(host, session) }
     }
 
-    /// The event stream was away for a moment, as when a host goes from one copy of the cloud to another.
+    /// The event stream was interrupted for a moment, as when a host moves from one copy of the cloud to another.
     @Test(arguments: LeasePolicy.allCases)
     func takeover_isSeenAsSoonAsTheStreamIsOpenAgain(policy: LeasePolicy) async throws {
         let bench = LeaseBench(policy)
@@ -441,7 +441,7 @@ struct LeaseSessionTests {
             guard let seen = await two.keeper.who().first else { return }
             #expect(seen.state == "held" && seen.remaining_ms.map { $0 > 40_000 } == true)
         }
-        // Renewals are no events, so the list was asked for; not more often than it helps.
+        // Renewals are not events, so the list was requested; but not more often than is useful.
         let lists = two.link.times(of: .list)
         #expect((8...30).contains(lists.count), "\(lists.count) lists in ten minutes")
         #expect(zip(lists.dropFirst(2), lists.dropFirst(3)).allSatisfy { $1 - $0 >= .seconds(10) })

@@ -9,7 +9,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-/// `connect` from where the meter is not heard: another host is connected to it, so it does not advertise.
+/// `connect` on a host that does not hear the meter: another host is connected to it, so it does not advertise.
 @Suite(.timeLimit(.minutes(10)))
 struct LeaseUnheardTests {
     @Test func connect_namesTheHolderAtOnce_andAsksForNothing() async throws {
@@ -59,7 +59,7 @@ struct LeaseUnheardTests {
         let world = try await World()
 
         let failure = try await world.connect(.takingOver())
-        // Virtual time may run ahead of what is given back.
+        // Virtual time may run ahead of the release.
         for _ in 0..<60 where await world.first.state != "data-available" { await world.advance(by: .seconds(1)) }
 
         #expect(failure?.code == .timedOut)
@@ -70,7 +70,7 @@ struct LeaseUnheardTests {
         try await world.leave()
     }
 
-    /// It still counts as heard, so it is not looked for: the first attempt at a link fails instead.
+    /// It still counts as heard, so it is not searched for: the first attempt at a link fails instead.
     @Test func meterThatWentOutOfReachJustNow_isGivenBack_andTheTakerIsToldWhoHasIt() async throws {
         let world = try await World()
         try await world.hear()
@@ -228,7 +228,7 @@ extension ConnectRequest {
     }
 }
 
-/// Two hosts. The first one has a meter, by default over Bluetooth LE; the second one does not hear it.
+/// Two hosts. The first has a meter, by default over Bluetooth LE; the second does not hear it.
 private struct World {
     let bench: LeaseBench
     let one: LeaseHost

@@ -7,7 +7,7 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-/// What a session makes of a permission by itself, with a gate that says nothing more.
+/// What a session does with a permission by itself, with a gate that says nothing more.
 @Suite(.timeLimit(.minutes(10)))
 struct LinkGateTests {
     private let host = VirtualHost()
@@ -75,7 +75,7 @@ struct LinkGateTests {
     }
 }
 
-/// Writes down what it is told, and says only what a test says.
+/// A gate that records what it is told, and says only what a test says.
 private final class MuteGate: LinkGate {
     enum Word: Equatable {
         case ask, linkUp, cancel

@@ -8,7 +8,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-/// One TC66C on a cable and on its radio.
+/// One TC66C that is reached over its cable and its radio.
 @Suite(.timeLimit(.minutes(10)))
 struct MeterAliasTests {
     private static let cable = MeterID.usb(vendor: 0x28E9, product: 0x018A, serial: "66C")
@@ -21,7 +21,7 @@ struct MeterAliasTests {
         try await bench.directory.restore()
     }
 
-    /// Both ids are here, wanted, and have told what they are.
+    /// Both ids are present, wanted, and have told what they are.
     private func bothConnected(_ other: (any SimulatedMeter)? = nil) async throws {
         for (id, path) in [(MeterID.tc, "/dev/radio"), (Self.cable, "/dev/ttyACM0")] {
             try await bench.plugIn(.tc66c, id: id, at: path)
@@ -30,7 +30,7 @@ struct MeterAliasTests {
         }
         bench.host.loop.advance(by: .seconds(3))
         for id in [MeterID.tc, Self.cable] {
-            // The first one's word may have made them one.
+            // What the first one told may have merged them.
             guard let status = await bench.directory.status().first(where: { $0.id == "\(id)" }) else { continue }
             let said = try #require(status.device)
             let device = DeviceInfo(
@@ -82,8 +82,8 @@ struct MeterAliasTests {
         #expect(await bench.leave() == .none)
     }
 
-    /// A UC96 by both of its radios (aalaei/generic_power_meter): the addresses differ in the group bit alone. The LE one
-    /// stays, whichever was heard first.
+    /// A UC96 on both of its radios (aalaei/generic_power_meter): the addresses differ only in the group bit. The LE
+    /// address stays, whichever was heard first.
     @Test(arguments: [false, true])
     func atorchWithTwoAddresses_isOneMeter(isClassicFirst: Bool) async throws {
         let (le, classic) = try Self.radios("3A:4E:A4:D8:C0:48", "3B:4E:A4:D8:C0:48", model: .atorchUSB)
@@ -202,7 +202,7 @@ struct MeterAliasTests {
 
         #expect(body.meter == "\(MeterID.tc)")
         #expect(await bench.directory.status().map(\.id).sorted() == ["\(MeterID.tc)", "\(Self.cable)"].sorted())
-        // Both say again that they are the same.
+        // Both report again that they are the same.
         try await bothConnected()
         #expect(await bench.directory.status().count == 2)
         #expect(try await bench.settings.aliases().isEmpty)

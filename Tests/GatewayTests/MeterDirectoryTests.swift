@@ -79,7 +79,7 @@ struct MeterDirectoryTests {
         try await next.directory.restore()
         try await next.plugIn(.um25c)
         next.host.loop.advance(by: .seconds(1))
-        // What was asked for is not there: another will do until it is.
+        // The requested link is not there: another will do until it is.
         #expect(try await next.status().transport == "serial")
         #expect(await next.leave() == .none)
     }
@@ -300,7 +300,8 @@ struct MeterDirectoryTests {
         #expect(await bench.leave() == .none)
     }
 
-    /// However it is declared: the configuration says it at the start, and not as a meter that is tried in vain.
+    /// However it is declared: a meter from the configuration is refused at the start too, instead of being tried in
+    /// vain.
     @Test func modelWithoutADriver_isRefused_fromTheConfigurationToo() async {
         let failure = await bench.failure {
             try await $0.declare(DeclaredPort(path: .port, model: .fnb58), wanted: true)
@@ -338,7 +339,7 @@ struct MeterDirectoryTests {
         #expect(try await bench.status().state == "data-available")
     }
 
-    /// Waiting would not help, so the person hears it at once; it is tried on all the same.
+    /// Waiting would not help, so the person is told at once; attempts continue all the same.
     @Test func connect_saysAtOnce_thatThereIsNoPermission() async throws {
         try await bench.plugIn(.um25c)
         bench.host.links.refuse(.port, with: ChannelFailure(.permission, "no permission to open /dev/ttyUSB0"))

@@ -17,9 +17,9 @@ struct MeterReferenceTests {
         ("aabbccddee01", "AA:BB:CC:DD:EE:01"), (" AABBCCDDEE01 ", "AA:BB:CC:DD:EE:01"),
         ("USB:5FC9:0063:007965", "usb:5fc9:0063:007965"), ("usb:5fc9:63:007965", "usb:5fc9:0063:007965"),
         ("port:pi:/dev/rfcomm0", "port:pi:/dev/rfcomm0"),
-        // A name, whole, counts for more than the beginning of two others.
+        // A complete name takes precedence over the beginning of two others.
         ("bench", "02:00:00:00:00:01"), ("BENCH LEFT", "AA:BB:CC:DD:EE:01"),
-        // A name, whole, counts for more than the beginning of an address.
+        // A complete name takes precedence over the beginning of an address.
         ("aabb", "port:pi:/dev/rfcomm0"),
         ("bench r", "AA:BB:CC:DD:EE:02"), ("02", "02:00:00:00:00:01"), ("0200", "02:00:00:00:00:01"),
         ("02-00", "02:00:00:00:00:01"), ("usb:5fc9", "usb:5fc9:0063:007965"), ("usb", "usb:5fc9:0063:007965"),

@@ -6,11 +6,11 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-/// What somebody on the loop sees of all meters, without waiting.
+/// What code on the loop sees of all meters, without waiting.
 struct MeterSnapshotTests {
     private let bench = DirectoryBench(InMemoryMeterStore())
 
-    /// As taken on the loop, in one go.
+    /// Taken on the loop, in one pass.
     private func snapshots() -> [MeterSnapshot] {
         let seen = Mutex<[MeterSnapshot]>([])
         bench.host.loop.perform { [directory = bench.directory] in

@@ -9,8 +9,8 @@ import RecordingCore
 import SettingsCore
 import Testing
 
-/// What looks like a meter and goes as it came, as a neighbour's gadget does, leaves nothing behind: through the real
-/// directory, recorder, recordings and lease keeper.
+/// A device that looks like a meter and goes as it came, such as a neighbour's gadget, leaves nothing behind: through
+/// the real directory, recorder, recordings and lease keeper.
 @Suite(.timeLimit(.minutes(10)))
 struct PassersByTests {
     private let zone = LeaseBench(.keep)
@@ -46,7 +46,7 @@ struct PassersByTests {
             await bench.directory.hear(SettingsNews(of: [sighting.id]))
             if number == 0 { #expect(try await Lists(of: self) != before) }
             await bench.directory.take(.vanished(sighting))
-            // A list that grows is found before the rest takes long because of it.
+            // Finds a list that grows before it makes the rest take long.
             if number == 100 { try #require(await Lists(of: self) == before) }
         }
 
@@ -81,7 +81,7 @@ struct PassersByTests {
         try await leave()
     }
 
-    /// A grant that is on its way when its meter goes is given back all the same.
+    /// A grant that is on its way when its meter goes is released all the same.
     @Test func meterThatGoesWhileItIsAskedFor_keepsNoLease() async throws {
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
@@ -97,7 +97,7 @@ struct PassersByTests {
         try await leave()
     }
 
-    /// One turn of the loop, however many there are, so that no meter changes while others are looked at.
+    /// Takes one turn of the loop, however many meters there are, so that none changes while others are looked at.
     @Test func statusOfManyMeters_isOneLookAtAll() async throws {
         try await bench.plugIn(.um25c)
         let one = await workOfAStatus()
@@ -115,7 +115,7 @@ struct PassersByTests {
             id: .mac(address), model: nil, name: "neighbour", link: .ble(RadioLink(address: address, adapter: adapter)))
     }
 
-    /// How often the loop is given to somebody for one.
+    /// How often the loop is used for one status.
     fileprivate func workOfAStatus() async -> Int {
         let before = zone.loop.jobsRun
         _ = await bench.directory.status()
@@ -127,7 +127,7 @@ struct PassersByTests {
         #expect(try await zone.leave(host) == .none)
     }
 
-    /// What there is for each meter, in each place that has something.
+    /// What is stored for each meter, in every place that stores something.
     private struct Lists: Equatable {
         var listed: [String]
         var support: Int

@@ -8,7 +8,7 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-/// What the meters need of the radios: the search follows it.
+/// What the meters need from the radios, which the search follows.
 struct RadioDemandTests {
     private let bench = DirectoryBench(InMemoryMeterStore())
     private let adapter = MACAddress(bits: 0x001A_7DDA_7113)
@@ -58,7 +58,7 @@ struct RadioDemandTests {
         #expect(await bench.leave() == .none)
     }
 
-    /// Another host is connected to it: it is not heard, until that host lets go.
+    /// Another host is connected to it, so it is not heard until that host lets go.
     @Test func meterThatAnotherHostHas_isDistant_andNotMissing() async throws {
         let distant = DirectoryBench(InMemoryMeterStore(), gate: ElsewhereGate())
         let link = try link(over: .ble)
@@ -69,7 +69,7 @@ struct RadioDemandTests {
         #expect(await bench.leave() == .none)
     }
 
-    /// Only the store knows over which radio it came.
+    /// Only the store knows over which radio it was reached.
     @Test func afterARestart_meterIsLookedFor_whereItWasSeenLast() async throws {
         let store = InMemoryMeterStore()
         try await store.save(
@@ -82,7 +82,7 @@ struct RadioDemandTests {
     }
 }
 
-/// Another host has every meter.
+/// A gate for which another host has every meter.
 private struct ElsewhereGate: LinkGate {
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) {}
     func ask(for meter: MeterID, _ wish: LeaseIntent, over transport: LeaseTransport, isUp: Bool) {}

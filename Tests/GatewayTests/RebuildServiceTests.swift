@@ -21,7 +21,7 @@ struct RebuildServiceTests {
             settings: settings, wallNow: { .epoch }, hasFetched: { hasFetched }, logger: log.logger)
     }
 
-    /// Meters, every one of which is there under its normal name and under an older one.
+    /// Stores meters each of which has a record under its normal name and under an older one.
     private func plant(_ count: Int) async {
         let host = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
         for index in 1...count {

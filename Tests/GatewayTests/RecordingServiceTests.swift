@@ -15,7 +15,7 @@ struct RecordingServiceTests {
     private let log = LogBook()
     private let host = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)
 
-    /// A daemon's recordings; another one on the same stores is the daemon after a restart.
+    /// A daemon's recordings. Another service on the same stores is the daemon after a restart.
     private func service() -> RecordingService {
         let settings = SettingsService(
             repository: records, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
@@ -23,7 +23,7 @@ struct RecordingServiceTests {
         return RecordingService(host: host, repository: store, settings: settings, loop: loop, logger: log.logger)
     }
 
-    /// A second of the loop's time a reading.
+    /// Adds readings, each a second apart on the loop's clock.
     private func read(_ count: Int, amperes: Double, into track: RecordingTrack) {
         for _ in 0..<count {
             loop.advance(by: .seconds(1))
@@ -175,7 +175,7 @@ struct RecordingServiceTests {
         try await eventually("the readings are stored") { await store.runningRecordings().first?.totals.readings == 59 }
         read(30, amperes: 1, into: track)
 
-        // Nothing of `before` is written any more.
+        // `before` writes nothing any more.
         let after = service()
         try await after.restore()
         read(10, amperes: 1, into: after.track(for: .um))
@@ -269,7 +269,7 @@ struct RecordingServiceTests {
 
     // MARK: - Others
 
-    /// A recording of the same meter that another host tells of.
+    /// A recording of the same meter by another host.
     private func plant(_ name: String, from start: WallTime, for length: Duration) async -> RecordingID {
         let other = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
         let recording = Recording(

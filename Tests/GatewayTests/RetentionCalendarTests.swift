@@ -4,7 +4,7 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-/// What a host does with its calendar, before it deletes anything by age.
+/// What a host checks about its calendar before it deletes anything by age.
 struct RetentionCalendarTests {
     private let store = InMemoryMeterStore()
     private let clock = TestCalendar()
@@ -27,7 +27,7 @@ struct RetentionCalendarTests {
         try await store.append(chunks)
     }
 
-    /// Deletes what is older than a year, and says what is left.
+    /// Deletes what is older than a year, and returns what is left.
     private func prune(by calendar: RetentionCalendar) async throws -> [WallTime] {
         let cutoff = try await calendar.today() + .seconds(-365 * 86_400)
         _ = try await store.prune(before: cutoff, maxBytes: .max)
@@ -61,7 +61,7 @@ struct RetentionCalendarTests {
 
         clock.wall = real
         clock.isConfirmed = true
-        // Measured before the calendar was set right, and stored after it.
+        // Measured before the calendar was corrected, and stored after it.
         try await store(at: WallTime(millisecondsSince1970: 60_000), by: calendar)
         for _ in 0..<300 {
             clock.run(.seconds(24 * 3600))
@@ -129,7 +129,7 @@ private final class TestCalendar: Sendable {
         set { state.withLock { $0.isConfirmed = newValue } }
     }
 
-    /// Both go on.
+    /// Lets both clocks run.
     func run(_ duration: Duration) {
         state.withLock { state in
             state.now = state.now + duration

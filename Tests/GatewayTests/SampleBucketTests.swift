@@ -6,7 +6,7 @@ import Testing
 struct SampleBucketTests {
     private static let start = WallTime(millisecondsSince1970: 1_794_999_600_000)
 
-    /// Of a meter that tells now this, now that, as some do.
+    /// A reading with varying quantities, as some meters send.
     private func reading(_ rng: inout SeededRNG) -> Reading {
         var reading = Reading()
         for quantity in [Quantity.voltage, .current, .energy] where rng.next() % 4 != 0 {
@@ -15,7 +15,7 @@ struct SampleBucketTests {
         return reading
     }
 
-    /// A bucket of parts is the bucket of the whole.
+    /// A bucket merged from parts equals the bucket of the whole.
     @Test func merging_isAsAddingAll() {
         for seed in UInt64(0)..<300 {
             var rng = SeededRNG(seed: seed)
@@ -104,7 +104,7 @@ struct SampleBucketTests {
         }
     }
 
-    /// A minute is kept in a few tens of bytes, so that a year of them is some megabytes.
+    /// A minute takes a few tens of bytes, so that a year of them takes some megabytes.
     @Test func minutes_areShort() {
         var block = SampleBucketBlock(tier: .minute, holding: Self.start)
         var rng = SeededRNG(seed: 3)

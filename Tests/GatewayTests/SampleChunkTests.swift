@@ -20,7 +20,7 @@ struct SampleChunkTests {
         return try #require(chunk)
     }
 
-    /// Bytes that pass the check, whatever they are.
+    /// A chunk of any bytes with a correct check.
     private func sealed(_ bytes: [UInt8], count: Int) -> SampleChunk {
         // FNV-1a as published: offset basis 2166136261, prime 16777619.
         let check = bytes.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }

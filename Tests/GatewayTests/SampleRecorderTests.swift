@@ -111,7 +111,8 @@ struct SampleRecorderTests {
             _ = await store.nextAppend()
         }
 
-        // The beat and one retry. What the tenth write does after it failed, it has not done for certain.
+        // The regular timer and one retry. After the tenth write has failed, the recorder may not have reacted to it
+        // yet.
         #expect(loop.pendingTimers <= 2)
         recorder.finish()
         await running
@@ -139,7 +140,7 @@ struct SampleRecorderTests {
         #expect(status.dropped + status.saved == 400)
         #expect(status.unsaved == 0)
         #expect(store.savedVoltages == Array(status.dropped + 1...400))
-        // The last failed write left at most what is allowed, and one more chunk may have come since.
+        // The last failed write left at most what is allowed, and one more chunk may have arrived since.
         #expect(store.savedChunks.dropLast().reduce(0) { $0 + $1.bytes.count } <= 400)
     }
 
@@ -195,7 +196,7 @@ struct SampleRecorderTests {
             space.answer(with: answer)
             loop.advance(by: .seconds(3600))
             await space.wasAsked()
-            // What it said is kept once the recorder waits again.
+            // The answer is kept by the time the recorder waits again.
             await loop.timers(reach: 1)
             try await eventually("the answer is kept") { recorder.status(path: "").crowding == answer.map { "\($0)" } }
         }
@@ -232,7 +233,7 @@ private final class ScriptedSpace: SpaceRepository {
     }
 }
 
-/// A store that fails when a test says so, and with which a test can keep pace.
+/// A store that fails when a test says so, and lets a test keep pace with it.
 private final class ScriptedSampleStore: SampleRepository {
     private struct State {
         var failure: StoreError?
@@ -257,7 +258,7 @@ private final class ScriptedSampleStore: SampleRepository {
 
     func fail(with error: StoreError?) { state.withLock { $0.failure = error } }
 
-    /// The next batch that was handed over, taken or not.
+    /// The next batch that was passed to `append`, whether or not it was accepted.
     func nextAppend() async -> [Int] {
         var iterator = appends.makeAsyncIterator()
         return Self.voltages(await iterator.next() ?? [])

@@ -34,7 +34,7 @@ struct SeriesBuilderTests {
         if let tier { #expect(builder.width.isMultiple(of: tier.rawValue)) }
     }
 
-    /// Whatever is asked for: never more points than that and one, none outside, and nothing traps.
+    /// Whatever is requested: never more than one point above that number, none outside the span, and no trap.
     @Test func anySpan_hasItsPoints() {
         for seed in UInt64(0)..<500 {
             var rng = SeededRNG(seed: seed)
@@ -65,7 +65,7 @@ struct SeriesBuilderTests {
 
     // MARK: - Peaks
 
-    /// The extremes of the whole are those of the points, and each point's are those of what lies in it, whatever the
+    /// The extremes of the whole are those of the points, and each point's are those of its contents, whatever the
     /// number of points, the order, and whether some of it comes in buckets.
     @Test func downSampling_keepsEveryPeak() {
         for seed in UInt64(0)..<200 {

@@ -14,7 +14,7 @@ struct SeriesServiceTests {
         service = SeriesService(repository: store, recorder: recorder, wallNow: { [loop] in loop.wallNow })
     }
 
-    /// So many readings from the start on, the n-th of n volts.
+    /// Readings from the start on, of which number n has n volts.
     private func chunk(_ numbers: Range<Int>, every step: Duration) -> SampleChunk? {
         var builder = SampleChunkBuilder(meter: .um)
         for number in numbers { builder.append(loop.wallNow + step * number, reading(number)) }
@@ -44,7 +44,7 @@ struct SeriesServiceTests {
         #expect(try await readings(.seconds(2050)) == (0..<2050).map { Double($0) })
     }
 
-    /// A store that counts how often it is asked, with a step of the calendar by 70 years in the middle.
+    /// The store counts how often it is asked, and the calendar steps by 70 years in the middle.
     @Test func emptyYears_costNothing() async throws {
         let later = loop.wallNow + .seconds(70 * 365 * 86_400)
         var builder = SampleChunkBuilder(meter: .um)

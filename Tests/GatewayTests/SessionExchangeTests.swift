@@ -27,7 +27,7 @@ struct SessionExchangeTests {
         #expect(await session.status().poll_interval_ms == interval.milliseconds)
     }
 
-    /// For a report: what a mute meter was asked, until a reading comes.
+    /// For a problem report: what a silent meter was asked, until a reading arrives.
     @Test func traffic_isKept_whileALinkBringsNoReading() async throws {
         let session = try await host.pluggedIn(.um25c)
         host.loop.advance(by: .seconds(5))
@@ -199,7 +199,7 @@ struct SessionExchangeTests {
         let commands = host.links.writes(to: .port).filter { $0.bytes != [0xF0] }
         #expect(commands.map(\.bytes) == [[0xD2], [0xE7], [0xF1]])
         #expect(zip(commands, commands.dropFirst()).allSatisfy { $1.time - $0.time >= .milliseconds(500) })
-        // The simulator loses a command that comes too soon, as the real one does: each shows in the next block.
+        // The simulator loses a command that comes too soon, as a real meter does: each shows in the next block.
         let details = try await latestBlock(traffic)
         #expect(details.contains(FrameDetail("brightness", .integer(2))))
         #expect(details.contains(FrameDetail("screen_timeout_min", .integer(7))))
@@ -310,7 +310,7 @@ struct SessionExchangeTests {
         #expect(await session.waitForData(.seconds(60)) == .shuttingDown)
     }
 
-    /// Its screen says "connected" until it is told (Docs/Protocols/KM003C.md#link).
+    /// Its screen says "connected" until the host disconnects (Docs/Protocols/KM003C.md#link).
     @Test(arguments: [Duration.milliseconds(1), .seconds(5)])
     func km003c_isToldThatWeLeave(after: Duration) async throws {
         let session = try await host.pluggedIn(.km003c)

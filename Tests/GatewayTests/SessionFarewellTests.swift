@@ -22,7 +22,7 @@ struct SessionFarewellTests {
         return session
     }
 
-    /// Docs/Protocols/FNIRSI.md#commands: it freezes when nobody takes what it still sends.
+    /// It freezes if nobody reads what it still sends (Docs/Protocols/FNIRSI.md#commands).
     @Test func fnb58_isReadOn_forTheSecondThatItStillStreams() async throws {
         let session = try await session(.fnb58, over: .hid(path: "/dev/hidraw0"))
         #expect(await host.leave(session) == .none)

@@ -8,7 +8,7 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-/// Radios whose names tell no model, or a wrong one.
+/// Radios whose names do not tell the model, or tell a wrong one.
 @Suite(.timeLimit(.minutes(10)))
 struct SessionIdentificationTests {
     private let host = VirtualHost()
@@ -16,7 +16,7 @@ struct SessionIdentificationTests {
         address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001))
     private let ble = LinkAddress.ble(radio)
 
-    /// A session that is told of a radio, behind which a meter of another model may be.
+    /// A session that learns of a radio, which may belong to a meter of another model.
     private func heard(
         as model: ModelName?, being real: ModelName, _ discoveries: Discoveries = Discoveries()
     ) async throws -> DeviceSession {
@@ -43,8 +43,8 @@ struct SessionIdentificationTests {
         #expect(await host.leave(session) == .none)
     }
 
-    /// Behind its owner's own name a FNIRSI meter is asked only where its characteristics rule out a UM meter, whose data the
-    /// question would clear.
+    /// A FNIRSI meter with a name given by its owner is asked only if its characteristics rule out a UM meter, whose
+    /// data the question would clear.
     @Test func fnirsiUnderAnotherName_isAsked_whereItsLinkIsNoUMs() async throws {
         let discoveries = Discoveries()
         host.links.setModule(.twoServices, at: ble.simulatedPath)
@@ -85,7 +85,7 @@ struct SessionIdentificationTests {
     @Test func meterThatTellsInSeveralFrames_isShownWhole() async throws {
         let session = try await heard(as: .fnb58, being: .fnb58)
         host.loop.advance(by: .seconds(5))
-        // At any moment, whichever frame came last.
+        // At any moment, whichever frame was the last.
         for _ in 0..<50 {
             host.loop.advance(by: .milliseconds(37))
             let reading = try #require(await session.status().reading?.reading)
@@ -103,7 +103,7 @@ struct SessionIdentificationTests {
     }
 }
 
-/// What a session told of its meter.
+/// What a session found out about its meter.
 private final class Discoveries: Sendable {
     private let all = Mutex<[MeterDiscovery]>([])
 

@@ -7,7 +7,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-/// A meter that several links lead to.
+/// A meter that can be reached over several links.
 @Suite(.timeLimit(.minutes(10)))
 struct SessionLinksTests {
     private let host = VirtualHost()
@@ -16,7 +16,7 @@ struct SessionLinksTests {
     private let ble = LinkAddress.ble(radio)
     private let spp = LinkAddress.spp(radio)
 
-    /// A UM25C that is heard over LE and Classic, and wanted.
+    /// A wanted UM25C that is heard over LE and Classic.
     private func dualMode() async throws -> DeviceSession {
         let session = host.session(.um25c)
         for link in [ble, spp] {
@@ -101,7 +101,7 @@ struct SessionLinksTests {
         #expect(await session.status().transport == "spp")
         #expect(await session.state == "data-available")
 
-        // Wanted once more without a word on the kind: it stays.
+        // Connects again without naming the kind of link: it stays.
         await session.connect()
         host.loop.advance(by: .seconds(3))
         #expect(await session.status().transport == "spp")

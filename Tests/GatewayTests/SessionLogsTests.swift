@@ -6,7 +6,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-/// What a KM003C recorded by itself, read between its measurements.
+/// What a KM003C recorded by itself, read between measurements.
 @Suite(.timeLimit(.minutes(10)))
 struct SessionLogsTests {
     private let host = VirtualHost()
@@ -19,7 +19,7 @@ struct SessionLogsTests {
         return session
     }
 
-    /// Lets time pass until the logs are there, or it is clear that they will not be.
+    /// Lets time pass until the logs have arrived, or it is clear that they will not.
     private func read(
         _ wish: LogRequest, from session: DeviceSession
     ) async throws -> MeterLogs {

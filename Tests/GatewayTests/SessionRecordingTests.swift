@@ -48,7 +48,7 @@ struct SessionRecordingTests {
     }
 
     @Test func threshold_reachesTheMeter_thatIsConnected() async throws {
-        // From now on it hears of settings.
+        // From now on it is informed of settings.
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.connect("\(MeterID.um)", .init())

@@ -5,12 +5,12 @@ import MeterModel
 import MeterTestKit
 import Testing
 
-/// What the meter itself is set to, told when it connects and when it changes.
+/// Settings of the meter itself, which are sent when it connects and when they change.
 @Suite(.timeLimit(.minutes(10)))
 struct SessionSettingsTests {
     private let host = VirtualHost()
 
-    /// Commands that reached a UM25C, without the requests.
+    /// Commands that reached a UM25C, without the requests for readings.
     private var commands: [[UInt8]] { host.links.writes(to: .port).map(\.bytes).filter { $0 != [0xF0] } }
 
     @Test func settings_reachTheMeter_whenItConnects() async throws {

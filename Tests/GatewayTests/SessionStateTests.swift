@@ -7,7 +7,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-/// The way through the states, in virtual time.
+/// The transitions between the states, in virtual time.
 @Suite(.timeLimit(.minutes(10)))
 struct SessionStateTests {
     private let host = VirtualHost()
@@ -73,7 +73,7 @@ struct SessionStateTests {
             attemptsByHour.append(host.links.attempts - before)
         }
 
-        // An attempt: 15 s of silence, half a second to settle, at most 72 s of back-off.
+        // One attempt takes 15 s of silence, half a second to settle, and at most 72 s of back-off.
         let times = host.links.attemptTimes(at: .port)
         #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= .milliseconds(15_000 + 500 + 72_000) })
         #expect(attemptsByHour.allSatisfy { $0 >= 40 })
@@ -95,7 +95,7 @@ struct SessionStateTests {
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(gaps.count > 300)
         #expect(gaps.allSatisfy { $0 <= .seconds(72) })
-        // 1 s, 2 s, 4 s …, each a fifth more or less, until 60 s.
+        // 1 s, 2 s, 4 s …, each with up to a fifth more or less, until 60 s.
         for (number, gap) in gaps.prefix(6).enumerated() {
             let nominal = Duration.seconds(1 << number)
             #expect(gap >= nominal * 4 / 5 && gap <= nominal * 6 / 5)

@@ -8,7 +8,7 @@ import SyncCore
 import Synchronization
 import Testing
 
-/// A service on a repository in memory, with a calendar that stands where the test puts it.
+/// A service on a repository in memory, with a calendar set by the test.
 private final class SettingsBench: Sendable {
     let repository = InMemorySettings()
     let log = LogBook()
@@ -23,7 +23,7 @@ private final class SettingsBench: Sendable {
         await service.subscribe { [listener] in listener.hear($0) }
     }
 
-    /// What a page of the cloud brings.
+    /// Applies a record as a page from the cloud does.
     func receive(_ record: SyncRecord) async throws {
         let page = ChangesPage(type: record.key.type, records: [record], token: "t", moreComing: false, epoch: "e")
         await service.merged(try await repository.apply(page))

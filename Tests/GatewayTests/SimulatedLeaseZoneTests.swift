@@ -6,7 +6,7 @@ import SyncCore
 import Synchronization
 import Testing
 
-/// The zone that the tests of the keeper lean on.
+/// The zone that the keeper's tests rely on.
 @Suite(.timeLimit(.minutes(10)))
 struct SimulatedLeaseZoneTests {
     private let loop = VirtualLoop()
@@ -87,7 +87,7 @@ struct SimulatedLeaseZoneTests {
             session: SessionID(high: 0, low: host.low), timeToLive: .seconds(120), transport: .usb)
     }
 
-    /// Lets time pass until a call has come back.
+    /// Lets time pass until a call has returned.
     private func arriving<Value: Sendable>(_ call: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await loop.advance(until: Task { try await call() })
     }

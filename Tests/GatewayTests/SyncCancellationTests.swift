@@ -6,7 +6,7 @@ import SyncCore
 import Synchronization
 import Testing
 
-/// A run that is cancelled anywhere leaves what it did, and the next one goes on from there.
+/// A run that is cancelled anywhere keeps what it has done, and the next one continues from there.
 @Suite(.timeLimit(.minutes(10)))
 struct SyncCancellationTests {
     /// Cancels the engine's run within the n-th call to the cloud or the store.
@@ -21,7 +21,7 @@ struct SyncCancellationTests {
             let spring: @Sendable () async -> Void = {
                 guard calls.next() == number else { return }
                 engine.cancel()
-                // The machine has it before this call is answered.
+                // The machine learns of it before this call is answered.
                 await #expect(throws: Never.self) {
                     try await eventually("the machine hears of it") { await engine.isCancelling }
                 }
@@ -35,7 +35,7 @@ struct SyncCancellationTests {
             bench.store.onCall {}
         }
 
-        /// Whether the run was long enough to be cancelled.
+        /// Whether the run was long enough to reach the call.
         var isSprung: Bool { calls.count >= number }
     }
 
@@ -71,7 +71,7 @@ struct SyncCancellationTests {
             guard trap.isSprung, first.wasCancelled else { break }
             number += 1
         }
-        // Every call of the run was a boundary once.
+        // Every call of the run has been a boundary once.
         #expect(number > scenario.callsMin, "\(scenario): \(number) calls")
     }
 
@@ -139,9 +139,9 @@ struct SyncCancellationTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var name: String
         var timing = SyncTiming()
-        /// Calls that a run has at least.
+        /// The fewest calls in a run.
         var callsMin: Int
-        /// Records in the end.
+        /// Number of records in the end.
         var count: Int
         var prepare: @Sendable (SyncBench) async throws -> Void
 
@@ -198,14 +198,14 @@ extension SyncEngine {
     fileprivate var isCancelling: Bool {
         get async {
             let status = await report().status
-            // A run that was just beginning or over is none to cancel.
+            // A run that was just starting or had just ended cannot be cancelled.
             return status.isCancelling || status.mode == .idle || status.counters.cancelled > 0
         }
     }
 }
 
 extension SyncBench {
-    /// One run, uninterrupted, of an engine that is gone afterwards.
+    /// Makes one complete run with an engine that is stopped afterwards.
     fileprivate func syncOnce() async {
         let engine = engine()
         async let running: Void = engine.run()

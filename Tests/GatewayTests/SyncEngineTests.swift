@@ -53,7 +53,7 @@ struct SyncEngineTests {
             let pages = bench.cloud.calls.count { $0 == .changes }
             engine.trigger(.localChange)
             #expect(try await results.next().trigger == .localChange)
-            // Whatever the word of its own change caused would come before this.
+            // Anything that the event for its own change caused would come before this.
             #expect(await engine.synchronise()?.end == .complete)
             #expect(bench.cloud.calls.count { $0 == .changes } == pages + RecordType.known.count)
         }
@@ -246,7 +246,7 @@ struct SyncEngineTests {
         bench.cloud.onCall { call in
             guard call == .changes else { return }
             hangs.yield()
-            // Until the call is cancelled.
+            // Hangs until the call is cancelled.
             for await _ in AsyncStream<Never>.makeStream().stream {}
         }
         let engine = bench.engine()

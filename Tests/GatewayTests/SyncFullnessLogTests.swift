@@ -6,7 +6,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// A host whose cloud has no room for what it has to tell.
+/// A host whose cloud has no room for what it needs to send.
 @Suite(.timeLimit(.minutes(10)))
 struct SyncFullnessLogTests {
     private let bench = SyncBench()

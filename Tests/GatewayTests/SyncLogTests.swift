@@ -6,7 +6,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// What people can see of the session afterwards: in the log, and after a restart.
+/// What people can see of a sync session afterwards: in the log, and after a restart.
 @Suite(.timeLimit(.minutes(10)))
 struct SyncLogTests {
     private let bench = SyncBench()

@@ -3,20 +3,20 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-/// The loop that the tests of this target lean on.
+/// The loop that the tests of this target rely on.
 struct VirtualLoopTests {
     @Test func advance_waitsForItsTimers_whereAnotherThreadHasTheLoop() async throws {
         let loop = VirtualLoop()
         let isTaken = Atomic(false)
         let second = Atomic(false)
         _ = loop.schedule(at: .origin + .seconds(1)) {
-            // Due as well, as it is set by a timer that ran before.
+            // Due as well, since a timer that ran before set it.
             _ = loop.schedule(at: .origin + .seconds(2)) { second.store(true, ordering: .releasing) }
         }
         let other = Task {
             loop.perform {
                 isTaken.store(true, ordering: .releasing)
-                // Until the other thread has handed its timer over, and for a while longer.
+                // Until the other thread has passed its timer on, and for a while longer.
                 while loop.pendingTimers > 0 {}
                 for _ in 0..<100_000 { _ = loop.now }
             }

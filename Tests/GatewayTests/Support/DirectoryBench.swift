@@ -9,7 +9,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// A directory on a virtual host. Two of them on the same repositories are a daemon before and after a restart.
+/// A directory on a virtual host. Two of them on the same repositories are one daemon before and after a restart.
 struct DirectoryBench {
     let host: VirtualHost
     let sightings = ScriptedSightings()
@@ -17,7 +17,7 @@ struct DirectoryBench {
     let settings: SettingsService
     let directory: MeterDirectory
 
-    /// - Parameter failing: the settings' repository fails too.
+    /// - Parameter failing: makes the settings repository fail too.
     init(
         _ repository: any MeterRepository, settings records: InMemorySettings = InMemorySettings(),
         failing: FailingRepository? = nil, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil,
@@ -35,13 +35,13 @@ struct DirectoryBench {
         directory = MeterDirectory(dependencies: dependencies, logger: host.log.logger)
     }
 
-    /// Plugs a simulated meter in; the watcher tells of it.
+    /// Plugs in a simulated meter, which the watcher reports.
     func plugIn(_ model: ModelName, id: MeterID = .um, at path: String = .port, name: String? = nil) async throws {
         host.links.plug(try #require(SimulatorCatalogue.standard.meter(model)), at: path)
         await directory.take(.appeared(.of(model, id: id, at: path, name: name)))
     }
 
-    /// What a page of the cloud brings: settings of the UM25C that another host wrote a minute from now.
+    /// Applies settings as a page from the cloud does: another host wrote them for the UM25C a minute from now.
     func receive(_ values: [String: SettingValue]) async throws {
         let other = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
         let written = UInt64(clamping: (host.loop.wallNow + .seconds(60)).millisecondsSince1970)
@@ -61,7 +61,7 @@ struct DirectoryBench {
         return Leftovers(on: host.loop, host.links)
     }
 
-    /// The error that a request ends with, nil if it does not.
+    /// The error that a request ends with, if any.
     func failure(_ request: (MeterDirectory) async throws -> some Sendable) async -> GatewayError? {
         do {
             _ = try await request(directory)

@@ -17,7 +17,7 @@ struct LeaseBench {
         zone = SimulatedLeaseZone(loop: loop, policy: policy)
     }
 
-    /// A host with a keeper that runs and hears events.
+    /// A host with a running keeper that receives events.
     func host(
         _ number: UInt64, session: UInt64? = nil, previous: UInt64? = nil, policy: LeasePolicy = .keep,
         zonePolicy: LeasePolicy? = nil, tokens: [MeterID: FencingToken] = [:]
@@ -36,7 +36,7 @@ struct LeaseBench {
         return LeaseHost(host: host, link: link, keeper: keeper, run: Task { await keeper.run() })
     }
 
-    /// Lets time pass a little at a time, and what it sets off reach its end each time.
+    /// Lets time pass in small steps, and after each lets everything that it set off come to its end.
     func advance(
         by duration: Duration, in step: Duration = .milliseconds(250), _ hosts: LeaseHost...,
         each: () async -> Void = {}
@@ -50,7 +50,7 @@ struct LeaseBench {
         }
     }
 
-    /// The same until a task is over that waits for it.
+    /// The same, until a task that waits for time to pass is over.
     func advance<Value: Sendable>(until task: Task<Value, any Error>, _ hosts: LeaseHost...) async throws -> Value {
         let isOver = Atomic(false)
         async let watching: Void = {
@@ -67,7 +67,7 @@ struct LeaseBench {
         return try await task.value
     }
 
-    /// Ends the sessions and gives the leases back, in that order, and says what is left.
+    /// Ends the sessions and then releases the leases, and returns what is left.
     func leave(_ host: LeaseHost, _ sessions: DeviceSession...) async throws -> Leftovers {
         for session in sessions { await session.shutdown() }
         let ending = Task { () async throws -> Void in await host.keeper.shutdown() }
@@ -90,7 +90,7 @@ struct LeaseBench {
     }
 }
 
-/// One host of a zone: sessions on one side, a way to the cloud on the other.
+/// One host of a zone: sessions on one side, a link to the cloud on the other.
 struct LeaseHost {
     let host: VirtualHost
     let link: SimulatedLeaseLink
@@ -99,14 +99,14 @@ struct LeaseHost {
 
     var links: SimulatedLinks { host.links }
 
-    /// A session with a meter that was plugged in at once.
+    /// A session with a meter that is already plugged in.
     func pluggedIn(
         _ model: ModelName = .um25c, id: MeterID = .um, at path: String = .port, isWanted: Bool = true
     ) async throws -> DeviceSession {
         try await host.pluggedIn(model, id: id, at: path, isWanted: isWanted, gate: keeper)
     }
 
-    /// The process dies: nothing is closed, given back or said.
+    /// Kills the process: nothing is closed, released or reported.
     func kill() {
         link.listen(nil)
         link.set(.unreachable)

@@ -36,7 +36,7 @@ struct SyncBench {
                 changed: changed, heard: heard, hostName: hostName), logger: log.logger)
     }
 
-    /// Runs an engine beside `body`, and ends it afterwards.
+    /// Runs an engine alongside `body`, and stops it afterwards.
     func running<Result: Sendable>(
         _ engine: SyncEngine, _ body: (inout SyncResults) async throws -> Result
     ) async throws -> Result {
@@ -58,7 +58,7 @@ struct SyncBench {
 /// The results of an engine's runs, one after the other.
 struct SyncResults {
     private var iterator: Feed<SyncResult>.Subscription.Iterator
-    /// Of the last result that was taken.
+    /// The number of the last result that was taken.
     private(set) var lastRun: UInt64 = 0
 
     init(_ engine: SyncEngine) { iterator = engine.results.subscribe().makeAsyncIterator() }
@@ -72,7 +72,7 @@ struct SyncResults {
 
 extension SyncBench {
     /// Lets time pass from one moment at which the engine wants to be woken to the next, until a run is over. While
-    /// something is under way no time passes, however slow the machine is.
+    /// work is under way no time passes, however slow the machine is.
     @discardableResult
     func passUntilResult(_ engine: SyncEngine, _ results: inout SyncResults) async throws -> SyncResult {
         let patience = Patience("a run is over")
@@ -89,7 +89,7 @@ extension SyncBench {
 }
 
 extension SyncBench {
-    /// Returns once the engine has heard of it.
+    /// Returns once the engine has learned of it.
     func setNetwork(isSatisfied: Bool, seenBy engine: SyncEngine) async throws {
         network.set(isSatisfied: isSatisfied)
         try await eventually("the engine hears of the network") {
@@ -111,7 +111,7 @@ struct TestRNG: RandomNumberGenerator, Sendable {
     }
 }
 
-/// A network that is there when a test says so.
+/// A network that is available when a test says so.
 final class ScriptedNetwork: NetworkMonitor {
     private let state = Mutex<(path: NetworkPath, report: (@Sendable (NetworkPath) -> Void)?)>(
         (NetworkPath(isSatisfied: true, interface: "eth0", kind: .wired), nil))
@@ -135,7 +135,7 @@ final class ScriptedNetwork: NetworkMonitor {
     }
 }
 
-/// The store in memory, with a test's hand in it: watched, delayed, failing.
+/// The store in memory under a test's control: watched, delayed, failing.
 final class HandledStore: SyncRepository {
     private struct State {
         var onCall: @Sendable () async -> Void = {}
@@ -153,16 +153,16 @@ final class HandledStore: SyncRepository {
         self.loop = loop
     }
 
-    /// Runs within each call, before it does anything.
+    /// Sets what runs within each call before it does anything.
     func onCall(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.onCall = body } }
 
-    /// The next call fails; the one after it with the second error, and so on.
+    /// Makes the next call fail; the one after it with the second error, and so on.
     func fail(with errors: StoreError...) { state.withLock { $0.failures += errors } }
 
     var cleanUps: Int { state.withLock { $0.cleanUps } }
     var offsets: [Duration] { state.withLock { $0.offsets } }
 
-    /// All but what was deleted.
+    /// All records that are not deleted.
     var records: [RecordKey: SyncRecord] {
         get async {
             var records: [RecordKey: SyncRecord] = [:]
@@ -173,7 +173,7 @@ final class HandledStore: SyncRepository {
         }
     }
 
-    /// As a person here does.
+    /// Writes as a person on this host does.
     func write(_ number: Int, _ value: Int64 = 1) async throws {
         let change = SettingChange(key: SyncRecord.setting(number).key, property: "v", value: .int(value))
         _ = try await settings.write([change], at: HostMoment(wall: loop.wallNow, sinceBoot: loop.now))
@@ -252,7 +252,7 @@ extension HostID {
 }
 
 extension SyncRecord {
-    /// A record of one property, written by another host long ago.
+    /// A record with one property, written by another host long ago.
     static func setting(_ number: Int, _ value: Int64 = 1) -> SyncRecord {
         let name = String(repeating: "0", count: max(0, 5 - "\(number)".count)) + "\(number)"
         let stamp = Stamp(milliseconds: 1000, counter: 0, host: .second)

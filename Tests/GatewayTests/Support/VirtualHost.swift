@@ -16,14 +16,14 @@ struct VirtualHost {
     let recorder: SampleRecorder
     let log = LogBook()
 
-    /// - Parameter loop: another host's, where two share a clock.
+    /// - Parameter loop: the loop of another host with which this one shares a clock.
     init(loop: VirtualLoop = VirtualLoop()) {
         self.loop = loop
         links = SimulatedLinks(loop: loop)
         recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
     }
 
-    /// A session of a meter that is not there yet.
+    /// A session of a meter that is not plugged in yet.
     func session(
         _ model: ModelName?, id: MeterID = .um, isWanted: Bool = true, settings: [String: String] = [:],
         gate: (any LinkGate)? = nil
@@ -34,7 +34,7 @@ struct VirtualHost {
             gate: gate)
     }
 
-    /// A session whose meter was plugged in at once.
+    /// A session whose meter is already plugged in.
     func pluggedIn(
         _ model: ModelName, id: MeterID = .um, at path: String = .port, isWanted: Bool = true,
         settings: [String: String] = [:], gate: (any LinkGate)? = nil
@@ -45,14 +45,14 @@ struct VirtualHost {
         return session
     }
 
-    /// The states that a meter went through since the start, each with where it came from.
+    /// The state transitions of a meter since the start, each with the previous state.
     func transitions(of id: MeterID = .um) -> [(from: String, to: String)] {
         log.entries(saying: "meter state changed").filter { $0.values["meter.id"] == "\(id)" }.map {
             ($0.values["from"] ?? "", $0.values["to"] ?? "")
         }
     }
 
-    /// Ends the sessions and says what is left of them.
+    /// Ends the sessions and returns what is left of them.
     func leave(_ sessions: DeviceSession...) async -> Leftovers {
         for session in sessions { await session.shutdown() }
         return Leftovers(on: loop, links)
@@ -65,7 +65,7 @@ extension MeterID {
 }
 
 extension String {
-    /// Where the meter of a test is, if there is one.
+    /// The path of a test's meter, if there is only one.
     static let port = "/dev/ttyUSB0"
 }
 

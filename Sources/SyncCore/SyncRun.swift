@@ -1,7 +1,7 @@
 package import MeterModel
 package import SettingsCore
 
-/// One pass over what is to be sent and what is to be read. Lives only in memory, and so dies with its process.
+/// One pass through what has to be sent and what has to be read. Lives only in memory, and so dies with its process.
 package struct SyncRun: Hashable, Sendable {
     /// How the run will end once the present step is done.
     package enum Ending: Hashable, Sendable { case cancel, stop }

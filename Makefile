@@ -25,7 +25,7 @@ run: build ## the real meters where one is plugged in, else four simulated ones
 	@Scripts/run
 
 test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test
-	@Scripts/setup umockdev
+	@Scripts/setup umockdev python3
 	@Scripts/test
 
 lint: ## the format of every source file

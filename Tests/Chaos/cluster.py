@@ -1,21 +1,20 @@
 """A cloud of three etcd members, three copies of metercloud and many hosts, as processes on this machine."""
 
-import concurrent.futures
 import json
 import os
 import random
-import re
 import shutil
 import signal
-import socket
 import struct
 import subprocess
+import sys
 import tempfile
-import threading
 import time
 import urllib.request
 
-from proxy import Net, raft_sender
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
+from harness import Failure, Program, free_ports, run, wait  # noqa: E402
+from proxy import Net, raft_sender  # noqa: E402
 
 MEMBERS, COPIES = 3, 3
 # By process: its zone, its first host and how many it has.
@@ -25,81 +24,14 @@ ZONES = {"home": "keep", "lab": "strict", "mixed": "keep"}
 WILD_USERS = 9
 # How long the same meters are used, in seconds. A planted bug may take longer to show.
 GENERATION, GENERATION_PLANTED = 60, 600
-
-
-class Failure(Exception):
-    """Why a run says nothing, or nothing good."""
+# How long a command of an administrator may take while nothing is wrong, in seconds.
+COMMAND_SECONDS = 180
+ETCD_ENVIRONMENT = os.environ | {"ETCDCTL_API": "3"}
 
 
 def now():
     """In nanoseconds, on the clock of every journal."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-
-
-def free_ports(count):
-    """Free now, and given to nobody by chance: below what the system chooses from."""
-    sockets, ports = [], []
-    while len(ports) < count:
-        one = socket.socket()
-        port = random.SystemRandom().randrange(10240, 32768)
-        try:
-            one.bind(("127.0.0.1", port))
-        except OSError:
-            one.close()
-            continue
-        sockets.append(one)
-        ports.append(port)
-    for one in sockets:
-        one.close()
-    return ports
-
-
-# A child is killed with the thread that started it: this one lives as long as the program.
-_starter = concurrent.futures.ThreadPoolExecutor(max_workers=1)
-
-
-class Program:
-    """A program that runs, its output in a file. Killed by the kernel when this program ends, however it does."""
-
-    def __init__(self, name, arguments, folder, environment=None):
-        self.name, self.arguments = name, arguments
-        self.environment = {**os.environ, **(environment or {})}
-        self.log_path = f"{folder}/{name}.log"
-        self.process = None
-        # Who works on it: one fault at a time.
-        self.lock = threading.Lock()
-
-    def start(self):
-        self.process = _starter.submit(self._start).result()
-
-    def _start(self):
-        with open(self.log_path, "ab") as log:
-            return subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", *self.arguments], stdout=log, stderr=log, stdin=subprocess.PIPE,
-                env=self.environment)
-
-    def order(self, word):
-        self.process.stdin.write(f"{word}\n".encode())
-        self.process.stdin.flush()
-
-    @property
-    def is_running(self):
-        return self.process is not None and self.process.poll() is None
-
-    def kill(self):
-        if self.process:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdin.close()
-
-    def signal(self, number):
-        if self.is_running:
-            self.process.send_signal(number)
-
-    @property
-    def log(self):
-        with open(self.log_path, encoding="utf-8", errors="replace") as file:
-            return file.read()
 
 
 class Clock:
@@ -116,16 +48,6 @@ class Clock:
             file.write(struct.pack("=q", seconds))
 
 
-def wait(what, condition, seconds=120):
-    """Waits until condition() is neither None nor False, and returns it."""
-    deadline = time.monotonic() + seconds
-    while (found := condition()) is None or found is False:
-        if time.monotonic() > deadline:
-            raise Failure(f"{what}: not within {seconds} s")
-        time.sleep(0.05)
-    return found
-
-
 class Cluster:
     def __init__(self, bin_path, seed, planted=None):
         self.bin, self.seed, self.planted = bin_path, seed, planted
@@ -136,7 +58,7 @@ class Cluster:
         source = f"{os.path.dirname(os.path.abspath(__file__))}/calendar.c"
         # It comes with Swift.
         clang = shutil.which("clang") or f"{os.path.dirname(os.path.realpath(shutil.which('swift')))}/clang"
-        self._run([clang, "-shared", "-fPIC", "-O1", "-o", self.calendars, source])
+        run([clang, "-shared", "-fPIC", "-O1", "-o", self.calendars, source], COMMAND_SECONDS)
         self.origin = now()
         self.clocks = {}
         self.members, self.copies, self.hosts = [], [], []
@@ -186,7 +108,7 @@ class Cluster:
         for index, member in enumerate(self.members):
             self._make_disk(index)
             member.start()
-        wait("etcd has a leader", self.leader)
+        self.await_leader()
         self._learn_member_ids()
 
     def _make_disk(self, index):
@@ -237,7 +159,7 @@ class Cluster:
             arguments = self.metercloud("serve", index, urls) + [
                 "--listen", f"127.0.0.1:{self.copy_ports[index]}", "--no-tls", "--rate", "100000", "--log-level",
                 "notice"]
-        self.copies.append(Program(name, arguments, self.folder, environment))
+        self.copies.append(Program(name, arguments, self.folder, environment, takes_orders=True))
 
     def metercloud(self, command, index, urls):
         arguments = [f"{self.bin}/metercloud", *command.split(), "--data", f"{self.folder}/cloud{index}"]
@@ -247,8 +169,7 @@ class Cluster:
 
     def await_copy(self, index):
         def answers():
-            if not self.copies[index].is_running:
-                raise Failure(f"c{index} ended: {self.copies[index].log[-400:]}")
+            self.copies[index].expect_running()
             try:
                 with urllib.request.urlopen(
                         f"http://127.0.0.1:{self.copy_ports[index]}/v1/health", timeout=5) as response:
@@ -273,18 +194,11 @@ class Cluster:
     def _make_zones(self):
         for zone, policy in ZONES.items():
             terms = ["--policy", policy, "--ttl", "30s", "--lock-delay", "4s"]
-            self._run(self.metercloud(f"zone create {zone}", 0, []) + terms, may_fail=zone == "home")
-            self._run(self.metercloud(f"zone set {zone}", 0, []) + terms)
-            self._run(self.metercloud("token create", 0, []) + [
-                "--zone", zone, "--enrolment", "--output", f"{self.folder}/enrolment.{zone}"])
-
-    def _run(self, arguments, may_fail=False, environment=None):
-        done = subprocess.run(
-            arguments, capture_output=True, text=True, check=False, timeout=180,
-            env={**os.environ, **(environment or {})})
-        if done.returncode != 0 and not may_fail:
-            raise Failure(f"{' '.join(arguments)}: {done.returncode}: {done.stderr.strip()[-400:]}")
-        return done.stdout
+            # The first copy made that of home at its start.
+            run(self.metercloud(f"zone create {zone}", 0, []) + terms, COMMAND_SECONDS, check=zone != "home")
+            run(self.metercloud(f"zone set {zone}", 0, []) + terms, COMMAND_SECONDS)
+            run(self.metercloud("token create", 0, []) + [
+                "--zone", zone, "--enrolment", "--output", f"{self.folder}/enrolment.{zone}"], COMMAND_SECONDS)
 
     def _host_process(self, name, zone, arguments):
         urls = ",".join(f"http://127.0.0.1:{self.net.proxy(name, f'c{index}', port)}"
@@ -293,7 +207,7 @@ class Cluster:
         process = Program(name, [
             f"{self.bin}/Chaos", "hosts", f"folder={self.folder}", f"journal={self.folder}/{name}.journal",
             f"urls={urls}", f"seed={self.seed}", f"fault={self.planted or '-'}", *arguments, f"zone={zone}"],
-            self.folder, environment)
+            self.folder, environment, takes_orders=True)
         process.zone = zone
         return process
 
@@ -319,26 +233,19 @@ class Cluster:
     @staticmethod
     def _is_done(arguments):
         try:
-            return subprocess.run(arguments, capture_output=True, check=False, timeout=60).returncode == 0
-        except subprocess.TimeoutExpired:
+            return run(arguments, 60, check=False).status == 0
+        except Failure:
             return False
 
     def observe(self):
         """Writes down what the cloud has in the end, as a new host sees it."""
         urls = ",".join(f"http://127.0.0.1:{port}" for port in self.copy_ports)
-        self._run([f"{self.bin}/Chaos", "observer", f"journal={self.folder}/observer.journal", f"urls={urls}",
-                   f"enrolment={self.folder}/enrolment"])
+        run([f"{self.bin}/Chaos", "observer", f"journal={self.folder}/observer.journal", f"urls={urls}",
+             f"enrolment={self.folder}/enrolment"], COMMAND_SECONDS)
 
     @staticmethod
     def await_word(process, word, seconds=180):
-        def said():
-            if word in process.log.split():
-                return True
-            if not process.is_running:
-                raise Failure(f"{process.name} ended: {process.log[-400:]}")
-            return False
-
-        wait(f"{process.name} says {word}", said, seconds)
+        process.wait_for(rf"(?<!\S){word}(?!\S)", seconds)
 
     # etcd
 
@@ -349,12 +256,9 @@ class Cluster:
             return json.load(response)
 
     def etcdctl(self, index, *arguments, timeout=60, check=True):
-        done = subprocess.run(
-            ["etcdctl", "--endpoints", self.client_url(index), *arguments], capture_output=True, text=True, check=False,
-            timeout=timeout, env={**os.environ, "ETCDCTL_API": "3"})
-        if check and done.returncode != 0:
-            raise Failure(f"etcdctl {' '.join(arguments)}: {done.stderr.strip()[-300:]}")
-        return done.stdout
+        return run(
+            ["etcdctl", "--endpoints", self.client_url(index), *arguments], timeout, check,
+            environment=ETCD_ENVIRONMENT).out
 
     def leader(self):
         """The number of the member that leads; None: nobody says so."""
@@ -366,6 +270,9 @@ class Cluster:
             if status.get("leader", "0") != "0" and status["leader"] == status["header"]["member_id"]:
                 return index
         return None
+
+    def await_leader(self):
+        wait("etcd has a leader", self.leader, until=lambda index: index is not None)
 
     # The end
 
@@ -381,19 +288,19 @@ class Cluster:
         gone_back = now()
         for index in range(MEMBERS):
             shutil.rmtree(self.data(index))
-            self._run([
+            run([
                 "etcdctl", "snapshot", "restore", snapshot, "--name", f"m{index}", "--data-dir", self.data(index),
                 "--initial-cluster", self.initial_cluster, "--initial-cluster-token", f"restored-{gone_back}",
                 "--initial-advertise-peer-urls", f"http://127.0.0.1:{self.peer_proxies[index]}"],
-                environment={"ETCDCTL_API": "3"})
+                COMMAND_SECONDS, environment=ETCD_ENVIRONMENT)
         for member in self.members:
             member.start()
-        wait("the restored etcd has a leader", self.leader)
+        self.await_leader()
         self._learn_member_ids()
         if is_told:
             environment = self.clock("restore", 600)
-            self._run(self.metercloud("restore", 0, [self.client_url(index) for index in range(MEMBERS)]),
-                      environment=environment)
+            run(self.metercloud("restore", 0, [self.client_url(index) for index in range(MEMBERS)]), COMMAND_SECONDS,
+                environment=os.environ | environment)
         for index, copy in enumerate(self.copies):
             copy.start()
             self.await_copy(index)

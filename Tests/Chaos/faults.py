@@ -9,7 +9,8 @@ import subprocess
 import threading
 import time
 
-from cluster import COPIES, MEMBERS, ZONES, Failure, now, wait
+from cluster import COPIES, ETCD_ENVIRONMENT, MEMBERS, ZONES, now
+from harness import Failure, wait
 
 # Longer than a lease and its lock-delay.
 LONG = 38
@@ -84,19 +85,19 @@ class Lane(threading.Thread):
     def revive(self, index):
         member = self.cluster.members[index]
         member.start()
-        wait("etcd has a leader", self.cluster.leader)
+        self.cluster.await_leader()
 
     def raise_fallen(self):
         """Starts members again that ended by themselves, as systemd does. 3.4 may while it is defragmented (etcd's issues
         14256 and 18810)."""
-        fallen = [member for member in self.cluster.members if not member.is_running]
+        fallen = [member for member in self.cluster.members if not member.runs]
         for member in fallen:
             member.kill()
             member.start()
             self.counts["member ended by itself"] += 1
             self.say(f"member ended by itself: {member.name}")
         if fallen:
-            wait("etcd has a leader", self.cluster.leader)
+            self.cluster.await_leader()
 
     def etcd_member_killed(self):
         index = self.member()
@@ -163,7 +164,7 @@ class Lane(threading.Thread):
             done = subprocess.run(
                 ["etcdctl", "--endpoints", self.cluster.client_url(leader), "put", f"junk/{number}"],
                 input=b"x" * 1_000_000, capture_output=True, check=False, timeout=60,
-                env={**os.environ, "ETCDCTL_API": "3"})
+                env=ETCD_ENVIRONMENT)
             if b"space exceeded" in done.stderr:
                 break
         alarmed = "NOSPACE" in self.cluster.etcdctl(leader, "alarm", "list", check=False)
@@ -213,7 +214,7 @@ class Lane(threading.Thread):
             except OSError:
                 pass
         self.pause(4, 10)
-        ended = not self.cluster.members[index].is_running
+        ended = not self.cluster.members[index].runs
         os.unlink(filler)
         if ended:
             self.cluster.members[index].kill()

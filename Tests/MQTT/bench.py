@@ -1,38 +1,23 @@
 """What a broker and a meterd are run with: shared by the run with Mosquitto alone and the one with Home Assistant."""
 
+import functools
 import os
 import signal
-import socket
 import subprocess
+import sys
 import threading
 import time
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-METER = "02:00:00:00:25:0C"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
+import harness  # noqa: E402
+from harness import Demo, Program, expect, free_ports, run, spawn  # noqa: E402
+
 KEY = "02000000250c"
 BASE = "metergateway"
 SOON = 90
 PASSWORD = "correct horse battery"
 
-
-class Finding(Exception):
-    """Something is not as it should be."""
-
-
-def wait(what, ready, soon=SOON):
-    """Until `ready` returns something; it is asked ten times a second."""
-    end = time.monotonic() + soon
-    while time.monotonic() < end:
-        found = ready()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise Finding(f"not within {soon} s: {what}")
-
-
-def expect(what, holds):
-    if not holds:
-        raise Finding(what)
+wait = functools.partial(harness.wait, seconds=SOON)
 
 
 def say(text):
@@ -42,18 +27,12 @@ def say(text):
 START = time.monotonic()
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Listener:
     """Keeps every message that mosquitto_sub hears."""
 
     def __init__(self, command):
         self.messages = []
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = spawn(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
@@ -78,15 +57,14 @@ class Listener:
 class Bench:
     """The programs, and what they are asked."""
 
-    def __init__(self, programs, folder):
-        self.programs = programs
+    def __init__(self, binaries, folder):
         self.folder = folder
-        self.meterd = None
-        self.broker = None
+        self.meterd = Demo(binaries, folder, command_seconds=SOON, cwd=folder)
+        self.broker = Program("mosquitto", ["mosquitto", "-c", self.path("mosquitto.conf")], folder)
         self.listeners = []
-        self.port = free_port()
+        self.port = free_ports(1)[0]
         self.is_encrypted = False
-        subprocess.run(["mosquitto_passwd", "-c", "-b", self.path("passwords"), "meterd", PASSWORD], check=True)
+        run(["mosquitto_passwd", "-c", "-b", self.path("passwords"), "meterd", PASSWORD])
         # Started as root, Mosquitto reads as a user of its own.
         os.chmod(self.folder, 0o755)
         os.chmod(self.path("passwords"), 0o644)
@@ -100,10 +78,6 @@ class Bench:
             file.write(text)
         os.chmod(self.path(name), mode)
 
-    def log(self, name="meterd"):
-        with open(self.path(f"{name}.log"), encoding="utf-8", errors="replace") as log:
-            return log.read()
-
     # The broker
 
     def start_broker(self):
@@ -113,23 +87,16 @@ class Bench:
         if self.is_encrypted:
             lines += [f"certfile {self.path('broker.pem')}", f"keyfile {self.path('broker.key')}"]
         self.write("mosquitto.conf", "\n".join(lines) + "\n")
-        with open(self.path("mosquitto.log"), "ab") as log:
-            self.broker = subprocess.Popen(
-                ["mosquitto", "-c", self.path("mosquitto.conf")], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        self.broker.start()
         wait("Mosquitto answers", lambda: self.publish(f"{BASE}/probe", "x") == 0)
-
-    def end_broker(self, number=signal.SIGKILL):
-        self.broker.send_signal(number)
-        self.broker.wait(30)
 
     def client(self, program):
         command = [program, "-h", "127.0.0.1", "-p", str(self.port), "-u", "meterd", "-P", PASSWORD, "-V", "5"]
         return command + (["--cafile", self.path("ca.pem")] if self.is_encrypted else [])
 
     def publish(self, topic, payload, *more):
-        return subprocess.run(
-            [*self.client("mosquitto_pub"), "-q", "1", "-t", topic, "-m", payload, *more], timeout=SOON,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+        return run(
+            [*self.client("mosquitto_pub"), "-q", "1", "-t", topic, "-m", payload, *more], SOON, check=False).status
 
     def listen(self):
         listener = Listener([*self.client("mosquitto_sub"), "-q", "1", "-F", "%t\t%r\t%p", "-t", "#"])
@@ -145,35 +112,20 @@ class Bench:
         if self.is_encrypted:
             keys["ca-file"] = self.path("ca.pem")
         keys.update(changes)
-        self.write("meterd.toml", "[web]\nserve = false\n[mqtt]\n" + "".join(
-            f'{key} = "{value}"\n' for key, value in keys.items()))
-        with open(self.path("meterd.log"), "wb") as log:
-            self.meterd = subprocess.Popen(
-                [self.program("meterd"), "--demo", "--config", self.path("meterd.toml"),
-                 "--state-directory", self.path("state"), "--socket", self.path("control.sock")],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder)
-        wait("meterd is ready", lambda: "meterd is ready" in self.log())
+        self.meterd.configuration = "[web]\nserve = false\n[mqtt]\n" + "".join(
+            f'{key} = "{value}"\n' for key, value in keys.items())
+        self.meterd.start(SOON)
+        self.meterd.wait_for("meterd is ready", SOON)
 
-    def end_meterd(self, number=signal.SIGTERM):
-        self.meterd.send_signal(number)
-        code = self.meterd.wait(60)
-        expect(f"meterd ended with {code}", code == (0 if number == signal.SIGTERM else -number))
-        self.meterd = None
+    def end_meterd(self):
+        self.meterd.stop(60, status=0)
 
-    def program(self, name):
-        return os.path.join(self.programs, name)
-
-    def meterctl(self, *arguments, host=""):
-        return subprocess.run(
-            [self.program("meterctl"), *arguments], check=True, capture_output=True, text=True, timeout=SOON,
-            env={**os.environ, "METERD_SOCKET": self.path(f"control{host}.sock")}).stdout
+    def kill_meterd(self):
+        expect("meterd had ended", self.meterd.kill() == -signal.SIGKILL)
 
     def stop(self):
-        for process in (self.meterd, self.broker):
-            if process and process.poll() is None:
-                process.send_signal(signal.SIGCONT)
-                process.kill()
-                process.wait()
+        for program in (self.meterd, self.broker):
+            program.kill()
         for listener in self.listeners:
             listener.stop()
 

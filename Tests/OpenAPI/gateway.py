@@ -9,8 +9,6 @@ import json
 import os
 import pathlib
 import re
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +20,10 @@ import jsonschema_rs
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Support"))
+import harness  # noqa: E402
+from harness import METER, Demo, Failure, LocalConnection, print_logs  # noqa: E402
+
 DOCUMENT = HERE.parents[1] / "Docs" / "meterd-openapi.yaml"
 CONTRACT = yaml.safe_load(DOCUMENT.read_text())
 # Answers that go on until the client leaves, and what a line of each is. They are looked at by themselves.
@@ -34,7 +36,6 @@ LAST = ["leaveCloud"]
 ABOUT_IDS = ["forget", "alias", "unalias"]
 # Half of it is much for a busy machine.
 FUZZ_SECONDS_MAX = 300
-METER = "02:00:00:00:25:0C"
 findings = []
 
 
@@ -48,17 +49,6 @@ def operations(listener):
         for method, operation in methods.items():
             if listener in operation["x-listeners"]:
                 yield path, method.upper(), operation["operationId"]
-
-
-class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("meterd", timeout=30)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
 
 
 class Forwarder(threading.Thread):
@@ -97,52 +87,13 @@ class Forwarder(threading.Thread):
             writer.close()
 
 
-class Meterd:
-    def __init__(self, program, folder):
-        self.path, self.log_path = f"{folder}/control.sock", f"{folder}/log"
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(
-                [program, "--demo", "--socket", self.path, "--state-directory", f"{folder}/state"], stdout=log,
-                stderr=log, env=dict(os.environ, METERD_WEB_LISTEN="127.0.0.1:0"))
-
-    def ask(self, method, path, body=None, headers=None, port=None):
-        """Status and text, of the control socket or of a port."""
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30) if port else UnixConnection(self.path)
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body), headers or {})
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        finally:
-            connection.close()
-
-    def get(self, path):
-        status, text = self.ask("GET", path)
-        if status != 200:
-            raise OSError(f"{path}: {status}")
-        return json.loads(text)
-
-    def meters(self):
-        return {meter["id"] for meter in self.get("/v1/status")["meters"] if meter["state"] == "data-available"}
-
-    def port(self):
-        return int(self.get("/v1/web")["listen"].rpartition(":")[2])
-
-    @property
-    def log(self):
-        return pathlib.Path(self.log_path).read_text(errors="replace")
-
-
 def wait(what, condition, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            if found := condition():
-                return found
-        except (OSError, http.client.HTTPException):
-            pass
-        time.sleep(0.2)
-    finding(f"{what}: not within {seconds} s")
-    return None
+    """What comes within so many seconds; a finding, and None, where nothing does."""
+    try:
+        return harness.wait(what, condition, seconds, retry=(Failure, OSError, http.client.HTTPException))
+    except Failure as failure:
+        finding(str(failure))
+        return None
 
 
 def filled(path):
@@ -155,7 +106,7 @@ def check_streams(meterd):
     for path, method, name in operations("socket"):
         if name not in STREAMS:
             continue
-        connection = UnixConnection(meterd.path)
+        connection = LocalConnection(meterd.socket, 30)
         try:
             connection.request(method, filled(path))
             answer = connection.getresponse()
@@ -237,7 +188,7 @@ def check_afterwards(meterd, before):
     print("== meterd, after all that", flush=True)
     for meter in before:
         meterd.ask("POST", f"/v1/meters/{urllib.parse.quote(meter, safe='')}/connect", {})
-    if wait("its four meters have data again", lambda: meterd.meters() >= before, 60):
+    if wait("its four meters have data again", lambda: meterd.with_data() >= before, 60):
         print(f"{len(before)} meters have data")
 
 
@@ -248,17 +199,11 @@ def check_leaving(meterd):
 
 
 def check_end(meterd):
-    if meterd.process.poll() is not None:
-        finding(f"meterd ended with {meterd.process.returncode}")
-        return
-    meterd.process.send_signal(signal.SIGTERM)
     try:
-        if code := meterd.process.wait(30):
-            finding(f"meterd ended with {code} when asked to")
-        else:
-            print("it stopped when asked to")
-    except subprocess.TimeoutExpired:
-        finding("meterd did not end within 30 s")
+        meterd.stop(30, status=0)
+        print("it stopped when asked to")
+    except Failure as failure:
+        finding(str(failure))
     for line in [line for line in meterd.log.splitlines() if re.search(r" (error|critical) |Fatal|crashed", line)][:5]:
         finding(f"its log: {line[:300]}")
 
@@ -267,35 +212,35 @@ def main():
     program, st, cases = sys.argv[1:4]
     seed = sys.argv[4] if len(sys.argv) > 4 else None
     with tempfile.TemporaryDirectory(prefix="meterd-fuzz-") as folder:
-        meterd = Meterd(program, folder)
+        meterd = Demo(os.path.dirname(program), folder)
         try:
-            if wait("four meters with data", lambda: len(meterd.meters()) == 4, 120):
+            meterd.start()
+            if wait("four meters with data", lambda: len(meterd.with_data()) == 4, 120):
                 attack(meterd, st, folder, cases, seed)
                 check_end(meterd)
+        except Failure as failure:
+            finding(str(failure))
         finally:
-            if meterd.process.poll() is None:
-                meterd.process.kill()
-                meterd.process.wait()
+            meterd.kill()
             if findings:
-                print("== the end of meterd's log")
-                print("\n".join(meterd.log.splitlines()[-15:]))
+                print_logs([meterd])
     for words in findings[:15]:
         print(f"FINDING: {words[:300]}")
     return 1 if findings else 0
 
 
 def attack(meterd, st, folder, cases, seed):
-    before = meterd.meters()
+    before = meterd.with_data()
     check_streams(meterd)
-    check_strangers(meterd, meterd.port(), login=False)
-    forwarder = Forwarder(meterd.path)
+    check_strangers(meterd, meterd.page_port(), login=False)
+    forwarder = Forwarder(meterd.socket)
     forwarder.start()
     forwarder.ready.wait(10)
     fuzz(st, folder, "socket", f"http://127.0.0.1:{forwarder.port}", cases, seed)
     status, text = meterd.ask("POST", "/v1/web", {"listen": "127.0.0.1:0"})
     if status == 200:
         token = json.loads(text)["token"]
-        port = wait("the page listens", meterd.port, 20)
+        port = wait("the page listens", meterd.page_port, 20)
         check_strangers(meterd, port, login=True)
         fuzz(st, folder, "page", f"http://127.0.0.1:{port}", cases, seed, [f"Authorization: Bearer {token}"])
     else:

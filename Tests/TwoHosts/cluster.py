@@ -1,61 +1,20 @@
 """Real programs on this machine: a metercloud, meterds, a simulated meter, and proxies that can be cut."""
 
-import http.client
-import json
+import functools
 import os
-import re
 import shutil
-import signal
 import socket
-import subprocess
+import sys
 import tempfile
 import threading
-import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
+import harness  # noqa: E402
+from harness import METER, SOON, Failure, Metercloud, Meterd, Program, free_ports, print_logs, stop_all  # noqa: E402
 
-# A busy machine of two cores takes its time; how quick it is when quiet, make bench says.
-SOON = 120
-METER = "02:00:00:00:25:0C"
-
-
-class Failure(Exception):
-    """What was expected and did not happen."""
-
-
-class Ended(Exception):
-    """A program ended by itself: nothing is left to wait for."""
-
-
-class LocalConnection(http.client.HTTPConnection):
-    """HTTP over the socket of a meterd."""
-
-    def __init__(self, path):
-        super().__init__("meterd", timeout=SOON)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
-
-
-def wait(what, condition, seconds):
-    """Waits until condition() is something true, and returns it with the time it took."""
-    began = time.monotonic()
-    last = None
-    while time.monotonic() - began < seconds:
-        try:
-            last = condition()
-        except Failure as failure:
-            last = None
-            error = failure
-        else:
-            error = None
-        if last:
-            return last, time.monotonic() - began
-        # Each look is a program or two; a busy machine is to get on with what is waited for.
-        time.sleep(0.02)
-    raise Failure(f"{what}: not within {seconds} s" + (f" ({error})" if error else ""))
+# Each look is a program or two, which may be refused; a busy machine is to get on with what is waited for.
+wait = functools.partial(harness.wait, retry=(Failure,), every=0.02)
+seconds_until = functools.partial(harness.seconds_until, retry=(Failure,), every=0.02)
 
 
 class Proxy:
@@ -95,7 +54,7 @@ class Proxy:
                 near.close()
                 continue
             try:
-                far = socket.create_connection(("127.0.0.1", self.cluster.port), timeout=5)
+                far = socket.create_connection(("127.0.0.1", self.cluster.cloud.port), timeout=5)
                 far.settimeout(None)
             except OSError:
                 near.close()
@@ -119,50 +78,6 @@ class Proxy:
                 pass
 
 
-def ending_with_us(arguments):
-    """The same command, killed by the kernel when this program ends, however it does."""
-    return ["setpriv", "--pdeathsig", "KILL", *arguments]
-
-
-class Program:
-    """A program that runs, its output in a file."""
-
-    def __init__(self, name, arguments, folder, environment=None):
-        self.name, self.arguments, self.folder = name, arguments, folder
-        self.environment = {**os.environ, **(environment or {})}
-        self.log_path = f"{folder}/{name}.log"
-        self.process = None
-
-    def start(self):
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                ending_with_us(self.arguments), stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self, seconds=90):
-        if self.process is None or self.process.poll() is not None:
-            return
-        self.process.send_signal(signal.SIGCONT)
-        self.process.terminate()
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise Failure(f"{self.name} did not stop within {seconds} s of SIGTERM")
-
-    @property
-    def log(self):
-        with open(self.log_path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-
-
 class Versions:
     """Whose programs play which part ("cloud", "a", "b"): those under test, or those of another version."""
 
@@ -175,63 +90,35 @@ class Versions:
         return self.other if part in self.others else self.tested
 
 
-class Host(Program):
-    """A meterd with a store and a socket of its own."""
+class Host(Meterd):
+    """A meterd of a cluster."""
 
     def __init__(self, name, cluster, configuration="", named=None):
-        self.bin = cluster.versions.of("b" if cluster.hosts else "a")
-        self.home = f"{cluster.folder}/{name}"
-        os.makedirs(self.home, mode=0o700)
-        self.socket = f"{self.home}/control.sock"
+        folder = f"{cluster.folder}/{name}"
+        os.makedirs(folder, mode=0o700)
         self.cluster = cluster
         self.proxy = cluster.proxy()
-        with open(f"{self.home}/meterd.toml", "w", encoding="utf-8") as file:
-            file.write(f'host-name = "{named or name}"\n{configuration}')
         super().__init__(
-            name,
-            [f"{self.bin}/meterd", "--config", f"{self.home}/meterd.toml", "--state-directory", self.home,
-             "--socket", self.socket],
-            cluster.folder)
-
-    def start(self):
-        super().start()
-        wait(f"{self.name} answers", self._answers, SOON)
-
-    def _answers(self):
-        if self.process.poll() is not None:
-            raise Ended(f"{self.name} ended: {self.log[-500:]}")
-        return self.ctl("status", check=False).returncode == 0
-
-    def ctl(self, *arguments, check=True, timeout=300):
-        """Runs meterctl against this host."""
-        result = subprocess.run(
-            [f"{self.bin}/meterctl", *arguments, "--socket", self.socket],
-            capture_output=True, text=True, timeout=timeout, check=False)
-        if check and result.returncode != 0:
-            raise Failure(f"{self.name}: meterctl {' '.join(arguments)}: {result.returncode}: {result.stderr.strip()}")
-        return result
+            cluster.versions.of("b" if cluster.hosts else "a"), folder, name,
+            configuration=f'host-name = "{named or name}"\n{configuration}', logs=cluster.folder)
 
     def update(self):
         """Goes on with the programs under test."""
         self.stop()
         self.bin = self.cluster.versions.tested
-        self.arguments[0] = f"{self.bin}/meterd"
         self.start()
-
-    def json(self, *arguments):
-        return json.loads(self.ctl(*arguments, "--json").stdout)
 
     def join(self, *others, is_last=False):
         """Joins the cloud. Others are the addresses of its other copies, asked before the first where that is last."""
         addresses = [f"https://127.0.0.1:{self.proxy.port}", *others]
         if is_last:
             addresses.reverse()
-        self.ctl("cloud", "join", *addresses, "--token-file", self.cluster.token_file, "--pin", self.cluster.pin)
+        self.must("cloud", "join", *addresses, "--token-file", self.cluster.token_file, "--pin", self.cluster.cloud.pin)
 
     def setting(self, meter, key):
         """The value of a setting, None where the meter or the setting is not there."""
-        result = self.ctl("get", meter, key, check=False)
-        return result.stdout.strip() if result.returncode == 0 else None
+        said = self.ctl("get", meter, key)
+        return said.out.strip() if said.status == 0 else None
 
     def lease(self, meter):
         """As this host sees it; of a meter that nobody ever had, only that it is free."""
@@ -245,73 +132,42 @@ class Host(Program):
 
     def patch(self, meter, settings):
         """Changes settings as meterctl does, without a program for each."""
-        connection = LocalConnection(self.socket)
-        try:
-            connection.request("PATCH", f"/v1/meters/{meter}/settings", json.dumps({"settings": settings}))
-            response = connection.getresponse()
-            text = response.read().decode()
-        finally:
-            connection.close()
-        if response.status != 200:
-            raise Failure(f"{self.name}: PATCH of {settings}: {response.status}: {text}")
+        status, text = self.ask("PATCH", f"/v1/meters/{meter}/settings", {"settings": settings}, seconds=SOON)
+        if status != 200:
+            raise Failure(f"{self.name}: PATCH of {settings}: {status}: {text}")
 
 
 class Cluster:
     def __init__(self, versions):
         self.versions = versions
-        self.bin = versions.of("cloud")
         self.temporary = tempfile.TemporaryDirectory(prefix="two-hosts-")
         self.folder = self.temporary.name
         self.hosts, self.others = [], []
-        self.port = 0
-        self.cloud = Program(
-            "metercloud",
-            [f"{self.bin}/metercloud", "serve", "--data", f"{self.folder}/cloud", "--listen", "127.0.0.1:0"],
-            self.folder)
+        self.cloud = Metercloud(versions.of("cloud"), f"{self.folder}/cloud", self.folder)
+        # What new hosts join with: that of the zone that the cloud has at first, unless a case says otherwise.
+        self.token_file = None
 
     def start_cloud(self):
-        said_before = len(self.cloud.log) if self.cloud.process else 0
         self.cloud.start()
-        line, _ = wait("metercloud prints how to join", lambda: self._join_line(said_before), SOON)
-        self.port, self.token_file, self.pin = int(line.group(1)), line.group(2), line.group(3)
+        self.token_file = self.cloud.token_file
 
     def update_cloud(self):
         """Goes on with the metercloud under test."""
         self.cloud.stop()
-        self.bin = self.versions.tested
-        self.cloud.arguments[0] = f"{self.bin}/metercloud"
+        self.cloud.bin = self.versions.tested
         self.start_cloud()
 
     def copy(self, options):
-        """Another copy of the cloud, with the key of the first. Returns it and its address."""
+        """Another copy of the cloud, with the key of the first. Returns it."""
         folder = f"{self.folder}/cloud-2"
         os.makedirs(folder, mode=0o700)
         shutil.copy(f"{self.folder}/cloud/key.pem", folder)
-        copy = Program(
-            "metercloud-2",
-            [f"{self.bin}/metercloud", "serve", "--data", folder, "--listen", "127.0.0.1:0", *options], self.folder)
-        copy.start()
+        copy = Metercloud(self.cloud.bin, folder, self.folder, "metercloud-2", options)
         self.others.insert(0, copy)
-        found, _ = wait("the other copy is ready", lambda: re.search(
-            r"(https://127\.0\.0\.1:\d+).*--pin (sha256:[0-9a-f]{64})", copy.log), SOON)
-        if found.group(2) != self.pin:
+        copy.start()
+        if copy.pin != self.cloud.pin:
             raise Failure("the other copy has another pin")
-        return copy, found.group(1)
-
-    def administer(self, *arguments, status=0):
-        """Runs metercloud on the cloud's folder. Returns what it said."""
-        result = subprocess.run(
-            [f"{self.bin}/metercloud", *arguments, "--data", f"{self.folder}/cloud"],
-            capture_output=True, text=True, timeout=SOON, check=False)
-        if result.returncode != status:
-            raise Failure(f"metercloud {' '.join(arguments)}: {result.returncode}: {result.stderr.strip()}")
-        return result.stdout + result.stderr
-
-    def _join_line(self, said_before):
-        if self.cloud.process.poll() is not None:
-            raise Ended(f"metercloud ended: {self.cloud.log[-500:]}")
-        return re.search(
-            r"https://127\.0\.0\.1:(\d+) --token-file (\S+) --pin (sha256:[0-9a-f]{64})", self.cloud.log[said_before:])
+        return copy
 
     def proxy(self):
         return Proxy(self)
@@ -324,40 +180,34 @@ class Cluster:
 
     def meter(self, model="um25c"):
         """A simulated meter. Returns the path of its port."""
-        meter = Program(f"meter-{len(self.others) + 1}", [f"{self.bin}/meterctl", "simulate", model, "--pty"], self.folder)
-        meter.start()
+        number = len(self.others) + 1
+        meter = Program(f"meter-{number}", [f"{self.cloud.bin}/meterctl", "simulate", model, "--pty"], self.folder)
         self.others.append(meter)
-        found, _ = wait("the simulated meter says its port", lambda: re.search(r"/dev/pts/\d+", meter.log), SOON)
-        return found.group(0)
+        meter.start()
+        return meter.wait_for(r"/dev/pts/\d+").group(0)
 
     def etcd(self):
         """An etcd of one member. Returns its address."""
-        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
-            client, peer = (f"http://127.0.0.1:{end.getsockname()[1]}" for end in (one, two))
+        client, peer = (f"http://127.0.0.1:{port}" for port in free_ports(2))
         etcd = Program(
             "etcd",
             ["etcd", "--name", "m", "--data-dir", f"{self.folder}/etcd", "--listen-client-urls", client,
              "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
              "--initial-cluster", f"m={peer}", "--log-level", "error", "--logger", "zap"],
             self.folder)
-        etcd.start()
         self.others.append(etcd)
+        etcd.start()
         return client
 
-    def stop(self):
-        failures = []
-        for program in [*self.hosts, self.cloud, *self.others]:
-            try:
-                program.stop()
-            except Failure as failure:
-                failures.append(str(failure))
-        if failures:
-            raise Failure("; ".join(failures))
+    @property
+    def programs(self):
+        return [*self.hosts, self.cloud, *self.others]
 
-    def logs(self, lines=15):
-        for program in [*self.hosts, self.cloud, *self.others]:
-            print(f"--- {program.name}")
-            print("\n".join(program.log.splitlines()[-lines:]))
+    def stop(self):
+        stop_all(self.programs)
+
+    def logs(self):
+        print_logs(self.programs)
 
 
 def joined(cluster, configuration="", names=("attic", "bench"), ports_apart=False):
@@ -369,13 +219,13 @@ def joined(cluster, configuration="", names=("attic", "bench"), ports_apart=Fals
     for host in hosts:
         host.join()
     for host in hosts:
-        host.ctl("connect", shared or cluster.meter(), "--model", "um25c", "--id", METER, "--detach")
-        host.ctl("disconnect", METER)
+        host.must("connect", shared or cluster.meter(), "--model", "um25c", "--id", METER, "--detach")
+        host.must("disconnect", METER)
     return hosts
 
 
 def seen(host, key, value):
-    wait(f"{host.name} sees {key}={value}", lambda: host.setting(METER, key) == value, SOON)
+    wait(f"{host.name} sees {key}={value}", lambda: host.setting(METER, key), SOON, until=lambda now: now == value)
 
 
 def told(host):

@@ -6,11 +6,11 @@ from cluster import METER, SOON, Cluster, Failure, joined, seen, told, wait
 
 def both_ways(a, b, what):
     """A setting of each reaches the other, the one that is made while its network is gone too."""
-    a.ctl("set", METER, f"name=of a, {what}")
+    a.must("set", METER, f"name=of a, {what}")
     b.proxy.cut()
-    b.ctl("set", METER, f"notes=of b, {what}")
+    b.must("set", METER, f"notes=of b, {what}")
     b.proxy.heal()
-    b.ctl("sync", "now", check=False)
+    b.ctl("sync", "now")
     seen(a, "notes", f"of b, {what}")
     seen(b, "name", f"of a, {what}")
     for host in (a, b):
@@ -21,25 +21,25 @@ def both_ways(a, b, what):
 
 def handed(winner, loser, token, what):
     """A meter that one host lets go goes to the other, with a greater token. Returns that."""
-    loser.ctl("disconnect", METER)
-    winner.ctl("connect", METER)
+    loser.must("disconnect", METER)
+    winner.must("connect", METER)
     return has(winner, loser, token, what)
 
 
 def taken(winner, loser, token, what):
     """The same by force: both and the cloud are of one version."""
-    winner.ctl("connect", METER, "--takeover")
+    winner.must("connect", METER, "--takeover")
     return has(winner, loser, token, what)
 
 
 def refused(winner, loser, what):
     """A host and a cloud of two versions do not know each other's take-overs: who has it keeps it, and is named."""
-    said = winner.ctl("connect", METER, "--takeover", "--timeout", "3s", check=False)
-    if said.returncode not in (4, 5) or loser.name not in said.stderr:
-        raise Failure(f"a take-over, {what}: {said.returncode}: {said.stderr}")
+    said = winner.ctl("connect", METER, "--takeover", "--timeout", "3s")
+    if said.status not in (4, 5) or loser.name not in said.err:
+        raise Failure(f"a take-over, {what}: {said.status}: {said.err}")
     if loser.state(METER) != "data-available":
         raise Failure(f"{loser.name} lost it, {what}")
-    winner.ctl("disconnect", METER)
+    winner.must("disconnect", METER)
 
 
 def has(winner, loser, token, what):
@@ -53,7 +53,7 @@ def has(winner, loser, token, what):
 def begun(cluster):
     """The first host has the meter. Returns both hosts and its token."""
     a, b = joined(cluster, ports_apart=True)
-    a.ctl("connect", METER)
+    a.must("connect", METER)
     wait(f"{a.name} has data", lambda: a.state(METER) == "data-available", SOON)
     both_ways(a, b, "before")
     return a, b, a.lease(METER)["token"]
@@ -64,7 +64,7 @@ def updated(a, b, token):
     both_ways(a, b, "all new")
     taken(b, a, token, "all new")
     for host in (a, b):
-        if "of b, before" not in (history := host.ctl("history", METER, "notes").stdout):
+        if "of b, before" not in (history := host.must("history", METER, "notes").out):
             raise Failure(f"{host.name} has lost its history: {history}")
 
 

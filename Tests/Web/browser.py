@@ -1,10 +1,10 @@
 """A browser, and a meterd to look at, for the tests of the web page."""
 
+import functools
 import json
 import os
-import re
 import shutil
-import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -13,74 +13,38 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
+import harness  # noqa: E402
+from harness import Demo  # noqa: E402
+
 # How long anything that is to happen soon may take on a busy machine, s.
 SOON = 60
 PHONE, DESKTOP = (390, 844), (1280, 800)
 
-
-class Failure(Exception):
-    pass
+wait = functools.partial(harness.wait, seconds=SOON)
 
 
-def wait(what, look, patience=SOON):
-    """Looks until something is there, and returns it."""
-    end = time.monotonic() + patience
-    while True:
-        found = look()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise Failure(f"not in {patience} s: {what}")
-        time.sleep(0.1)
+class Daemon(Demo):
+    """A demo in a folder of its own, and where its page is."""
 
+    def __init__(self, binaries):
+        super().__init__(binaries, tempfile.mkdtemp(prefix="web-"))
+        self.url = None
 
-class Daemon:
-    """`meterd --demo` in a folder of its own, with a page on a free port."""
+    def start(self):
+        super().start(SOON)
+        self.url = self.wait_for(r"the web page is served .*url=(http://\S+)", SOON).group(1).rstrip("/")
+        wait("four meters have data", lambda: self.fetch("/v1/status").count('"data-available"') == 4)
 
-    def __init__(self, bin_folder):
-        self.bin = bin_folder
-        self.folder = tempfile.mkdtemp(prefix="web-")
-        self.socket = f"{self.folder}/s.sock"
-        self.log = open(f"{self.folder}/log", "w+")
-        self.process = subprocess.Popen(
-            [f"{bin_folder}/meterd", "--demo", "--socket", self.socket, "--state-directory", f"{self.folder}/state"],
-            stdout=self.log, stderr=self.log, env={**os.environ, "METERD_WEB_LISTEN": "127.0.0.1:0"})
-        self.url = wait("the page is served", self.served)
-        wait("four meters have data", lambda: self.ask("/v1/status").count('"data-available"') == 4)
-
-    def served(self):
-        if self.process.poll() is not None:
-            raise Failure(f"meterd ended: {self.words()}")
-        found = re.search(r"the web page is served .*url=(http://\S+)", self.words())
-        return found and found.group(1).rstrip("/")
-
-    def words(self):
-        with open(f"{self.folder}/log") as log:
-            return log.read()
-
-    def ask(self, path, method="GET", body=None, url=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request((url or self.url) + path, data=data, method=method)
-        with urllib.request.urlopen(request, timeout=SOON) as answer:
+    def fetch(self, path):
+        """What the page's address answers."""
+        with urllib.request.urlopen(self.url + path, timeout=SOON) as answer:
             return answer.read().decode()
 
-    def ctl(self, *arguments):
-        return self.ctl_at(self.socket, *arguments)
-
-    def ctl_at(self, socket, *arguments):
-        run = subprocess.run(
-            [f"{self.bin}/meterctl", *arguments, "--socket", socket], capture_output=True, text=True)
-        if run.returncode != 0:
-            raise Failure(f"meterctl {' '.join(arguments)}: {run.stderr}")
-        return run.stdout
-
     def end(self):
-        self.process.terminate()
+        """Also while pages are open."""
         try:
-            self.process.wait(40)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise Failure("meterd did not end within 40 s while pages were open")
+            self.stop(40)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 

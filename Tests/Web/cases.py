@@ -3,21 +3,20 @@
 usage: Tests/Web/run [--bin FOLDER] [--pictures FOLDER] [CASE…]
 """
 
-import argparse
 import json
-import os
 import re
 import sys
 import time
 import traceback
 
 try:
-    from browser import DESKTOP, PHONE, SOON, Browser, Daemon, Failure, wait
+    from browser import DESKTOP, PHONE, Browser, Daemon, wait
 except ImportError as missing:
     print(f"skipped: the browser tests, which need {missing.name} (apt-get install python3-selenium)")
     sys.exit(75)
 
-METER = "02:00:00:00:25:0C"
+from harness import METER, Failure, command_line  # noqa: E402 - where browser has found it
+
 PATH = "/#/meter/02%3A00%3A00%3A00%3A25%3A0C"
 # The goal is 200 kB; the files come compressed.
 WEIGHT_MAX = 100_000
@@ -56,16 +55,15 @@ def connect_and_disconnect(daemon, browser, _):
 
 def take_over(daemon, browser, _):
     """A meter that the other host has is shown with its holder, and taken over."""
-    attic = daemon.socket.replace(".sock", "-attic.sock")
-    daemon.ctl("disconnect", METER)
-    port = json.loads(daemon.ask(f"/v1/meters/{METER.replace(':', '%3A')}"))["port"]
-    daemon.ctl_at(attic, "connect", port, "--model", "um25c", "--id", METER)
+    daemon.must("disconnect", METER)
+    port = json.loads(daemon.fetch(f"/v1/meters/{METER.replace(':', '%3A')}"))["port"]
+    daemon.must("connect", port, "--model", "um25c", "--id", METER, socket=daemon.attic)
     browser.open(daemon.url + "/")
     wait("its holder is named", lambda: "demo-attic holds it" in card(browser, "demo UM25C"))
     browser.js("window.confirm = () => true")
     browser.click("button[aria-label='Take over demo UM25C']")
     wait("it is live here", lambda: "Live" in card(browser, "demo UM25C") and "This host" in card(browser, "demo UM25C"))
-    daemon.ctl_at(attic, "disconnect", METER)
+    daemon.must("disconnect", METER, socket=daemon.attic)
 
 
 def chart_draws_and_zooms(daemon, browser, _):
@@ -165,7 +163,7 @@ def recording_is_made(daemon, browser, _):
 
 def hostile_name_is_text(daemon, browser, _):
     """A name full of markup is shown as it is, everywhere."""
-    daemon.ctl("set", "02:00:00:00:34:0C", f"name={HOSTILE}", f"notes={HOSTILE}")
+    daemon.must("set", "02:00:00:00:34:0C", f"name={HOSTILE}", f"notes={HOSTILE}")
     try:
         browser.open(daemon.url + "/")
         wait("the name is shown as text", lambda: HOSTILE in browser.texts(".card h2"))
@@ -176,7 +174,7 @@ def hostile_name_is_text(daemon, browser, _):
         if browser.js("return document.querySelectorAll('main img').length") != 0 or browser.driver.title == "1":
             raise Failure("a name was taken for markup")
     finally:
-        daemon.ctl("set", "02:00:00:00:34:0C", "name=demo UM34C", "notes=")
+        daemon.must("set", "02:00:00:00:34:0C", "name=demo UM34C", "notes=")
 
 
 def settings_are_saved(daemon, browser, _):
@@ -187,7 +185,7 @@ def settings_are_saved(daemon, browser, _):
     for value in ("first " + text, text):
         browser.js("const i = document.querySelector('#set-notes'); i.value = arguments[0]", value)
         browser.click(".settings button", "Save")
-        wait("it is saved", lambda: daemon.ctl("get", METER, "notes").strip() == value)
+        wait("it is saved", lambda: daemon.must("get", METER, "notes").out.strip() == value)
     wait("the history names who and what", lambda: "first " + text in browser.text("section[aria-label='Who changed what']"))
     browser.js("document.querySelector('[name=\"poll-interval\"]').value = 'soon'")
     browser.click(".settings button", "Save")
@@ -239,7 +237,7 @@ def keyboard_reaches_everything(daemon, browser, _):
 
 def login(daemon, browser, _):
     """Opened to the network it asks for the token, lets in with it, and out again; the token is nowhere afterwards."""
-    told = json.loads(daemon.ctl("web", "enable", "--listen", "127.0.0.1:0", "--json"))
+    told = daemon.json("web", "enable", "--listen", "127.0.0.1:0")
     url, token = told["urls"][0].rstrip("/"), told["token"]
     try:
         browser.open(url + "/")
@@ -255,11 +253,11 @@ def login(daemon, browser, _):
             raise Failure("scripts can see the token or the login")
         browser.click("#logout")
         wait("it asks again", lambda: "Token" in browser.text("form label"))
-        if token in daemon.words():
+        if token in daemon.log:
             raise Failure("the token is in the log")
     finally:
-        daemon.ctl("web", "disable")
-        daemon.url = json.loads(daemon.ctl("web", "url", "--json"))["urls"][0].rstrip("/")
+        daemon.must("web", "disable")
+        daemon.url = daemon.json("web", "url")["urls"][0].rstrip("/")
 
 
 def lost_and_found(daemon, browser, _):
@@ -267,10 +265,10 @@ def lost_and_found(daemon, browser, _):
     browser.open(daemon.url + "/")
     wait("it is live", lambda: browser.text("#link") == "Live")
     browser.driver.execute_cdp_cmd("Network.enable", {})
-    daemon.ctl("web", "enable", "--listen", "127.0.0.1:0")
+    daemon.must("web", "enable", "--listen", "127.0.0.1:0")
     wait("the loss is told", lambda: "lost" in browser.text("#link"))
-    daemon.ctl("web", "disable")
-    daemon.url = json.loads(daemon.ctl("web", "url", "--json"))["urls"][0].rstrip("/")
+    daemon.must("web", "disable")
+    daemon.url = daemon.json("web", "url")["urls"][0].rstrip("/")
 
 
 CASES = [meters_appear, connect_and_disconnect, take_over, chart_draws_and_zooms, chart_shows_the_past, recording_is_made,
@@ -335,8 +333,7 @@ def take_pictures(daemon, browser, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", default=".build/debug")
+    parser = command_line(__doc__)
     parser.add_argument("--pictures", help="where to put pictures of every view")
     parser.add_argument("--axe", help="axe.min.js; without it nothing is said of contrast and labels")
     parser.add_argument("cases", nargs="*")
@@ -345,9 +342,10 @@ def main():
     axe = open(arguments.axe).read() if arguments.axe else None
     if axe is None:
         print("skipped: axe's checks, because PyPI cannot be reached")
-    daemon = Daemon(os.path.abspath(arguments.bin))
+    daemon = Daemon(arguments.bin)
     good = True
     try:
+        daemon.start()
         if not arguments.cases:
             print(f"ok     weighs_little: {weighs_little(daemon)}")
         is_first = True

@@ -6,10 +6,10 @@ import os
 import subprocess
 
 from adapter import Adapter, SerialAdapter
-from checks import Failure, wait
 from gadget import fnb58
+from harness import Failure, wait
 from host import Host
-from program import Program
+from program import GuestMeterd
 from usb_device import km003c, tc66c
 
 # What an adapter is up to that is well.
@@ -46,7 +46,7 @@ class Bench:
     def program(self):
         """The meterd of all checks, started by the first that wants it."""
         if self._program is None:
-            self._program = Program(self.results, self.arguments["bin"])
+            self._program = GuestMeterd(self.results, self.arguments["bin"])
         if not self._program.runs:
             self._program.start()
             self.adapter_searches(40)

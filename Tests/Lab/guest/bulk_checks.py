@@ -5,7 +5,8 @@ import glob
 import os
 import termios
 
-from checks import Failure, check, provided, wait
+from checks import check, provided
+from harness import Failure, wait
 from meter_checks import plugged_meter
 from program import States
 

@@ -2,14 +2,10 @@
 
 import dataclasses
 import sys
-import time
 from collections.abc import Callable
 
+from harness import wait
 from host import LaboratoryFault
-
-
-class Failure(Exception):
-    """The program does not do what it should."""
 
 
 class Skip(Exception):
@@ -46,17 +42,6 @@ def chosen(words):
             if (check.usual and not words) or check.part in words or check.name in words or check.part == "control"]
 
 
-def wait(what, condition, seconds, error=Failure):
-    """Waits until `condition` returns something true, which is returned. `what` may be a function that says it."""
-    end = time.monotonic() + seconds
-    while True:
-        if value := condition():
-            return value
-        if time.monotonic() >= end:
-            raise error(f"not within {seconds} s: {what() if callable(what) else what}")
-        time.sleep(0.1)
-
-
 def provided(what, condition, seconds):
     """As `wait`, for what the laboratory itself owes."""
-    return wait(what, condition, seconds, LaboratoryFault)
+    return wait(what, condition, seconds, error=LaboratoryFault)

@@ -1,7 +1,8 @@
 """What goes wrong on the air, at the adapter and on this host."""
 
 from bench import SEARCHING
-from checks import Failure, check, provided, wait
+from checks import check, provided
+from harness import Failure, wait
 from program import TIMED_OUT, States
 
 METER = "um25c"

@@ -5,26 +5,27 @@ import pty
 import subprocess
 import time
 
-from checks import Failure, check, provided, wait
+from checks import check, provided
 from fault_checks import connected
+from harness import Failure, Program, run, spawn, wait
 from host import LaboratoryFault
 from meter_checks import over_radio
-from program import NOBODY, Program, States
+from program import NOBODY, GuestMeterd, States
 
 METER = "um25c"
 
 
-class BluetoothDaemon:
+class BluetoothDaemon(Program):
     """bluetoothd, the bus it needs, and bluetoothctl, which wants a terminal. `agent` is what bluetoothctl says it can do;
     None: nobody is bluetoothd's agent, as on a machine without a desktop."""
 
     def __init__(self, results, agent="NoInputNoOutput", debug=True):
         os.makedirs("/run/dbus", exist_ok=True)
-        self.log = os.path.join(results, "bluetoothd.log")
-        log = open(self.log, "ab")
-        self._bus = subprocess.Popen(["dbus-daemon", "--system", "--nofork", "--nopidfile"], stdout=log, stderr=log)
+        self._bus = Program("dbus", ["dbus-daemon", "--system", "--nofork", "--nopidfile"], results)
+        self._bus.start()
         provided("the bus", lambda: os.path.exists("/run/dbus/system_bus_socket"), 20)
-        self._daemon = subprocess.Popen(["/usr/libexec/bluetooth/bluetoothd", "-n"] + ["-d"] * debug, stdout=log, stderr=log)
+        super().__init__("bluetoothd", ["/usr/libexec/bluetooth/bluetoothd", "-n"] + ["-d"] * debug, results)
+        self.start()
         self._control = None
         self._said = ""
         if agent is None:
@@ -32,22 +33,17 @@ class BluetoothDaemon:
         else:
             self.open_control(agent)
 
-    @property
-    def identifier(self):
-        """bluetoothd's process."""
-        return self._daemon.pid
-
     @staticmethod
     def _is_there():
-        return b"boolean true" in subprocess.run(
+        return "boolean true" in run(
             ["dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.NameHasOwner",
-             "string:org.bluez"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+             "string:org.bluez"], check=False).out
 
     def open_control(self, agent):
         """bluetoothctl, and its agent."""
         self._terminal, other = pty.openpty()
-        self._control = subprocess.Popen(["bluetoothctl", "--agent", agent], stdin=other, stdout=other, stderr=other,
-                                         start_new_session=True)
+        self._control = spawn(["bluetoothctl", "--agent", agent], stdin=other, stdout=other, stderr=other,
+                              start_new_session=True)
         os.close(other)
         os.set_blocking(self._terminal, False)
         self.tell("show", "Powered: yes", again=True)
@@ -56,7 +52,11 @@ class BluetoothDaemon:
         """It ends, and its agent with it."""
         if self._control is None:
             return
-        self._end(self._control)
+        self._control.terminate()
+        try:
+            self._control.wait(10)
+        except subprocess.TimeoutExpired:
+            self._control.kill()
         self._control = None
         os.close(self._terminal)
 
@@ -77,21 +77,16 @@ class BluetoothDaemon:
         if not again:
             os.write(self._terminal, line.encode() + b"\n")
         wait(lambda: f"bluetoothctl says {answer!r} to {line!r}, but {' / '.join(self._said.split(chr(10)))[-300:]!r}",
-             said, seconds, error)
+             said, seconds, error=error)
 
-    @staticmethod
-    def _end(process):
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-
-    def stop(self):
+    def stop(self, seconds=10, status=None):
         """All three."""
         self.close_control()
-        for process in (self._daemon, self._bus):
-            self._end(process)
+        for end in (super().stop, self._bus.stop):
+            try:
+                end(seconds, status)
+            except Failure as failure:
+                print(f"     {failure}", flush=True)
         for path in ("/run/dbus/system_bus_socket", "/run/dbus/pid"):
             if os.path.exists(path):
                 os.unlink(path)
@@ -154,7 +149,7 @@ def bluetoothd_goes(bench):
 @check("rights")
 def without_rights(bench):
     """As nobody: the adapter is shown as forbidden, and the scan says what is missing."""
-    program = Program(bench.results, bench.arguments["bin"], "meterd-nobody", user=NOBODY)
+    program = GuestMeterd(bench.results, bench.arguments["bin"], "meterd-nobody", user=NOBODY)
     bench.after(lambda: program.runs and program.stop())
     program.start()
     adapter = wait("the adapter is shown as forbidden", lambda: (found := program.adapter(bench.adapter_address))

@@ -3,8 +3,8 @@
 import os
 import subprocess
 
-from checks import Failure, wait
-from program import Program
+from harness import Failure, wait
+from program import GuestMeterd
 
 
 def systemctl(*arguments):
@@ -12,7 +12,7 @@ def systemctl(*arguments):
     return subprocess.run(["systemctl", *arguments], capture_output=True, text=True, check=False).stdout.strip()
 
 
-class InstalledProgram(Program):
+class InstalledMeterd(GuestMeterd):
     """The unit, with the settings, user and rules of the package."""
 
     UNIT = "meterd.service"
@@ -21,17 +21,11 @@ class InstalledProgram(Program):
         super().__init__(results, "/usr/bin")
         self.socket = "/run/meterd/control.sock"
 
-    def start(self):
+    def start(self, seconds=60):
         """Until it serves."""
         if subprocess.run(["systemctl", "start", self.UNIT], check=False).returncode:
             raise Failure(f"{self.UNIT} does not start: {self.last_lines()}")
-        wait("meterd serves", self._serves, 60)
-
-    def _serves(self):
-        try:
-            return self.get("/v1/version")
-        except OSError:
-            return None
+        wait("meterd serves", lambda: self.get("/v1/version"), seconds, retry=(OSError,))
 
     @property
     def runs(self):
@@ -39,11 +33,11 @@ class InstalledProgram(Program):
         return systemctl("is-active", self.UNIT) == "active"
 
     @property
-    def identifier(self):
+    def pid(self):
         """Its process."""
         return int(systemctl("show", "--property=MainPID", "--value", self.UNIT))
 
-    def stop(self, seconds=60):
+    def stop(self, seconds=60, status=0):
         """A Failure when it did not end well."""
         subprocess.run(["systemctl", "stop", self.UNIT], check=False, timeout=seconds)
         if (result := systemctl("show", "--property=Result", "--value", self.UNIT)) != "success":

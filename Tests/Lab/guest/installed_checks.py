@@ -6,9 +6,10 @@ import platform
 import subprocess
 
 from adapter import SerialAdapter
-from checks import Failure, Skip, check, wait
+from checks import Skip, check
 from fault_checks import connected
-from installed import InstalledProgram, keep_journal, package_is_installed, systemctl
+from harness import Failure, wait
+from installed import InstalledMeterd, keep_journal, package_is_installed, systemctl
 from meter_checks import at_its_plug, over_radio, udev_rules_tell_and_grant
 from people_checks import keep
 
@@ -21,10 +22,10 @@ def unit(bench):
     """The installed meterd, beside Debian's bluetoothd as on any machine."""
     if not os.path.isdir("/run/systemd/system"):
         raise Skip("no systemd here")
-    if not isinstance(bench._program, InstalledProgram):
+    if not isinstance(bench._program, InstalledMeterd):
         subprocess.run(["systemctl", "unmask", "bluetooth.service"], check=True)
         subprocess.run(["systemctl", "start", "bluetooth.service"], check=True)
-        bench.use(InstalledProgram(bench.results))
+        bench.use(InstalledMeterd(bench.results))
     return bench.program
 
 
@@ -35,7 +36,7 @@ def the_package_is_installed(bench):
     version = package_is_installed("meter-gateway")
     if (enabled := systemctl("is-enabled", program.UNIT)) != "enabled":
         raise Failure(f"{program.UNIT} is {enabled}")
-    user = subprocess.run(["ps", "-o", "user=", "-p", str(program.identifier)], capture_output=True, text=True,
+    user = subprocess.run(["ps", "-o", "user=", "-p", str(program.pid)], capture_output=True, text=True,
                           check=False).stdout.strip() if os.path.exists("/usr/bin/ps") else systemctl(
                               "show", "--property=User", "--value", program.UNIT)
     if user != "meterd":

@@ -10,25 +10,27 @@ import sys
 import time
 import traceback
 
-from bench import Bench
-from checks import Failure, Skip, chosen
-from host import LaboratoryFault
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Support"))
+from bench import Bench  # noqa: E402
+from checks import Skip, chosen  # noqa: E402
+from host import LaboratoryFault  # noqa: E402
 
 # In this order they are made.
-import control_checks  # noqa: F401
-import meter_checks  # noqa: F401
-import bulk_checks  # noqa: F401
-import replay_checks  # noqa: F401
-import fault_checks  # noqa: F401
-import pi_checks  # noqa: F401
-import people_checks  # noqa: F401
-import host_checks  # noqa: F401
-import pairing_checks  # noqa: F401
-import name_checks  # noqa: F401
-import two_host_checks  # noqa: F401
-import neighbour_checks  # noqa: F401
-import situation_checks  # noqa: F401
-import installed_checks  # noqa: F401
+import control_checks  # noqa: E402,F401
+import meter_checks  # noqa: E402,F401
+import bulk_checks  # noqa: E402,F401
+import replay_checks  # noqa: E402,F401
+import fault_checks  # noqa: E402,F401
+from harness import Failure  # noqa: E402
+import pi_checks  # noqa: E402,F401
+import people_checks  # noqa: E402,F401
+import host_checks  # noqa: E402,F401
+import pairing_checks  # noqa: E402,F401
+import name_checks  # noqa: E402,F401
+import two_host_checks  # noqa: E402,F401
+import neighbour_checks  # noqa: E402,F401
+import situation_checks  # noqa: E402,F401
+import installed_checks  # noqa: E402,F401
 
 RESULTS = "/lab"
 PASSED, FAILED, LABORATORY = 0, 1, 90

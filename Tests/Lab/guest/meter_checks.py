@@ -5,7 +5,8 @@ import grp
 import os
 import subprocess
 
-from checks import Failure, check, wait
+from checks import check
+from harness import Failure, wait
 from program import States
 
 RADIO = {"um25c": "UM25C", "tc66c-a": "TC66C", "tc66c-b": "TC66C", "fnb58": "FNB58", "atorch": "Atorch"}

@@ -5,11 +5,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import unicodedata
 
-from checks import Failure, Skip, check, provided, wait
-from program import Program, States
+from checks import Skip, check, provided
+from harness import Failure, Program, run, spawn, wait
+from program import GuestMeterd, States
 
 STRANGER = "stranger"
 CONFIGURATION = """host-name = "names"
@@ -76,28 +76,29 @@ class Names:
         self.heard = os.path.join(bench.results, "mqtt.txt")
         if shutil.which("mosquitto") and shutil.which("mosquitto_sub"):
             self._start_broker()
-        self.program = Program(bench.results, bench.arguments["bin"], "meterd-names", configuration=CONFIGURATION)
+        self.program = GuestMeterd(bench.results, bench.arguments["bin"], "meterd-names", configuration=CONFIGURATION)
         self.program.start()
 
     def _start_broker(self):
         with open("/tmp/mosquitto.conf", "w") as file:
             file.write(BROKER)
-        with open(os.path.join(self.bench.results, "mosquitto.log"), "ab") as log:
-            self.broker = subprocess.Popen(["mosquitto", "-c", "/tmp/mosquitto.conf"], stdout=log, stderr=log)
-        provided("a broker", lambda: subprocess.run(
-            ["mosquitto_pub", "-h", "127.0.0.1", "-t", "probe", "-m", "x"], capture_output=True).returncode == 0, 30)
+        self.broker = Program("mosquitto", ["mosquitto", "-c", "/tmp/mosquitto.conf"], self.bench.results)
+        self.broker.start()
+        provided("a broker", lambda: run(
+            ["mosquitto_pub", "-h", "127.0.0.1", "-t", "probe", "-m", "x"], check=False).status == 0, 30)
         with open(self.heard, "wb") as out:
             # A payload in hexadecimal: what it holds breaks no line.
-            self.listener = subprocess.Popen(
+            self.listener = spawn(
                 ["mosquitto_sub", "-h", "127.0.0.1", "-t", "#", "-F", "%t\t%x"], stdout=out)
 
     def stop(self):
         """meterd, then the broker."""
         if self.program.runs:
             self.program.stop()
-        for process in filter(None, (self.listener, self.broker)):
-            process.terminate()
-            process.wait(10)
+        if self.broker:
+            self.listener.terminate()
+            self.listener.wait(10)
+            self.broker.stop(10)
 
     def call(self, octets):
         """Gives the stranger a name and waits until the program has heard it."""

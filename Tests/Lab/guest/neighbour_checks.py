@@ -5,8 +5,9 @@ import os
 import subprocess
 import time
 
-from checks import Failure, Skip, check, wait
+from checks import Skip, check
 from fault_checks import connected
+from harness import Failure, wait
 from host_checks import BluetoothDaemon
 
 MINUTES = 10

@@ -4,11 +4,12 @@ import os
 import subprocess
 import time
 
-from checks import Failure, Skip, check, provided, wait
+from checks import Skip, check, provided
 from control_client import Management
+from harness import Failure, wait
 from host import LaboratoryFault
 from host_checks import BluetoothDaemon
-from program import NOBODY, Program
+from program import NOBODY, GuestMeterd
 
 # On the air only for checks that want it; it has no name of its own, only an address.
 METER = "um25c-twin"
@@ -96,6 +97,16 @@ def beside(bench, agent, debug=True):
     return bench.bluetoothd
 
 
+def without_an_agent(bench):
+    """A meterd that cannot reach bluetoothd's bus, stopped after the check."""
+    bench.make_room()
+    program = GuestMeterd(bench.results, bench.arguments["bin"], "meterd-no-agent",
+                          environment={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"})
+    program.start()
+    bench.after(lambda: program.runs and program.stop())
+    return program
+
+
 def hurry(bench, fast, slow):
     """On a machine with too much to do, one process always has its turn before another: who is first is no accident."""
     for identifier, priority in ((fast, -20), (slow, 19)):
@@ -154,11 +165,9 @@ def a_pin_beside_a_desktops_agent_that_quits(bench):
     daemon.tell("default-agent", "Default agent request successful")
     meter = PINMeter(bench)
     with_it = meter.again_and_again()
-    mark = os.path.getsize(daemon.log)
+    mark = daemon.mark()
     daemon.close_control()
-    with open(daemon.log, errors="replace") as file:
-        file.seek(mark)
-        wait("bluetoothd has lost its agent", lambda: "Default agent cleared" in file.read(), 10)
+    wait("bluetoothd has lost its agent", lambda: "Default agent cleared" in daemon.logged(mark), 10)
     wait("Bondable is on again", lambda: bondable(bench), 10)
     return f"with it {with_it}; without {meter.again_and_again()}"
 
@@ -192,14 +201,10 @@ def a_key_that_bluetoothd_stores(bench):
 @check("pairing")
 def a_refusal_of_bluetoothd_is_named(bench):
     """A meterd that cannot be its agent: bluetoothd refuses at once, and whoever is first wins. The error says so."""
-    bench.make_room()
-    program = Program(bench.results, bench.arguments["bin"], "meterd-no-agent",
-                      environment={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"})
-    program.start()
-    bench.after(lambda: program.runs and program.stop())
+    program = without_an_agent(bench)
     # Without its debugging log it is fast.
     daemon = beside(bench, None, debug=False)
-    hurry(bench, daemon.identifier, program.identifier)
+    hurry(bench, daemon.pid, program.pid)
     meter = PINMeter(bench, program=program)
     meter.heard()
     lost, others, count = [], [], bench.arguments["repeat"] + 1

@@ -2,8 +2,9 @@
 
 import os
 
-from checks import Failure, check, wait
+from checks import check
 from fault_checks import connected
+from harness import Failure, wait
 from meter_checks import RADIO, plugged_meter
 
 

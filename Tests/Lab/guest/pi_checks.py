@@ -2,7 +2,8 @@
 
 import time
 
-from checks import Failure, check, wait
+from checks import check
+from harness import Failure, wait
 
 METERS = ("um25c", "tc66c-b", "fnb58")
 # Seconds: meterd's supervision time-out is 8, the kernel's 0.42.

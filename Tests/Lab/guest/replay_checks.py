@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 
-from checks import Failure, Skip, check, provided, wait
+from checks import Skip, check, provided
+from harness import Failure, wait
 from meter_checks import plugged_meter
 from recorded_usb import RecordedKM003C
 from usb_device import USBDevice

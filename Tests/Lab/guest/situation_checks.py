@@ -3,13 +3,13 @@
 No part of the usual run, which judges the same situations one by one.
 """
 
-from checks import check, wait
+from checks import check
 from fault_checks import connected
+from harness import wait
 from host_checks import bluetoothd_that_scans
 from meter_checks import plugged_meter
-from pairing_checks import PINMeter, beside
+from pairing_checks import PINMeter, beside, without_an_agent
 from people_checks import keep
-from program import Program
 from usb_device import USBDevice, serial_interfaces
 
 METER = "um25c"
@@ -27,11 +27,7 @@ def a_pin_that_the_meter_refuses(bench):
 @check("situations", usual=False)
 def a_bluetoothd_that_nobody_is_an_agent_of(bench):
     """Where meterd cannot be its agent, doctor says that PINs are refused."""
-    bench.make_room()
-    program = Program(bench.results, bench.arguments["bin"], "meterd-no-agent",
-                      environment={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"})
-    program.start()
-    bench.after(lambda: program.runs and program.stop())
+    program = without_an_agent(bench)
     beside(bench, None)
     wait("doctor says it", lambda: "refuses PINs" in program.ctl("doctor").out, 30)
     keep(bench, "bluetoothd has no agent, and meterd cannot reach its bus", "doctor", program=program)

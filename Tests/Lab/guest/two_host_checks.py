@@ -2,7 +2,8 @@
 
 import time
 
-from checks import Failure, check, wait
+from checks import check
+from harness import Failure, wait
 from program import HELD, REFUSED, TIMED_OUT
 from two_hosts import LOCK_DELAY, TIME_TO_LIVE, TwoHosts
 

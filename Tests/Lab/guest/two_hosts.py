@@ -1,14 +1,9 @@
 """Two meterd of one cloud, each with an adapter of its own, and the cloud: all in this guest."""
 
-import os
-import re
-import signal
-import subprocess
-
-from checks import Failure, wait
 from control_client import Management
+from harness import Failure, Metercloud, wait
 from host import LaboratoryFault
-from program import Program
+from program import GuestMeterd
 
 # The shortest that there is.
 TIME_TO_LIVE, LOCK_DELAY = 30, 15
@@ -23,54 +18,6 @@ serve = false
 """
 
 
-class Cloud:
-    """A metercloud and its folder."""
-
-    def __init__(self, results, binaries):
-        self.log = os.path.join(results, "metercloud.log")
-        self._program = os.path.join(binaries, "metercloud")
-        self._process = None
-
-    def start(self):
-        """Until it says how to join it, which is kept for `join`."""
-        with open(self.log, "ab") as log:
-            self._process = subprocess.Popen(
-                [self._program, "serve", "--data", "/tmp/metercloud", "--listen", "127.0.0.1:0"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self._line = wait("metercloud says how to join it", self._join_line, 90)
-
-    def _join_line(self):
-        if self._process.poll() is not None:
-            raise Failure(f"metercloud ended with {self._process.returncode}")
-        with open(self.log, errors="replace") as file:
-            return re.search(r"(https://127\.0\.0\.1:\d+) --token-file (\S+) --pin (sha256:[0-9a-f]{64})", file.read())
-
-    def join(self, program):
-        """Makes a meterd a host of this cloud."""
-        url, token, pin = self._line.groups()
-        program.must("cloud", "join", url, "--token-file", token, "--pin", pin)
-
-    def administer(self, *arguments):
-        """A command on the cloud's own machine."""
-        ended = subprocess.run([self._program, *arguments, "--data", "/tmp/metercloud"], capture_output=True, text=True,
-                               timeout=90, stdin=subprocess.DEVNULL)
-        if ended.returncode != 0:
-            raise Failure(f"metercloud {' '.join(arguments)}: {ended.returncode}, {ended.stderr.strip()}")
-        return ended.stdout + ended.stderr
-
-    def stop(self):
-        """SIGTERM, and its end."""
-        process, self._process = self._process, None
-        if process is None or process.poll() is not None:
-            return
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
 class TwoHosts:
     """attic has the first adapter, cellar the second. `meter` is the one that both want."""
 
@@ -81,9 +28,9 @@ class TwoHosts:
         self.meter = bench.meters[self.METER]["address"]
         self.addresses = {"attic": bench.adapter_address, "cellar": self._second_address(bench)}
         binaries = bench.arguments["bin"]
-        self.cloud = Cloud(bench.results, binaries)
+        self.cloud = Metercloud(binaries, "/tmp/metercloud", bench.results)
         self.attic, self.cellar = (
-            Program(bench.results, binaries, f"meterd-{name}", configuration=CONFIGURATION.format(
+            GuestMeterd(bench.results, binaries, f"meterd-{name}", configuration=CONFIGURATION.format(
                 name=name, ttl=TIME_TO_LIVE, adapter=address)) for name, address in self.addresses.items())
 
     @staticmethod
@@ -93,7 +40,7 @@ class TwoHosts:
             bench.second_adapter.plug()
         management = Management()
         index = bench.second_adapter.index
-        wait("the kernel lists the second adapter", lambda: index in management.indexes(), 20, LaboratoryFault)
+        wait("the kernel lists the second adapter", lambda: index in management.indexes(), 20, error=LaboratoryFault)
         if status := management.power(index):
             raise LaboratoryFault(f"the second adapter is not switched on: status {status:#04x}")
         address = management.address(index)
@@ -102,15 +49,15 @@ class TwoHosts:
 
     def start(self):
         """The cloud, both hosts, and both in it."""
-        self.cloud.start()
+        self.cloud.start(90)
         for host in (self.attic, self.cellar):
             host.start()
-            self.cloud.join(host)
+            host.must("cloud", "join", self.cloud.url, "--token-file", self.cloud.token_file, "--pin", self.cloud.pin)
 
     def stop(self):
         """All three, as a service manager would."""
         said = [f"{host.stop():.1f} s" for host in (self.attic, self.cellar) if host.runs]
-        self.cloud.stop()
+        self.cloud.stop(30)
         return said
 
     def other(self, host):

@@ -22,6 +22,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
     private let name: String
     private let loop: IOLoop
     private let stallLimit: Duration
+    private let farewellLimit: Duration
     private var state: State
     private var queue = WriteQueue(.packets)
     /// Whether a transfer to the device is under way.
@@ -39,8 +40,6 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         case closed
     }
 
-    /// How long unsent data may keep a closed channel open.
-    private static let farewellLimit = Duration.milliseconds(500)
     /// A device that halts an endpoint this often has more than one request that it rejected.
     private static let haltsMax = 3
     /// Most transfers handled in one turn of the loop, so that other meters get theirs.
@@ -51,20 +50,25 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
     /// - Parameters:
     ///   - name: the name used in messages.
     ///   - stallLimit: how long the device may accept nothing, with something waiting, before it counts as stalled.
+    ///   - farewellLimit: how long unsent data may keep a closed channel open.
     ///   - open: called on a thread of its own.
     static func open(
-        _ name: String, on loop: IOLoop, stallLimit: Duration = .seconds(5), handle: @escaping Handler,
+        _ name: String, on loop: IOLoop, stallLimit: Duration = .seconds(5),
+        farewellLimit: Duration = .milliseconds(500), handle: @escaping Handler,
         _ open: @escaping @Sendable () throws(ChannelFailure) -> any BulkPort
     ) -> BulkChannel {
-        let channel = BulkChannel(name, on: loop, stallLimit: stallLimit, handle)
+        let channel = BulkChannel(name, on: loop, stallLimit, farewellLimit, handle)
         loop.execute { channel.begin(open) }
         return channel
     }
 
-    private init(_ name: String, on loop: IOLoop, stallLimit: Duration, _ handle: @escaping Handler) {
+    private init(
+        _ name: String, on loop: IOLoop, _ stallLimit: Duration, _ farewellLimit: Duration, _ handle: @escaping Handler
+    ) {
         self.name = name
         self.loop = loop
         self.stallLimit = stallLimit
+        self.farewellLimit = farewellLimit
         state = .opening(handle)
     }
 
@@ -93,7 +97,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         let mustSend = isSending || !queue.isEmpty
         guard pause > .zero || mustSend else { return shut() }
         loop.hold()
-        let timer = loop.schedule(at: loop.now + max(pause, mustSend ? Self.farewellLimit : .zero)) { [self] in shut() }
+        let timer = loop.schedule(at: loop.now + max(pause, mustSend ? farewellLimit : .zero)) { [self] in shut() }
         state = .lingering(port, timer, untilSent: pause <= .zero)
     }
 

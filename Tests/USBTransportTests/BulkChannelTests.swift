@@ -11,10 +11,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct BulkChannelTests {
     private func open(
-        _ port: FakeBulkPort, on loop: IOLoop, stallLimit: Duration = .seconds(3600)
+        _ port: FakeBulkPort, on loop: IOLoop, stallLimit: Duration = .seconds(3600),
+        farewellLimit: Duration = .seconds(3600)
     ) async throws -> ChannelProbe {
         let probe = try await ChannelProbe(on: loop) { handle in
-            BulkChannel.open("the meter", on: loop, stallLimit: stallLimit, handle: handle) { port }
+            BulkChannel.open(
+                "the meter", on: loop, stallLimit: stallLimit, farewellLimit: farewellLimit, handle: handle
+            ) { port }
         }
         #expect(await probe.next()?.isOpened == true)
         return probe

@@ -94,6 +94,8 @@ let package = Package(
         .systemLibrary(name: "CZlib"),
         // What two servers have in common: who may ask how often, and how slowly.
         .target(name: "ServerKit", dependencies: ["MeterModel", crypto, logging, nioCore, nioTLS]),
+        // What two stores in SQLite files have in common: their lock, their errors.
+        .target(name: "StoreKit", dependencies: ["LinuxIO", grdb]),
         .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "IOPorts", "MeterModel", "MeterCodec"]),
         .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(
@@ -106,7 +108,7 @@ let package = Package(
             name: "MeterStore",
             dependencies: [
                 "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway",
-                "LinuxIO", grdb,
+                "StoreKit", grdb,
             ]),
         .target(
             name: "GatewayServer",
@@ -125,7 +127,9 @@ let package = Package(
             ]),
         .target(
             name: "CloudStore",
-            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", grdb]),
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "StoreKit", grdb,
+            ]),
         .target(
             name: "CloudEtcd",
             dependencies: [

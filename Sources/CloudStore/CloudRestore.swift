@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import LeaseCore
 package import MeterModel
+import StoreKit
 
 /// Puts a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
@@ -31,7 +32,7 @@ package struct CloudRestore: Hashable, Sendable {
         from backup: String, into directory: String, at now: WallTime, ignoresClock: Bool = false,
         rng: inout some RandomNumberGenerator
     ) throws(CloudStoreError) -> CloudRestore {
-        let lock = try DirectoryLock(directory)
+        let lock = try StoreLock(directory: directory)
         defer { lock.release() }
         let files = DataDirectory(directory)
         let epoch = UniqueID<Never>(using: &rng).description

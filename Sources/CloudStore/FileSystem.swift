@@ -1,4 +1,6 @@
 import Glibc
+import LinuxIO
+import StoreKit
 
 /// Files whose names change only once the disk has their contents.
 enum FileSystem {
@@ -33,14 +35,7 @@ enum FileSystem {
     }
 
     private static func failure(_ action: String, _ path: String) -> CloudStoreError {
-        let code = errno
-        let reason = String(cString: strerror(code))
-        return switch code {
-        case EACCES, EPERM, EROFS:
-            CloudStoreError(.readOnly, "\(path) cannot be \(action): \(reason). Let this user write to the folder")
-        case ENOSPC, EDQUOT:
-            CloudStoreError(.diskFull, "\(path) cannot be \(action): \(reason). Make room on the disk")
-        default: CloudStoreError(.system, "\(path) cannot be \(action): \(reason)")
-        }
+        let reason = Errno.last
+        return CloudStoreError(path: path, action: action, reason.code, text: reason.words)
     }
 }

@@ -1,5 +1,6 @@
 import Cloud
 import GRDB
+import StoreKit
 import Synchronization
 
 /// All writes go through here: commands queue, and many share one transaction and so one wait for the disk.

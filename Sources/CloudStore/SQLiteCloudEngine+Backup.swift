@@ -1,5 +1,6 @@
 import GRDB
 package import MeterModel
+import StoreKit
 
 extension SQLiteCloudEngine {
     /// Copies the store, as it is at one moment, into one file, while everything continues. On the disk when this

@@ -2,6 +2,7 @@ package import Cloud
 import GRDB
 package import LeaseCore
 package import MeterModel
+import StoreKit
 
 extension SQLiteCloudEngine: DepartingStore {
     package func contents() async throws -> StoreContents {
@@ -47,7 +48,7 @@ extension SQLiteCloudEngine: DepartingStore {
     ///
     /// - Returns: where it is now.
     package static func setAsideDeparted(directory: String, at now: WallTime) throws(CloudStoreError) -> String? {
-        let lock = try DirectoryLock(directory)
+        let lock = try StoreLock(directory: directory)
         defer { lock.release() }
         return try DataDirectory(directory).setAside(as: "moved", at: now)
     }

@@ -2,6 +2,7 @@ package import Cloud
 import GRDB
 import LeaseCore
 package import MeterModel
+import StoreKit
 import Synchronization
 
 /// A cloud on one machine: one SQLite file in a data directory of its own.
@@ -15,7 +16,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     package let epoch: String
     // Declared before the lock, so that it is closed before the lock is released.
     let pool: DatabasePool
-    private let lock: DirectoryLock
+    private let lock: StoreLock<CloudStoreError>
     let writer: GroupCommit
     let zoneTable: ZoneTable
     let leaseTable: LeaseTable
@@ -55,7 +56,7 @@ package final class SQLiteCloudEngine: CloudEngine {
         directory: String, now: MonotonicTime, rng: inout some RandomNumberGenerator & Sendable,
         options: Options = Options()
     ) throws(CloudStoreError) -> SQLiteCloudEngine {
-        let lock = try DirectoryLock(directory)
+        let lock = try StoreLock(directory: directory)
         let path = DataDirectory(directory).store
         do {
             try DataDirectory(directory).checkUsable()
@@ -91,8 +92,8 @@ package final class SQLiteCloudEngine: CloudEngine {
     }
 
     private init(
-        path: String, pool: DatabasePool, lock: DirectoryLock, leases: LeaseTable, loaded: Loaded, markID: UInt64,
-        rng: any RandomNumberGenerator & Sendable
+        path: String, pool: DatabasePool, lock: StoreLock<CloudStoreError>, leases: LeaseTable, loaded: Loaded,
+        markID: UInt64, rng: any RandomNumberGenerator & Sendable
     ) {
         self.path = path
         self.markID = markID
@@ -141,18 +142,10 @@ package final class SQLiteCloudEngine: CloudEngine {
     }
 
     private static func configuration(_ options: Options) -> Configuration {
-        var configuration = Configuration()
-        configuration.label = "CloudStore"
+        var configuration = Configuration(label: "CloudStore", busyTimeout: options.busyTimeout)
         configuration.maximumReaderCount = 4
-        let (seconds, attoseconds) = options.busyTimeout.components
-        configuration.busyMode = .timeout(Double(seconds) + Double(attoseconds) / 1e18)
-        configuration.prepareDatabase { db in
-            try CloudSchema.prepare(db)
-            guard let onStatement = options.onStatement, !db.configuration.readonly else { return }
-            db.trace { event in
-                if case .statement(let statement) = event { onStatement(statement.sql) }
-            }
-        }
+        configuration.prepareDatabase { db in try CloudSchema.prepare(db) }
+        configuration.onStatement(options.onStatement)
         return configuration
     }
 

@@ -4,6 +4,7 @@ import Gateway
 import Glibc
 import MeterModel
 import SettingsCore
+import StoreKit
 
 /// What was done with a file that SQLite cannot read, for the log and for people
 /// (Docs/SettingsAndRebuild.md#the-store).
@@ -25,8 +26,7 @@ enum Loss: Hashable, Sendable {
 enum DamagedFile {
     /// Whether the error says that the file is damaged, rather than out of reach.
     static func isMeant(by error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return false }
-        return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+        (error as? DatabaseError).map { StoreError.Code($0) } == .damaged
     }
 
     /// Whether the file was a store of this program before it was damaged: judged by its header or, if that is gone, by

@@ -3,6 +3,7 @@ package import Gateway
 import Glibc
 package import MeterCodec
 package import MeterModel
+import StoreKit
 import Synchronization
 
 /// This host's store on disk: meters, settings and readings, in one SQLite file.
@@ -14,7 +15,7 @@ package final class MeterStore: Sendable {
     package let path: String
     // Declared before the lock, so that it is closed before the lock is released.
     let queue: DatabaseQueue
-    private let lock: StoreLock
+    private let lock: StoreLock<StoreError>
     /// Which file the path led to when it was opened.
     private let place: FilePlace?
     /// The host's identity, and whether the file came from another machine.
@@ -75,7 +76,7 @@ package final class MeterStore: Sendable {
     }
 
     private static func begin(
-        _ path: String, lock: StoreLock, options: Options, after loss: Loss
+        _ path: String, lock: StoreLock<StoreError>, options: Options, after loss: Loss
     ) throws(StoreError) -> MeterStore {
         let aside = loss == .deleted(hasLog: false) ? nil : try DamagedFile.setAside(path)
         DamagedFile.clearDoubt(path)
@@ -88,7 +89,7 @@ package final class MeterStore: Sendable {
     }
 
     private static func replace(
-        _ path: String, lock: StoreLock, options: Options, because damage: any Error
+        _ path: String, lock: StoreLock<StoreError>, options: Options, because damage: any Error
     ) throws(StoreError) -> MeterStore {
         let host = DamagedFile.host(in: path)
         let aside = try DamagedFile.setAside(path)
@@ -102,7 +103,9 @@ package final class MeterStore: Sendable {
     }
 
     /// - Parameter predecessor: this host's identity before its file was damaged.
-    private init(path: String, lock: StoreLock, options: Options, setAside: SetAside?, predecessor: HostRow?) throws {
+    private init(
+        path: String, lock: StoreLock<StoreError>, options: Options, setAside: SetAside?, predecessor: HostRow?
+    ) throws {
         let queue = try DatabaseQueue(path: path, configuration: Self.configuration(options))
         try queue.writeWithoutTransaction { db in
             let isNew = try StoreSchema.inspect(db, path: path)
@@ -163,17 +166,8 @@ package final class MeterStore: Sendable {
     }
 
     private static func configuration(_ options: Options) -> Configuration {
-        var configuration = Configuration()
-        configuration.label = "MeterStore"
-        let (seconds, attoseconds) = options.busyTimeout.components
-        configuration.busyMode = .timeout(Double(seconds) + Double(attoseconds) / 1e18)
-        if let onStatement = options.onStatement {
-            configuration.prepareDatabase { db in
-                db.trace { event in
-                    if case .statement(let statement) = event { onStatement(statement.sql) }
-                }
-            }
-        }
+        var configuration = Configuration(label: "MeterStore", busyTimeout: options.busyTimeout)
+        configuration.onStatement(options.onStatement)
         return configuration
     }
 }

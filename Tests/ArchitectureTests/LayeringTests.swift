@@ -39,13 +39,12 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "IOPorts", "LinuxIO"],
     "MeterStore": [
-        "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO",
-        "GRDB",
-        "Foundation", "Glibc", "Synchronization",
+        "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "StoreKit",
+        "GRDB", "Foundation", "Glibc", "Synchronization",
     ],
     "CloudStore": [
-        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "GRDB", "Foundation", "Glibc",
-        "Synchronization",
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "StoreKit", "GRDB", "Foundation",
+        "Glibc", "Synchronization",
     ],
     "CloudEtcd": [
         "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "AsyncHTTPClient", "FoundationEssentials",
@@ -65,10 +64,12 @@ private let allowedImports: [String: Set<String>] = [
         "Gateway", "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc", "Hummingbird",
         "HummingbirdCore", "Logging", "NIOCore", "Synchronization",
     ],
-    // What two servers have in common: the only target of this layer, but for LinuxIO, that others may import.
+    // What two servers have in common, and two stores: but for LinuxIO, the only targets of this layer that others may
+    // import.
     "ServerKit": [
         "MeterModel", "Crypto", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOTLS", "Synchronization",
     ],
+    "StoreKit": ["LinuxIO", "GRDB", "Glibc"],
     // What several programs have in common.
     "ProgramKit": [
         "MeterModel", "LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle",

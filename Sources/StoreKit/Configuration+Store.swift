@@ -1,0 +1,22 @@
+package import GRDB
+
+extension Configuration {
+    /// - Parameter busyTimeout: how long a statement waits for another program that uses the file.
+    package init(label: String, busyTimeout: Duration) {
+        self.init()
+        self.label = label
+        let (seconds, attoseconds) = busyTimeout.components
+        busyMode = .timeout(Double(seconds) + Double(attoseconds) / 1e18)
+    }
+
+    /// Has `body` called before each statement of a writer runs, with its text.
+    package mutating func onStatement(_ body: (@Sendable (String) -> Void)?) {
+        guard let body else { return }
+        prepareDatabase { db in
+            guard !db.configuration.readonly else { return }
+            db.trace { event in
+                if case .statement(let statement) = event { body(statement.sql) }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import LinuxIO
+
+/// Keeps a second process from using the same store, by a lock on a file beside it. The store itself is not locked, so
+/// that other tools can read it.
+package struct StoreLock<Failure: StoreFileError>: Sendable {
+    private let file: LockFile
+
+    /// - Parameters:
+    ///   - path: of the lock's file.
+    ///   - mode: of that file if this call creates it, as for open(2).
+    ///   - store: as people read it: "the store /var/lib/…".
+    ///   - alternative: what to give instead of a store that is in use: "another path".
+    ///   - folder: what to make first if it is missing: "the folder".
+    package init(
+        _ path: String, mode: UInt32, of store: String, alternative: String, folder: String
+    ) throws(Failure) {
+        do throws(LockFile.Refusal) {
+            file = try LockFile(path, mode: mode)
+        } catch {
+            switch error {
+            case .held(let owner):
+                let holder = owner.map { "process \($0)" } ?? "another process"
+                throw Failure(
+                    .locked, "\(store) is in use by \(holder). End that one first, or give \(alternative)")
+            case .unlockable(let reason):
+                throw Failure(.system, "\(store) cannot be locked: \(reason)")
+            case .unopened(let reason):
+                throw Failure(opening: path, reason, folder: folder)
+            }
+        }
+    }
+
+    /// Lets other processes have the store. Calling it twice is harmless.
+    package func release() { file.release() }
+}

@@ -1,9 +1,10 @@
 import Glibc
+import MeterModel
 import ProgramKit
 
 /// Standard input, line by line, for a program that does other things at the same time.
 enum StandardInput {
-    /// The lines from now on, without their ends. Call it once.
+    /// The lines from now on, without their ends and without empty ones. Call it once.
     ///
     /// A read from a terminal blocks until somebody types. Swift has only as many threads as there are cores, and
     /// losing one may stop the program, so the reads have a thread of their own. It ends with the input or with the
@@ -35,21 +36,24 @@ enum StandardInput {
         init(_ continuation: AsyncStream<String>.Continuation) { self.continuation = continuation }
 
         func run() {
-            var pending: [UInt8] = []
+            var lines = LineSplitter()
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
                 let count = read(0, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
-                pending += buffer[..<count]
-                while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-                    continuation.yield(String(decoding: pending[..<end], as: UTF8.self))
-                    pending.removeSubrange(...end)
-                }
+                take(Array(buffer[..<count]), &lines)
             }
             // The last line of a file may lack a line end.
-            if !pending.isEmpty { continuation.yield(String(decoding: pending, as: UTF8.self)) }
+            take([UInt8(ascii: "\n")], &lines)
             continuation.finish()
+        }
+
+        private func take(_ bytes: [UInt8], _ lines: inout LineSplitter) {
+            // Lines may have any length here, so splitting does not fail.
+            for line in (try? lines.split(bytes)) ?? [] {
+                continuation.yield(String(decoding: line, as: UTF8.self))
+            }
         }
     }
 }

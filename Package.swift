@@ -270,7 +270,7 @@ let package = Package(
         .testTarget(
             name: "RecordingCoreTests",
             dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"]),
-        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore"]),
+        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "MeterTestKit"]),
         .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"]),
         .testTarget(name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"]),
         .testTarget(

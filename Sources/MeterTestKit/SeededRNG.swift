@@ -17,4 +17,20 @@ package struct SeededRNG: RandomNumberGenerator, Sendable {
     package mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 
     package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+
+    package mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+}
+
+/// Numbers that differ from each other and are the same in each run, spread over all bits: text made of them differs
+/// from its first digit on.
+package struct CountingRNG: RandomNumberGenerator, Sendable {
+    private var last: UInt64
+
+    /// - Parameter last: how many numbers were drawn before. Two generators far apart draw different ones.
+    package init(last: UInt64 = 0) { self.last = last }
+
+    package mutating func next() -> UInt64 {
+        last += 1
+        return last &* 0x9E37_79B9_7F4A_7C15
+    }
 }

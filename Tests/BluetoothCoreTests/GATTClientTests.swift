@@ -297,5 +297,3 @@ struct GATTClientTests {
         }
     }
 }
-
-extension SeededRNG: RandomNumberGenerator {}

@@ -29,9 +29,9 @@ final class CloudBench: Sendable {
 
     init(limits: RequestGate.Limits = RequestGate.Limits()) {
         service = CloudService(
-            engine: engine, clock: clock.cloud, rng: CountingRNG(next: 1 << 40), logger: log.logger)
+            engine: engine, clock: clock.cloud, rng: CountingRNG(last: 1 << 40), logger: log.logger)
         gate = RequestGate(limits: limits, now: clock.cloud.now)
-        let rng = Mutex(CountingRNG(next: 0))
+        let rng = Mutex(CountingRNG(last: 0))
         routes = CloudRoutes(
             service: service, gate: gate, clock: clock.cloud, version: "1.2.3",
             makeToken: { rng.withLock { BearerToken(using: &$0) } },
@@ -69,7 +69,7 @@ final class CloudBench: Sendable {
             tokens += 1
             return tokens
         }
-        var rng = CountingRNG(next: number << 20)
+        var rng = CountingRNG(last: number << 20)
         let token = BearerToken(using: &rng)
         _ = try await service.addCredential(kind, label: "bench", hash: token.hash, in: zone)
         return token
@@ -77,7 +77,7 @@ final class CloudBench: Sendable {
 
     /// For tests that need but one.
     static func makeToken() -> BearerToken {
-        var rng = CountingRNG(next: 77)
+        var rng = CountingRNG(last: 77)
         return BearerToken(using: &rng)
     }
 
@@ -145,19 +145,6 @@ struct Answer: Sendable {
     var error: CloudErrorBody.Content? {
         // A body that is no error shows as nil in the test.
         try? decode(CloudErrorBody.self).error
-    }
-}
-
-/// Numbers that differ, and are the same in each run.
-struct CountingRNG: RandomNumberGenerator, Sendable {
-    private var drawn: UInt64
-
-    init(next: UInt64) { drawn = next }
-
-    mutating func next() -> UInt64 {
-        drawn += 1
-        // Spread over all bits, so that text made of it differs from its first digit on.
-        return drawn &* 0x9E37_79B9_7F4A_7C15
     }
 }
 

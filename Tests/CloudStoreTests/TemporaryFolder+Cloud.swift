@@ -40,13 +40,3 @@ extension TemporaryFolder {
         return copy
     }
 }
-
-/// SeededRNG that a test can foresee.
-struct CountingRNG: RandomNumberGenerator {
-    var last: UInt64 = 0
-
-    mutating func next() -> UInt64 {
-        last += 1
-        return last
-    }
-}

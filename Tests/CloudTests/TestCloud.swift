@@ -118,16 +118,6 @@ final class Listener {
     }
 }
 
-/// SeededRNG that a test can foresee.
-struct CountingRNG: RandomNumberGenerator {
-    var last: UInt64 = 0
-
-    mutating func next() -> UInt64 {
-        last += 1
-        return last << 32
-    }
-}
-
 func expectFailure<Value>(
     _ code: CloudErrorCode, _ body: () async throws -> Value, sourceLocation: SourceLocation = #_sourceLocation
 ) async -> CloudFailure? {

@@ -218,7 +218,7 @@ struct ConnectionMachineTests {
     /// Any sequence of events keeps what must hold in every state. The seed is in the message of a failure.
     @Test(arguments: UInt64(0)..<200)
     func randomWalk_keepsTheInvariants(seed: UInt64) {
-        var random = SeededRNG(seed: seed)
+        var random = SplitMix64(seed: seed)
         var machine = ConnectionMachine(
             timing: ConnectionTiming(), isWanted: random.next() % 2 == 0, asksFirst: seed % 2 == 0)
         var now = MonotonicTime.seconds(0)
@@ -238,7 +238,7 @@ struct ConnectionMachineTests {
     /// A moment that is due is dealt with: a driver that wakes the machine when it asks never spins.
     @Test(arguments: UInt64(0)..<100)
     func woke_alwaysMovesOn(seed: UInt64) {
-        var random = SeededRNG(seed: seed)
+        var random = SplitMix64(seed: seed)
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: seed % 2 == 0)
         var now = MonotonicTime.seconds(0)
         var channelOpen = false

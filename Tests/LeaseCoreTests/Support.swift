@@ -38,18 +38,6 @@ extension MeterID {
     static let meter = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
 }
 
-/// Repeatable random numbers, so that a failing seed replays.
-struct SeededRNG {
-    private var generator: SplitMix64
-
-    init(seed: UInt64) { generator = SplitMix64(seed: seed) }
-
-    mutating func next() -> UInt64 { generator.next() }
-
-    /// True in one of `count` cases.
-    mutating func oneIn(_ count: UInt64) -> Bool { next() % count == 0 }
-}
-
 /// One meter at the authority: its record, and the circumstances that its requests are decided in.
 struct Authority {
     var record: LeaseRecord?

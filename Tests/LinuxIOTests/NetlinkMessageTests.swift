@@ -1,4 +1,5 @@
 import LinuxIO
+import MeterTestKit
 import Testing
 
 struct NetlinkMessageTests {
@@ -66,16 +67,12 @@ struct NetlinkMessageTests {
     /// No bytes trap, whatever they are.
     @Test(arguments: UInt64(1)...40)
     func mutatedMessages_neverTrap(seed: UInt64) {
-        var state = seed
-        func random(below limit: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % limit
-        }
+        var rng = SeededRNG(seed: seed)
         let whole = Self.link + Self.addressGone + Self.link
         for _ in 0..<2000 {
             var bytes = whole
-            for _ in 0...random(below: 4) { bytes[random(below: bytes.count)] = UInt8(random(below: 256)) }
-            let messages = decode(Array(bytes.prefix(random(below: bytes.count + 1))))
+            for _ in 0...rng.below(4) { bytes[rng.below(bytes.count)] = UInt8(rng.below(256)) }
+            let messages = decode(Array(bytes.prefix(rng.below(bytes.count + 1))))
             #expect(messages.count <= bytes.count / 16 + 1, "seed \(seed)")
         }
     }

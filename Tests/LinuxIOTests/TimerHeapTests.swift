@@ -1,4 +1,5 @@
 import IOPorts
+import MeterTestKit
 import Synchronization
 import Testing
 
@@ -82,18 +83,14 @@ struct TimerHeapTests {
         var expected: [(time: Int64, name: Int)] = []
         var tickets: [Int: LoopTimer] = [:]
         let log = Log()
-        var random: UInt64 = 42
-        func next(_ bound: UInt64) -> UInt64 {
-            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return (random >> 33) % bound
-        }
+        var rng = SeededRNG(seed: 42)
         for name in 0..<5000 {
-            let time = Int64(next(1000))
+            let time = Int64(rng.below(1000))
             tickets[name] = heap.add(at: time) { log.add(name) }
             expected.append((time, name))
             // Two in three are taken back, so that the heap sweeps itself.
-            if next(3) > 0 {
-                let victim = expected.remove(at: Int(next(UInt64(expected.count))))
+            if rng.below(3) > 0 {
+                let victim = expected.remove(at: rng.below(expected.count))
                 let ticket = try #require(tickets[victim.name])
                 let wasWaiting = heap.cancel(ticket)
                 #expect(wasWaiting)

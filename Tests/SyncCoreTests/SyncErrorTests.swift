@@ -1,4 +1,5 @@
 import MeterModel
+import MeterTestKit
 import SettingsCore
 import SyncCore
 import Testing
@@ -293,8 +294,9 @@ struct SyncErrorTests {
     @Test mutating func weekendOffline_isNormal() {
         bench.begin()
         var attempts = 0
+        var rng = SeededRNG(seed: 500)
         while bench.now < .origin + .seconds(60 * 3600) {
-            bench.random = bench.random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            bench.random = rng.next()
             if bench.operation != nil {
                 bench.fail(.network)
                 attempts += 1

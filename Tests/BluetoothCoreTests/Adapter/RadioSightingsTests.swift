@@ -1,6 +1,7 @@
 import BluetoothCore
 import MeterCodec
 import MeterModel
+import MeterTestKit
 import Testing
 
 struct RadioSightingsTests {

@@ -1,5 +1,6 @@
 import BluetoothCore
 import MeterModel
+import MeterTestKit
 import Testing
 
 struct ManagementCodecTests {

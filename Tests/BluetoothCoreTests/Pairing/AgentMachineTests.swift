@@ -1,5 +1,6 @@
 import BluetoothCore
 import MeterModel
+import MeterTestKit
 import Testing
 
 struct AgentMachineTests {
@@ -147,13 +148,7 @@ struct AgentMachineTests {
     /// Whatever happens in whatever order: each link goes on at most once, and once bluetoothd is gone none waits.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func walk_tellsEachLinkOnce(seed: UInt64) {
-        var rng = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-        func roll(_ count: UInt64) -> UInt64 {
-            rng ^= rng << 13
-            rng ^= rng >> 7
-            rng ^= rng << 17
-            return rng % count
-        }
+        var rng = SeededRNG(seed: seed)
         var machine = AgentMachine()
         var waiting: Set<AgentDevice> = []
         func take(_ actions: [AgentMachine.Action]) {
@@ -162,8 +157,8 @@ struct AgentMachineTests {
             }
         }
         for _ in 0..<200 {
-            let device = roll(2) == 0 ? meter : other
-            switch roll(9) {
+            let device = rng.below(2) == 0 ? meter : other
+            switch rng.below(9) {
             case 0: take(machine.daemonAppeared())
             case 1: take(machine.daemonVanished())
             case 2:
@@ -172,9 +167,9 @@ struct AgentMachineTests {
             case 3:
                 waiting.remove(device)
                 take(machine.end(device))
-            case 4: take(machine.paired(device, roll(3) == 0))
-            case 5: take(machine.registered(error: roll(4) == 0 ? "no" : nil))
-            case 6: take(machine.becameDefault(error: roll(4) == 0 ? "no" : nil))
+            case 4: take(machine.paired(device, rng.below(3) == 0))
+            case 5: take(machine.registered(error: rng.below(4) == 0 ? "no" : nil))
+            case 6: take(machine.becameDefault(error: rng.below(4) == 0 ? "no" : nil))
             case 7: machine.busOpened()
             default: take(machine.left())
             }

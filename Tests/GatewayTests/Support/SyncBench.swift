@@ -32,7 +32,7 @@ struct SyncBench {
         SyncEngine(
             zone: "home", host: host, timing: timing,
             dependencies: SyncEngine.Dependencies(
-                link: cloud.link(for: host), repository: store, loop: loop, network: network, rng: TestRNG(),
+                link: cloud.link(for: host), repository: store, loop: loop, network: network, rng: SeededRNG(seed: 7),
                 changed: changed, heard: heard, hostName: hostName), logger: log.logger)
     }
 
@@ -100,15 +100,6 @@ extension SyncBench {
 
 extension SyncStream {
     var isOpening: Bool { if case .opening = self { true } else { false } }
-}
-
-struct TestRNG: RandomNumberGenerator, Sendable {
-    private var state: UInt64 = 7
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state >> 16
-    }
 }
 
 /// A network that is available when a test says so.

@@ -49,6 +49,16 @@ struct RecordTextTests {
         #expect(try JSONSerialization.jsonObject(with: Data(text)) as? NSDictionary == coded)
     }
 
+    /// Both writers and both readers are written by hand. Whoever adds a field adds it to each of them, and here.
+    @Test func fields_areThoseThatTheTextHas() {
+        func fields(_ value: Any) -> Set<String> { Set(Mirror(reflecting: value).children.compactMap(\.label)) }
+
+        #expect(fields(SyncRecord(key: Self.records[0].key)) == ["key", "properties", "deletion"])
+        #expect(fields(Self.records[0].key) == ["type", "name"])
+        #expect(fields(Register(value: .null, stamp: Self.stamp(1))) == ["value", "stamp", "broughtBy"])
+        #expect(fields(Deletion(stamp: Self.stamp(1))) == ["stamp", "mergedInto", "broughtBy"])
+    }
+
     private static func text(of record: SyncRecord) -> [UInt8] {
         var text: [UInt8] = []
         RecordText.write(record, to: &text)

@@ -73,71 +73,60 @@ struct ShareLine: Encodable {
 }
 
 struct LeaseLine: Encodable {
-    private let lease: LeaseBody
+    var meter: String
+    var state: String
+    @NullCodable var holder: String?
+    @NullCodable var holder_id: String?
+    var token: UInt64
+    @NullCodable var transport: String?
+    @NullCodable var acquired_at: String?
+    var policy: String
+    var ttl_ms: Int64
+    var lock_delay_ms: Int64
+    var remaining_ms: Int64
+    var waiting: [String]
 
-    init(_ lease: LeaseBody) { self.lease = lease }
-
-    private enum CodingKeys: String, CodingKey {
-        case meter, state, holder, holder_id, token, transport, acquired_at, policy, ttl_ms, lock_delay_ms
-        case remaining_ms, waiting
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(lease.meter, forKey: .meter)
-        try container.encode(lease.state, forKey: .state)
-        try container.encode(lease.holderName, forKey: .holder)
-        try container.encode(lease.holderID, forKey: .holder_id)
-        try container.encode(lease.token, forKey: .token)
-        try container.encode(lease.transport, forKey: .transport)
-        try container.encode(lease.acquiredAt, forKey: .acquired_at)
-        try container.encode(lease.policy, forKey: .policy)
-        try container.encode(lease.ttl, forKey: .ttl_ms)
-        try container.encode(lease.lockDelay, forKey: .lock_delay_ms)
-        try container.encode(lease.remaining, forKey: .remaining_ms)
-        try container.encode(lease.waiting, forKey: .waiting)
+    init(_ lease: LeaseBody) {
+        meter = lease.meter
+        state = lease.state
+        token = lease.token
+        policy = lease.policy
+        (ttl_ms, lock_delay_ms, remaining_ms) = (lease.ttl, lease.lockDelay, lease.remaining)
+        waiting = lease.waiting
+        (holder, holder_id) = (lease.holderName, lease.holderID)
+        (transport, acquired_at) = (lease.transport, lease.acquiredAt)
     }
 
     static let header = ["METER", "STATE", "HOLDER", "REMAINING", "TOKEN", "TRANSPORT", "WAITING"]
 
     var cells: [String] {
-        let isHeld = lease.state != "free"
-        return [
-            lease.meter, lease.state, lease.holderName ?? "–",
-            isHeld ? Formatting.time(lease.remaining) : "–", "\(lease.token)", lease.transport ?? "–",
-            lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", "),
+        [
+            meter, state, holder ?? "–", state == "free" ? "–" : Formatting.time(remaining_ms), "\(token)",
+            transport ?? "–", waiting.isEmpty ? "–" : waiting.joined(separator: ", "),
         ]
     }
 }
 
 struct TokenLine: Encodable {
-    private let token: ConsoleToken
+    var id: String
+    var zone: String
+    var kind: String
+    var label: String
+    @NullCodable var host: String?
+    @NullCodable var host_id: String?
+    var created_at: String
+    @NullCodable var revoked_at: String?
 
-    init(_ token: ConsoleToken) { self.token = token }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, zone, kind, label, host, host_id, created_at, revoked_at
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(token.id, forKey: .id)
-        try container.encode(token.zone, forKey: .zone)
-        try container.encode(token.kind, forKey: .kind)
-        try container.encode(token.label, forKey: .label)
-        try container.encode(token.hostName, forKey: .host)
-        try container.encode(token.hostID, forKey: .host_id)
-        try container.encode(token.createdAt, forKey: .created_at)
-        try container.encode(token.revokedAt, forKey: .revoked_at)
+    init(_ token: ConsoleToken) {
+        (id, zone, kind, label) = (token.id, token.zone, token.kind, token.label)
+        created_at = token.createdAt
+        (host, host_id, revoked_at) = (token.hostName, token.hostID, token.revokedAt)
     }
 
     static let header = ["ID", "ZONE", "KIND", "HOST", "LABEL", "CREATED", "REVOKED"]
 
     var cells: [String] {
-        [
-            token.id, token.zone, token.kind, token.hostName ?? "–",
-            token.label.isEmpty ? "–" : token.label, token.createdAt, token.revokedAt ?? "–",
-        ]
+        [id, zone, kind, host ?? "–", label.isEmpty ? "–" : label, created_at, revoked_at ?? "–"]
     }
 }
 

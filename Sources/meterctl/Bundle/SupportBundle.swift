@@ -76,9 +76,10 @@ extension SupportBundle {
             kernel: facts.kernel, system: facts.system, architecture: architecture, board: facts.boardModel,
             wireless_MHz: facts.wirelessFrequency, under_voltage: facts.isUnderVoltage)
         findings = Checkup(machine: facts, daemon: daemon).findings.map { mask.masked($0) }
-        self.usb = try Self.judged(usb)
+        self.usb = try Self.judged(usb, \.taken_for)
         let meters = support?.meters ?? []
-        heard = try Self.judged((support?.radios?.advertisements ?? []).map { RadioRow($0, among: meters) })
+        let advertisements = support?.radios?.advertisements ?? []
+        heard = try Self.judged(advertisements.map { RadioRow($0, among: meters) }, \.taken_for)
         strangers_heard = support?.radios?.strangers
         adapter_details = support?.radios?.adapters ?? []
         management = support?.radios?.management ?? []
@@ -88,25 +89,16 @@ extension SupportBundle {
         }
     }
 
-    private static func judged(_ rows: [USBRow]) throws -> [USBRow] {
-        zip(rows, try verdicts(rows)).map { row, verdict in
+    /// Adds to each row what `meterctl identify` says about it.
+    private static func judged<Row: Encodable>(
+        _ rows: [Row], _ takenFor: WritableKeyPath<Row, TakenFor?>
+    ) throws -> [Row] {
+        let verdicts = try Identify.verdicts(on: Array(try JSONEncoder().encode(rows)), in: "the bundle")
+        return zip(rows, verdicts).map { row, verdict in
             var row = row
-            row.taken_for = TakenFor(verdict)
+            row[keyPath: takenFor] = TakenFor(verdict)
             return row
         }
-    }
-
-    private static func judged(_ rows: [RadioRow]) throws -> [RadioRow] {
-        zip(rows, try verdicts(rows)).map { row, verdict in
-            var row = row
-            row.taken_for = TakenFor(verdict)
-            return row
-        }
-    }
-
-    /// What `meterctl identify` says about the same rows.
-    private static func verdicts(_ rows: [some Encodable]) throws -> [IdentityVerdict] {
-        try Identify.verdicts(on: Array(try JSONEncoder().encode(rows)), in: "the bundle")
     }
 
     /// For the person who made it.

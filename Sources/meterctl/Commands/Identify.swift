@@ -20,7 +20,7 @@ struct Identify: ParsableCommand {
 
     func run() throws {
         let verdicts = try Self.verdicts(on: try InputFile.bytes(of: file), in: file)
-        guard !json else { return try verdicts.forEach { Terminal.exact(try JSONOutput.line($0)) } }
+        guard !json else { return try verdicts.forEach { Terminal.exact(try JSONOutput.line(IdentityLine($0))) } }
         var table = Table(["GIVEN", "MODEL", "FAMILY", "TRANSPORT", "REASON"])
         for verdict in verdicts {
             table.add([

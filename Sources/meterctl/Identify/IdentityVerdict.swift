@@ -1,11 +1,12 @@
 import BluetoothCore
 import FoundationEssentials
+import GatewayAPI
 import MeterCodec
 import MeterModel
 import USBTransport
 
-/// What one row is identified as, printed by `meterctl identify`.
-struct IdentityVerdict: Encodable, Hashable {
+/// What one row is identified as.
+struct IdentityVerdict: Hashable {
     /// The row, unchanged.
     var given: GivenValue
     var model: ModelName?
@@ -14,19 +15,21 @@ struct IdentityVerdict: Encodable, Hashable {
     var transport: String
     /// A sentence without a full stop.
     var reason: String
+}
 
-    private enum CodingKeys: String, CodingKey {
-        case given, model, family, transport, reason
-    }
+/// A verdict as `meterctl identify --json` prints it.
+struct IdentityLine: Encodable {
+    var given: GivenValue
+    @NullCodable var model: String?
+    @NullCodable var family: String?
+    var transport: String
+    var reason: String
 
-    /// Written by hand so that unknown values are `null` rather than missing.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(given, forKey: .given)
-        try container.encode(model?.rawValue, forKey: .model)
-        try container.encode(maker?.rawValue, forKey: .family)
-        try container.encode(transport, forKey: .transport)
-        try container.encode(reason, forKey: .reason)
+    init(_ verdict: IdentityVerdict) {
+        given = verdict.given
+        transport = verdict.transport
+        reason = verdict.reason
+        (model, family) = (verdict.model?.rawValue, verdict.maker?.rawValue)
     }
 }
 

@@ -7,34 +7,32 @@ import MeterModel
 /// `reading` is the newest measurement in it; a frame that carries several has all of them, oldest first, in `readings`
 /// too. A quantity that the model lacks is absent; one that it has but does not know is null.
 struct DecodedFrame: Encodable {
-    private let frame: Frame
-    private let raw: [UInt8]
+    @NullCodable var model: String?
+    var reading: ReadingBody?
+    var readings: [ReadingBody]?
+    var groups: [Group]?
+    var device: DeviceBody?
+    var details: Details?
+    var raw: String
 
     init(_ frame: Frame, raw: [UInt8]) {
-        self.frame = frame
-        self.raw = raw
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: TextKey.self)
         let content = frame.content
-        try container.encode(content.model?.displayName, forKey: TextKey("model"))
         var readings: [ReadingBody] = []
         frame.forEachReading { readings.append(ReadingBody($0)) }
-        if let last = readings.last { try container.encode(last, forKey: TextKey("reading")) }
-        if readings.count > 1 { try container.encode(readings, forKey: TextKey("readings")) }
-        if !content.groups.isEmpty { try container.encode(content.groups.map(Group.init), forKey: TextKey("groups")) }
+        reading = readings.last
+        self.readings = readings.count > 1 ? readings : nil
+        groups = content.groups.isEmpty ? nil : content.groups.map(Group.init)
         if let device = content.device, device != DeviceInfo(model: device.model) {
-            let body = DeviceBody(
+            self.device = DeviceBody(
                 serial: device.serial, firmware: device.firmware, hardware: device.hardware,
                 power_on_count: device.powerOnCount)
-            try container.encode(body, forKey: TextKey("device"))
         }
-        if !content.details.isEmpty { try container.encode(Details(content.details), forKey: TextKey("details")) }
-        try container.encode(Hex.encode(raw), forKey: TextKey("raw"))
+        details = content.details.isEmpty ? nil : Details(content.details)
+        self.raw = Hex.encode(raw)
+        model = content.model?.displayName
     }
 
-    private struct Group: Encodable {
+    struct Group: Encodable {
         var index: Int
         var charge_mAh: Double
         var energy_mWh: Double
@@ -46,7 +44,7 @@ struct DecodedFrame: Encodable {
         }
     }
 
-    private struct Details: Encodable {
+    struct Details: Encodable {
         private let details: [FrameDetail]
 
         init(_ details: [FrameDetail]) { self.details = details }

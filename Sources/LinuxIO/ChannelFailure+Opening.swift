@@ -1,6 +1,19 @@
 import Glibc
 import IOPorts
 
+extension FileDescriptor {
+    /// Opens the node of a meter's device to read and write, without blocking.
+    ///
+    /// - Parameter flags: beyond that, as for open(2).
+    convenience init(node path: String, _ flags: Int32 = 0, isSerial: Bool = false) throws(ChannelFailure) {
+        do {
+            try self.init(opening: path, O_RDWR | O_NONBLOCK | flags)
+        } catch {
+            throw ChannelFailure(error, opening: path, isSerial: isSerial)
+        }
+    }
+}
+
 extension ChannelFailure {
     /// Why the node of a meter's device cannot be opened, and what to do.
     ///

@@ -11,12 +11,7 @@ package struct HidNode: LinkEndpoint {
     package let product: UInt16
 
     package init(opening path: String) throws(ChannelFailure) {
-        let descriptor: FileDescriptor
-        do {
-            descriptor = try FileDescriptor(opening: path, O_RDWR | O_NONBLOCK)
-        } catch {
-            throw ChannelFailure(error, opening: path)
-        }
+        let descriptor = try FileDescriptor(node: path)
         var device = cl_hid_device()
         do {
             try Errno.check { cl_hidraw_info(descriptor.raw, &device) }

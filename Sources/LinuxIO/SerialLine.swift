@@ -16,12 +16,8 @@ package struct SerialLine: LinkEndpoint {
             let known = BaudRate.all.map { String($0.bitsPerSecond) }.joined(separator: ", ")
             throw ChannelFailure(.system, "Cannot open \(path) at \(baudRate) baud; the rates are \(known).")
         }
-        do {
-            // Without O_NOCTTY a meter's line could send the daemon signals; O_NONBLOCK skips the wait for a carrier.
-            descriptor = try FileDescriptor(opening: path, O_RDWR | O_NOCTTY | O_NONBLOCK)
-        } catch {
-            throw ChannelFailure(error, opening: path, isSerial: true)
-        }
+        // Without O_NOCTTY a meter's line could send the daemon signals; not blocking skips the wait for a carrier.
+        descriptor = try FileDescriptor(node: path, O_NOCTTY, isSerial: true)
         guard isatty(descriptor.raw) == 1 else {
             throw ChannelFailure(
                 .system, "\(path) is not a serial port. Ports are /dev/ttyACM*, /dev/ttyUSB* and /dev/serial/by-id/*.")

@@ -9,11 +9,7 @@ package final class USBNode: Sendable {
     package let descriptor: FileDescriptor
 
     package init(opening path: String) throws(ChannelFailure) {
-        do {
-            descriptor = try FileDescriptor(opening: path, O_RDWR | O_NONBLOCK)
-        } catch {
-            throw ChannelFailure(error, opening: path)
-        }
+        descriptor = try FileDescriptor(node: path)
     }
 
     /// The device's descriptor and those of its configurations, one after the other, as on the bus. Read once.

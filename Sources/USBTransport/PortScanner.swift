@@ -68,7 +68,7 @@ package struct PortScanner: Sendable {
             var device = device
             if counts[id(of: device), default: 0] > 1 { device.serial = nil }
             return [link, makersLink(of: device)].compactMap { $0 }.map { link in
-                Sighting(id: id(of: device), model: model, name: device.product, link: link)
+                Sighting(id: id(of: device), model: model, name: device.described.productText, link: link)
             }
         }
     }
@@ -77,7 +77,7 @@ package struct PortScanner: Sendable {
     /// kernel makes the device's node before the terminal's, which takes precedence.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
-            devices.model(of: device, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")
+            devices.model(of: device.described, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")
         else { return nil }
         return .bulk(path: path)
     }
@@ -95,18 +95,18 @@ package struct PortScanner: Sendable {
             guard FileTree.isCharacterDevice(path), let device = USBDevice(behind: name, in: classFolder) else {
                 return nil
             }
-            guard let model = devices.model(of: device, subsystem), !awaitsRules("\(classFolder)/\(name)") else {
-                return nil
-            }
+            guard let model = devices.model(of: device.described, subsystem),
+                !awaitsRules("\(classFolder)/\(name)")
+            else { return nil }
             return (device, model, subsystem.link(to: path))
         }
     }
 
     private func id(of device: USBDevice) -> MeterID {
         if let serial = device.serial {
-            .usb(vendor: device.vendorID, product: device.productID, serial: serial)
+            .usb(vendor: device.described.vendor, product: device.productID, serial: serial)
         } else {
-            .usbPort(vendor: device.vendorID, product: device.productID, host: host, path: device.port)
+            .usbPort(vendor: device.described.vendor, product: device.productID, host: host, path: device.port)
         }
     }
 }

@@ -4,14 +4,11 @@ package import MeterModel
 
 /// What the kernel reports about the USB device behind a device node.
 struct USBDevice: Hashable, Sendable {
-    var vendorID: UInt16
+    /// Its ids, texts and interfaces.
+    var described: USBSelfDescription
     var productID: UInt16
-    var manufacturer: String?
-    var product: String?
     /// Nil if the device has none, or one that could be mistaken for other parts of an id.
     var serial: String?
-    /// All interfaces, whatever their numbers. Nil if the kernel lists none.
-    var interfaces: [USBSelfDescription.Interface]?
     /// Where it is plugged in, in the kernel's notation: bus, then port by port (`1-1.4`).
     var port: String
     /// The device's own node below `/dev`, such as `bus/usb/001/004`, if the kernel reports it.
@@ -39,10 +36,7 @@ struct USBDevice: Hashable, Sendable {
         guard let vendor = FileTree.text(at: "\(folder)/idVendor").flatMap({ UInt16($0, radix: 16) }),
             let product = FileTree.text(at: "\(folder)/idProduct").flatMap({ UInt16($0, radix: 16) })
         else { return nil }
-        vendorID = vendor
         productID = product
-        manufacturer = FileTree.text(at: "\(folder)/manufacturer")
-        self.product = FileTree.text(at: "\(folder)/product")
         serial = FileTree.text(at: "\(folder)/serial").flatMap(Self.usable)
         let port = String(folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...])
         self.port = port
@@ -55,7 +49,9 @@ struct USBDevice: Hashable, Sendable {
             return FileTree.text(at: "\(folder)/\(name)/bInterfaceClass").flatMap { UInt8($0, radix: 16) }
                 .map { USBSelfDescription.Interface($0, subclass) }
         }
-        interfaces = found.isEmpty ? nil : found
+        described = USBSelfDescription(
+            vendor: vendor, product: product, manufacturerText: FileTree.text(at: "\(folder)/manufacturer"),
+            productText: FileTree.text(at: "\(folder)/product"), interfaces: found.isEmpty ? nil : found)
     }
 
     /// As in a node's name: three digits, or more (udev's `usb_device` nodes, drivers/usb/core/usb.c).
@@ -71,20 +67,9 @@ struct USBDevice: Hashable, Sendable {
     }
 }
 
-extension USBDevice {
-    var texts: [String] { [manufacturer, product].compactMap { $0 } }
-    var classes: Set<UInt8>? { interfaces.map { Set($0.map(\.interfaceClass)) } }
-}
-
 extension DeviceTable {
     /// The model behind a device node, by what its USB device says of itself. Nil if that is not a meter, or not there.
     package func model(behind name: String, _ subsystem: USBIdentity.Subsystem, in classFolder: String) -> ModelName? {
-        USBDevice(behind: name, in: classFolder).flatMap { model(of: $0, subsystem) }
-    }
-
-    func model(of device: USBDevice, _ subsystem: USBIdentity.Subsystem) -> ModelName? {
-        model(
-            vendor: device.vendorID, product: device.productID, subsystem: subsystem,
-            texts: device.texts, classes: device.classes)
+        USBDevice(behind: name, in: classFolder).flatMap { model(of: $0.described, subsystem) }
     }
 }

@@ -58,10 +58,7 @@ extension DeviceTable {
     package func identify(_ device: USBSelfDescription) -> USBIdentification {
         if let stranger = KnownUSBDevice.strangers.first(where: { $0.fits(device) }) { return .stranger(stranger) }
         for subsystem in USBIdentity.Subsystem.ofInterfaces where device.nodes.contains(subsystem) {
-            let model = self.model(
-                vendor: device.vendor, product: device.product, subsystem: subsystem, texts: device.texts,
-                classes: device.classes)
-            if let model { return .meter(model, subsystem) }
+            if let model = model(of: device, subsystem) { return .meter(model, subsystem) }
         }
         if let known = KnownUSBDevice.unread.first(where: { $0.fits(device) }) { return .unread(known) }
         // The second node of a meter that is read over the first, such as an FNB58's serial port, is not reported.
@@ -71,6 +68,12 @@ extension DeviceTable {
         }
         guard !isMeterElsewhere else { return .none }
         return unrecognisedMaker(vendor: device.vendor, texts: device.texts).map { .unrecognised($0) } ?? .none
+    }
+
+    func model(of device: USBSelfDescription, _ subsystem: USBIdentity.Subsystem) -> ModelName? {
+        model(
+            vendor: device.vendor, product: device.product, subsystem: subsystem, texts: device.texts,
+            classes: device.classes)
     }
 }
 

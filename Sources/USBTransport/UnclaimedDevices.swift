@@ -34,9 +34,8 @@ extension DeviceTable {
             }
         }
         return found.compactMap { device, nodes in
-            let description = USBSelfDescription(
-                vendor: device.vendorID, product: device.productID, manufacturerText: device.manufacturer,
-                productText: device.product, interfaces: device.interfaces, nodes: Set(nodes.map(\.0)))
+            var description = device.described
+            description.nodes = Set(nodes.map(\.0))
             let verdict = identify(description)
             switch verdict {
             case .meter, .none: return nil

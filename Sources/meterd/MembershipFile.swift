@@ -1,9 +1,7 @@
 import CloudAPI
 import CloudClient
-import FoundationEssentials
 import Gateway
 import GatewayAPI
-import LinuxIO
 import MeterModel
 
 /// The cloud that this host belongs to, in a separate file that only its owner may read, because it holds the token.
@@ -20,23 +18,17 @@ struct MembershipFile: Sendable {
         var bringsAll: Bool?
     }
 
-    private var file: OwnersFile<Content> { OwnersFile(path: path) }
+    private var file: OwnersFile<Content> { OwnersFile(path: path, subject: "what cloud this host belongs to") }
 
     /// - Returns: nil if this host belongs to no cloud.
     /// - Throws: if the file exists but cannot be read.
     func read() throws(GatewayError) -> CloudMembership? {
-        do {
-            guard let content = try file.read() else { return nil }
-            if let pin = content.pin, CertificatePin(pin) == nil { throw CocoaError(.fileReadCorruptFile) }
+        try file.read(next: "restore it, or remove it and join again: meterctl cloud join") { content in
+            let pin = content.pin.flatMap { CertificatePin($0) }
+            guard content.pin == nil || pin != nil else { return nil }
             return CloudMembership(
-                urls: content.urls, zone: content.zone, token: Secret(content.token),
-                pin: content.pin.flatMap { CertificatePin($0) }, bringsAll: content.bringsAll ?? false)
-        } catch {
-            throw GatewayError(
-                .internalError,
-                "\(path), which says what cloud this host belongs to, cannot be read: "
-                    + words(for: error, known: fileText),
-                next: "restore it, or remove it and join again: meterctl cloud join")
+                urls: content.urls, zone: content.zone, token: Secret(content.token), pin: pin,
+                bringsAll: content.bringsAll ?? false)
         }
     }
 
@@ -45,23 +37,8 @@ struct MembershipFile: Sendable {
         let content = Content(
             urls: membership.urls, zone: membership.zone, token: membership.token.text,
             pin: membership.pin?.description, bringsAll: membership.bringsAll ? true : nil)
-        do {
-            try file.write(content)
-        } catch {
-            throw GatewayError(
-                .internalError,
-                "the membership cannot be written to \(path): \(words(for: error, known: fileText))",
-                next: "make room or correct the folder's mode, then join again")
-        }
+        try file.write(content, problem: "the membership cannot be written to \(path)", next: "join again")
     }
 
-    func remove() throws(GatewayError) {
-        do throws(Errno) {
-            try file.remove()
-        } catch {
-            throw GatewayError(
-                .internalError, "\(path) cannot be removed: \(error.words)",
-                next: "remove it by hand, or this host belongs to the cloud again after a restart")
-        }
-    }
+    func remove() throws(GatewayError) { try file.remove(consequence: "this host belongs to the cloud again") }
 }

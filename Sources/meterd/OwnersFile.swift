@@ -1,37 +1,68 @@
 import FoundationEssentials
+import Gateway
+import GatewayAPI
 import Glibc
 import LinuxIO
+import MeterModel
+
+/// A file that only its owner may read, with one value in human-readable JSON.
+struct OwnersFile<Content: Codable>: Sendable {
+    let path: String
+    /// What it tells: "how the web page is opened".
+    let subject: String
+
+    /// - Parameters:
+    ///   - next: what to do if the file exists but cannot be read.
+    ///   - value: what the content means; nil if it is not what was written.
+    /// - Returns: nil if there is no file.
+    func read<Value>(next: String, _ value: (Content) -> Value?) throws(GatewayError) -> Value? {
+        guard access(path, F_OK) == 0 else { return nil }
+        do {
+            let content = try JSONDecoder().decode(Content.self, from: try Data(contentsOf: URL(filePath: path)))
+            guard let value = value(content) else { throw CocoaError(.fileReadCorruptFile) }
+            return value
+        } catch {
+            let reason = words(for: error, known: fileText)
+            throw GatewayError(
+                .internalError, "\(path), which says \(subject), cannot be read: \(reason)", next: next)
+        }
+    }
+
+    /// On the disk when this returns, completely or not at all.
+    ///
+    /// - Parameters:
+    ///   - problem: what to say if it fails, before the reason.
+    ///   - next: what to do then, once there is room and the folder's mode is right.
+    func write(_ content: Content, problem: String, next: String) throws(GatewayError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            try WholeFile.replace(path, with: Array(try encoder.encode(content)))
+        } catch {
+            throw GatewayError(
+                .internalError, "\(problem): \(words(for: error, known: fileText))",
+                next: "make room or correct the folder's mode, then \(next)")
+        }
+    }
+
+    /// Harmless if there is none.
+    ///
+    /// - Parameter consequence: what happens after a restart if the file stays.
+    func remove(consequence: String) throws(GatewayError) {
+        guard unlink(path) != 0, errno != ENOENT else { return }
+        throw GatewayError(
+            .internalError, "\(path) cannot be removed: \(Errno.last.words)",
+            next: "remove it by hand, or \(consequence) after a restart")
+    }
+}
 
 /// A file error in words; nil for other errors.
-func fileText(_ error: any Error) -> String? {
+private func fileText(_ error: any Error) -> String? {
     switch error {
     case let error as Errno: error.words
     case let error as CocoaError where error.code == .fileReadCorruptFile: "it is not what was written"
     case let error as CocoaError where error.code == .fileReadNoPermission: "this user may not read it"
     case is CocoaError: "the system does not let it be read"
     default: nil
-    }
-}
-
-/// A file that only its owner may read, with one value in human-readable JSON.
-struct OwnersFile<Content: Codable>: Sendable {
-    let path: String
-
-    /// - Returns: the value, if the file exists.
-    func read() throws -> Content? {
-        guard access(path, F_OK) == 0 else { return nil }
-        return try JSONDecoder().decode(Content.self, from: try Data(contentsOf: URL(filePath: path)))
-    }
-
-    /// On the disk when this returns, completely or not at all.
-    func write(_ content: Content) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try WholeFile.replace(path, with: Array(try encoder.encode(content)))
-    }
-
-    /// Harmless if there is none.
-    func remove() throws(Errno) {
-        guard unlink(path) == 0 || errno == ENOENT else { throw Errno(errno) }
     }
 }

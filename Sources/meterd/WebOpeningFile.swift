@@ -1,8 +1,6 @@
-import FoundationEssentials
 import Gateway
 import GatewayAPI
 import GatewayServer
-import LinuxIO
 import MeterModel
 
 /// Stores how the page is open to the network, in a separate file that only its owner may read.
@@ -19,23 +17,16 @@ struct WebOpeningFile: WebOpeningRepository {
         var ended_logins: [String: Int64]?
     }
 
-    private var file: OwnersFile<Content> { OwnersFile(path: path) }
+    private var file: OwnersFile<Content> { OwnersFile(path: path, subject: "how the web page is opened") }
 
     func read() throws(GatewayError) -> WebOpening? {
-        do {
-            guard let content = try file.read() else { return nil }
+        try file.read(next: "open it anew: meterctl web enable") { content in
             guard let hash = Hex.decode(content.token_sha256), let key = Hex.decode(content.login_key),
                 hash.count == 32, key.count == 32, (1...65_535).contains(content.port)
-            else { throw CocoaError(.fileReadCorruptFile) }
+            else { return nil }
             return WebOpening(
                 host: content.host, port: content.port,
                 credentials: WebCredentials(tokenHash: hash, key: key, ended: content.ended_logins ?? [:]))
-        } catch {
-            throw GatewayError(
-                .internalError,
-                "\(path), which says how the web page is opened, cannot be read: "
-                    + words(for: error, known: fileText),
-                next: "open it anew: meterctl web enable")
         }
     }
 
@@ -44,22 +35,8 @@ struct WebOpeningFile: WebOpeningRepository {
         let content = Content(
             host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),
             login_key: Hex.encode(opening.credentials.key), ended_logins: opening.credentials.ended)
-        do {
-            try file.write(content)
-        } catch {
-            throw GatewayError(
-                .internalError, "\(path) cannot be written: \(words(for: error, known: fileText))",
-                next: "make room or correct the folder's mode, then try again")
-        }
+        try file.write(content, problem: "\(path) cannot be written", next: "try again")
     }
 
-    func remove() throws(GatewayError) {
-        do throws(Errno) {
-            try file.remove()
-        } catch {
-            throw GatewayError(
-                .internalError, "\(path) cannot be removed: \(error.words)",
-                next: "remove it by hand, or the page is open again after a restart")
-        }
-    }
+    func remove() throws(GatewayError) { try file.remove(consequence: "the page is open again") }
 }

@@ -293,7 +293,7 @@ let package = Package(
             name: "CloudStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore",
-                "MeterTestKit", grdb,
+                "MeterTestKit", "StoreFiles", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(
@@ -304,6 +304,8 @@ let package = Package(
             ],
             exclude: ["Fixtures"]),
         .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument"),
+        // The SQLite file of a store as tests make and change it.
+        .target(name: "StoreFiles", dependencies: [grdb], path: "Tests/Support/StoreFiles"),
         .testTarget(
             name: "CloudServerTests",
             dependencies: [
@@ -334,9 +336,8 @@ let package = Package(
             name: "GatewayServerTests",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "GatewayServer",
-                "MeterTestKit",
-                "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "ServerKit",
-                asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, serviceLifecycle,
+                "MeterTestKit", "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
+                "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, serviceLifecycle,
             ]),
         .testTarget(
             name: "ServerKitTests",
@@ -348,8 +349,7 @@ let package = Package(
             name: "MeterdTests",
             dependencies: [
                 "meterd", "BluetoothCore", "MeterModel", "MeterCodec", "IOPorts", "Gateway", "GatewayAPI", "LeaseCore",
-                "SyncCore",
-                "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore", logging,
+                "SyncCore", "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore", logging,
             ]),
         .testTarget(
             name: "MeterctlTests",
@@ -385,8 +385,7 @@ let package = Package(
             name: "MeterStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "MeterCodec", "SettingsCore",
-                "SyncCore",
-                "LeaseCore", "RecordingCore", grdb,
+                "SyncCore", "LeaseCore", "RecordingCore", "StoreFiles", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "ArchitectureTests"),

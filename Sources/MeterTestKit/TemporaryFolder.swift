@@ -9,6 +9,17 @@ package final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
+    package func bytes(of path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path))) }
+
+    package func size(of path: String) throws -> Int { try bytes(of: path).count }
+
+    /// Creates the folder that the file is in, if missing.
+    package func write(_ bytes: [UInt8], to path: String) throws {
+        let file = URL(filePath: path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+    }
+
     deinit {
         // A folder that cannot be removed is left to the system, which empties this place by itself.
         try? FileManager.default.removeItem(atPath: path)

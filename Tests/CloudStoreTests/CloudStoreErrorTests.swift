@@ -7,6 +7,7 @@ import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import Testing
 
 /// Everything that can be wrong with the store: each is told apart, names the file, and deletes nothing.
@@ -31,12 +32,6 @@ struct CloudStoreErrorTests {
         #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: sourceLocation)
         #expect(error?.message.contains(folder.cloud) == true, sourceLocation: sourceLocation)
         #expect(try folder.bytes(of: folder.store) == before, "the file was changed", sourceLocation: sourceLocation)
-    }
-
-    private func edit(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: folder.store)
-        try queue.write { db in try db.execute(sql: sql) }
-        try queue.close()
     }
 
     @Test func emptiedStore_isNoNewCloud() async throws {
@@ -68,13 +63,13 @@ struct CloudStoreErrorTests {
 
     @Test func newerVersion_isRefused() async throws {
         try await makeCloud()
-        try edit("INSERT INTO grdb_migrations VALUES ('999 of next year')")
+        try folder.file.edit("INSERT INTO grdb_migrations VALUES ('999 of next year')")
         try expectRefused(.newerVersion)
     }
 
     @Test func otherProgramsDatabase_isRefused() throws {
         try FileManager.default.createDirectory(atPath: folder.cloud, withIntermediateDirectories: true)
-        try edit("CREATE TABLE bookmarks (url TEXT)")
+        try folder.file.edit("CREATE TABLE bookmarks (url TEXT)")
         try expectRefused(.damaged)
     }
 
@@ -94,15 +89,15 @@ struct CloudStoreErrorTests {
     @Test(arguments: ["DROP TABLE lease", "ALTER TABLE record DROP COLUMN tombstone_ms"])
     func missingTableOrColumn_isDamaged(sql: String) async throws {
         try await makeCloud()
-        try edit("DROP INDEX record_tombstone")
-        try edit(sql)
+        try folder.file.edit("DROP INDEX record_tombstone")
+        try folder.file.edit(sql)
         let error = #expect(throws: CloudStoreError.self) { try folder.openCloud() }
         #expect(error?.code == .damaged)
     }
 
     @Test func unreadableRecord_isDamaged_andTheOthersAreServed() async throws {
         try await makeCloud()
-        try edit("UPDATE record SET body = X'7B' WHERE name = 'm7'")
+        try folder.file.edit("UPDATE record SET body = X'7B' WHERE name = 'm7'")
 
         let engine = try folder.openCloud()
         let failure = await #expect(throws: CloudFailure.self) {

@@ -2,11 +2,11 @@ import Cloud
 import CloudAPI
 import CloudStore
 import Foundation
-import GRDB
 import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import Testing
 
 /// Files that programs of earlier versions have really written.
@@ -20,14 +20,8 @@ struct EarlierVersionTests {
         folder = try TemporaryFolder()
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "Fixtures/metercloud-b2dd1a7.sql")
-        let text = try String(contentsOf: file, encoding: .utf8)
         try FileManager.default.createDirectory(atPath: folder.cloud, withIntermediateDirectories: true)
-        var configuration = Configuration()
-        // Its tables come by their names.
-        configuration.foreignKeysEnabled = false
-        let queue = try DatabaseQueue(path: folder.store, configuration: configuration)
-        try queue.writeWithoutTransaction { db in try db.execute(sql: text) }
-        try queue.close()
+        try folder.file.create(from: file)
     }
 
     @Test func file_isBroughtAlong_withAllThatItHeld() async throws {

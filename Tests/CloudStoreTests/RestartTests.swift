@@ -1,9 +1,9 @@
 import Cloud
 import CloudStore
-import GRDB
 import LeaseCore
 import MeterModel
 import MeterTestKit
+import StoreFiles
 import Testing
 
 /// Leases over a restart of the cloud (Docs/Leases.md#rule-5).
@@ -85,12 +85,11 @@ struct RestartTests {
     /// As the first version left it, which remembered one grant.
     @Test func storeOfTheFirstVersion_isTakenOver_withItsLastGrant() async throws {
         try await makeCloud { _ = try await $0.acquire(Sample.acquire(1)) }
-        let queue = try DatabaseQueue(path: folder.store)
-        try await queue.write { db in
-            try db.execute(sql: "ALTER TABLE lease DROP COLUMN earlier_grants")
-            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier LIKE '2 leases%'")
-        }
-        try queue.close()
+        try folder.file.edit(
+            """
+            ALTER TABLE lease DROP COLUMN earlier_grants;
+            DELETE FROM grdb_migrations WHERE identifier LIKE '2 leases%';
+            """)
 
         let engine = try folder.openCloud(now: restart)
 

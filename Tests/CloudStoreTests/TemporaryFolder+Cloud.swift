@@ -2,12 +2,14 @@ import CloudStore
 import Foundation
 import MeterModel
 import MeterTestKit
+import StoreFiles
 
 extension TemporaryFolder {
     /// Where the test's cloud lies.
     var cloud: String { path + "/cloud" }
     /// Its file.
     var store: String { cloud + "/cloud.db" }
+    var file: StoreFile { StoreFile(store) }
 
     /// Opens the test's cloud.
     func openCloud(
@@ -19,14 +21,6 @@ extension TemporaryFolder {
     }
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: name) }
-
-    func bytes(of path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
-
-    func write(_ bytes: [UInt8], to path: String) throws {
-        let url = URL(fileURLWithPath: path)
-        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(bytes).write(to: url)
-    }
 
     func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
 

@@ -1,11 +1,11 @@
 import Cloud
 import CloudAPI
 import CloudStore
-import GRDB
 import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import Testing
 
 /// A store whose file was copied, used, and put back.
@@ -116,15 +116,11 @@ struct TimelineTests {
         for zone in ["home", "lab"] { _ = try await engine.createZone(zone, terms: .standard) }
         try await write(["m1", "m2"], to: engine)
         try engine.close()
-        let queue = try DatabaseQueue(path: folder.store)
-        try await queue.write { db in
-            try db.execute(
-                sql: """
-                    DROP TABLE timeline; ALTER TABLE zone DROP COLUMN identity;
-                    DELETE FROM grdb_migrations WHERE identifier LIKE '% identities and timelines of zones'
-                    """)
-        }
-        try queue.close()
+        try folder.file.edit(
+            """
+            DROP TABLE timeline; ALTER TABLE zone DROP COLUMN identity;
+            DELETE FROM grdb_migrations WHERE identifier LIKE '% identities and timelines of zones'
+            """)
     }
 
     @Test func storeOfTheFirstVersion_getsIdentities_andServesItsTokens() async throws {

@@ -1,10 +1,10 @@
 import Foundation
-import GRDB
 import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import SyncCore
 import Testing
 
@@ -20,13 +20,7 @@ struct EarlierVersionTests {
         folder = try TemporaryFolder()
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "Fixtures/meterd-b2dd1a7.sql")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        var configuration = Configuration()
-        // Its tables come in the order of their names.
-        configuration.foreignKeysEnabled = false
-        let queue = try DatabaseQueue(path: folder.store, configuration: configuration)
-        try queue.writeWithoutTransaction { db in try db.execute(sql: text) }
-        try queue.close()
+        try folder.file.create(from: file)
     }
 
     private func open() throws -> MeterStore {

@@ -1,9 +1,9 @@
-import GRDB
 import Gateway
 import MeterCodec
 import MeterModel
 import MeterStore
 import MeterTestKit
+import StoreFiles
 import Synchronization
 import Testing
 
@@ -73,9 +73,7 @@ struct MeterStoreTests {
     @Test func model_isUnknown_whenANewerVersionAddedIt() async throws {
         let store = try MeterStore.open(path: folder.store)
         try await store.save(KnownMeter(id: .one, model: .um25c, link: .serial(path: "/dev/x")))
-        try await DatabaseQueue(path: folder.store).write { db in
-            try db.execute(sql: "UPDATE meter SET model = 'um99c', transport = 'carrier-pigeon'")
-        }
+        try folder.file.edit("UPDATE meter SET model = 'um99c', transport = 'carrier-pigeon'")
 
         #expect(try await store.meters() == [KnownMeter(id: .one)])
     }

@@ -1,9 +1,9 @@
-import GRDB
 import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import Testing
 
 /// The date that ages count from, and what deletion by age spares.
@@ -109,15 +109,11 @@ struct RetentionTests {
         let store = try MeterStore.open(path: folder.store)
         try await store.append(minutes(0..<3))
         try store.close()
-        let queue = try DatabaseQueue(path: folder.store)
-        try await queue.write { db in
-            try db.execute(
-                sql: """
-                    DROP TABLE believed_date; DROP TABLE doubted_date;
-                    DELETE FROM grdb_migrations WHERE identifier = '6 the date that ages count from';
-                    """)
-        }
-        try queue.close()
+        try folder.file.edit(
+            """
+            DROP TABLE believed_date; DROP TABLE doubted_date;
+            DELETE FROM grdb_migrations WHERE identifier = '6 the date that ages count from';
+            """)
 
         let upgraded = try MeterStore.open(path: folder.store)
 

@@ -4,6 +4,7 @@ import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import SyncCore
 import Testing
 
@@ -12,12 +13,6 @@ struct SettingsStoreTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
-
-    private func edit(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: folder.store)
-        try queue.write { db in try db.execute(sql: sql) }
-        try queue.close()
-    }
 
     @Test func everything_isThere_whenOpenedAgain() async throws {
         let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
@@ -39,7 +34,7 @@ struct SettingsStoreTests {
         try await store.set(.desk, "name", .string("Desk"), at: .minute(5))
         // As a program without the normalising ingest left it.
         let stamp = Stamp.minute(1)
-        try edit(
+        try folder.file.edit(
             """
             INSERT INTO record (type, name) VALUES ('DeviceSettings', '\(RecordKey.oldDesk.name)');
             INSERT INTO register (record, property, kind, value, stamp_ms, stamp_counter, stamp_host)
@@ -106,7 +101,7 @@ struct SettingsStoreTests {
     @Test func record_cannotGo_whileItWaits() async throws {
         let store = try MeterStore.open(path: folder.store)
         try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
-        #expect(throws: DatabaseError.self) { try edit("DELETE FROM record") }
+        #expect(throws: DatabaseError.self) { try folder.file.edit("DELETE FROM record") }
     }
 }
 

@@ -5,6 +5,7 @@ import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import SyncCore
 import Testing
 
@@ -32,12 +33,6 @@ struct StoreErrorTests {
         #expect(try folder.bytes(of: folder.store) == before, "the file was changed", sourceLocation: sourceLocation)
     }
 
-    private func edit(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: folder.store)
-        try queue.write { db in try db.execute(sql: sql) }
-        try queue.close()
-    }
-
     private func overwrite(_ range: Range<Int>, with byte: UInt8) throws {
         var bytes = try folder.bytes(of: folder.store)
         for offset in range.clamped(to: bytes.indices) { bytes[offset] = byte }
@@ -48,12 +43,12 @@ struct StoreErrorTests {
 
     @Test func newerVersion_isRefused() async throws {
         try await makeStore()
-        try edit("INSERT INTO grdb_migrations VALUES ('999 of next year')")
+        try folder.file.edit("INSERT INTO grdb_migrations VALUES ('999 of next year')")
         try expectRefused(.newerVersion)
     }
 
     @Test func otherProgramsDatabase_isRefused() throws {
-        try edit("CREATE TABLE bookmarks (url TEXT)")
+        try folder.file.edit("CREATE TABLE bookmarks (url TEXT)")
         try expectRefused(.damaged)
     }
 
@@ -142,7 +137,7 @@ struct StoreErrorTests {
 
     @Test func missingTable_isDamaged() async throws {
         try await makeStore()
-        try edit("DROP TABLE register")
+        try folder.file.edit("DROP TABLE register")
         try expectRefused(.damaged)
     }
 
@@ -160,7 +155,7 @@ struct StoreErrorTests {
 
     @Test func damagedChunk_isNamed_andTheOthersRead() async throws {
         try await makeStore(minutes: 3)
-        try edit("UPDATE sample_chunk SET bytes = zeroblob(length(bytes)) WHERE id = 2")
+        try folder.file.edit("UPDATE sample_chunk SET bytes = zeroblob(length(bytes)) WHERE id = 2")
         let store = try MeterStore.open(path: folder.store)
 
         await #expect { try await store.allSamples() } throws: { error in
@@ -169,7 +164,8 @@ struct StoreErrorTests {
         }
         let before = WallTime(millisecondsSince1970: 0)..<SampleChunk.minute(1).first
         #expect(try await store.samples(of: .one, in: before, limit: 1000) == SampleChunk.minute(0).samples())
-        try edit("UPDATE sample_chunk SET bytes = CAST(x'01' || zeroblob(length(bytes)) AS BLOB) WHERE id = 2")
+        try folder.file.edit(
+            "UPDATE sample_chunk SET bytes = CAST(x'01' || zeroblob(length(bytes)) AS BLOB) WHERE id = 2")
         await #expect { try await store.allSamples() } throws: { ($0 as? StoreError)?.code == .damaged }
     }
 

@@ -3,20 +3,13 @@ import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
-import Testing
+import StoreFiles
 
 extension TemporaryFolder {
     /// Path of the test's store.
     var store: String { path + "/meters.db" }
 
-    func bytes(of path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
-
-    func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
-
-    func size(of path: String) throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: path)
-        return try #require(attributes[.size] as? Int)
-    }
+    var file: StoreFile { StoreFile(store) }
 
     /// Copies the store with its log, as they are at this moment, under a new name.
     func copyStore(as name: String) throws -> String {

@@ -4,6 +4,7 @@ import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
+import StoreFiles
 import Synchronization
 import Testing
 
@@ -140,9 +141,7 @@ struct TierTests {
         let store = try MeterStore.open(path: folder.store)
         try await store.append((0..<3).map { .minute($0) })
         try store.close()
-        try await DatabaseQueue(path: folder.store).write { db in
-            try db.execute(sql: "UPDATE sample_chunk SET bytes = zeroblob(length(bytes)) WHERE id = 2")
-        }
+        try folder.file.edit("UPDATE sample_chunk SET bytes = zeroblob(length(bytes)) WHERE id = 2")
         let again = try MeterStore.open(path: folder.store)
 
         while try await again.rollUp() > 0 {}
@@ -171,14 +170,12 @@ struct TierTests {
         let made = try MeterStore.open(path: folder.store)
         try await made.append(Self.few)
         try made.close()
-        try await DatabaseQueue(path: folder.store).write { db in
-            try db.execute(
-                sql: """
-                    DROP TABLE sample_tier;
-                    DROP TABLE rollup;
-                    DELETE FROM grdb_migrations WHERE identifier LIKE '3 %';
-                    """)
-        }
+        try folder.file.edit(
+            """
+            DROP TABLE sample_tier;
+            DROP TABLE rollup;
+            DELETE FROM grdb_migrations WHERE identifier LIKE '3 %';
+            """)
 
         let store = try MeterStore.open(path: folder.store)
         while try await store.rollUp() > 0 {}

@@ -1,9 +1,9 @@
-import GRDB
 import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import SyncCore
 import Testing
 
@@ -205,9 +205,7 @@ struct ZoneChangeTests {
         #expect(try await store.quickCheck() == [])
     }
 
-    private func takeBackZones() throws {
-        try DatabaseQueue(path: folder.store).writeWithoutTransaction { try $0.execute(sql: Self.downgrade) }
-    }
+    private func takeBackZones() throws { try folder.file.edit(Self.downgrade) }
 
     private static let downgrade = """
         DROP TABLE aside_register; DROP TABLE aside; DROP TABLE deletion_elsewhere; DROP TABLE visit;

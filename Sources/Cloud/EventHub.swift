@@ -90,7 +90,7 @@ final class EventHub: Sendable {
 
     /// Sends a ping to every stream.
     func tellTime(_ time: WallTime) {
-        let zones = state.withLock { Array($0.zones.keys) }
+        let zones = state.withLock { $0.zones.keys.sorted() }
         let event = EventBody(serverTime: time.millisecondsSince1970)
         for zone in zones { tell(zone) { _ in event } }
     }
@@ -125,11 +125,13 @@ final class EventHub: Sendable {
             state.zones.flatMap { zone, listeners in
                 listeners.filter { isMeant($0.value) }.map { (zone: zone, id: $0.key) }
             }
+            .sorted { $0.id < $1.id }
         }
     }
 
+    /// In the order in which they came, so that a simulated run is the same each time.
     private func tell(_ zone: String, _ event: (HostID) -> EventBody?) {
-        let listeners = state.withLock { state in state.zones[zone].map { Array($0) } ?? [] }
+        let listeners = state.withLock { state in state.zones[zone].map { $0.sorted { $0.key < $1.key } } ?? [] }
         for (id, listener) in listeners {
             guard let event = event(listener.host), !listener.buffer.push(event) else { continue }
             remove(id, from: zone)

@@ -14,14 +14,14 @@ final class LeaseQueues: Sendable {
     private let state = Mutex(State())
 
     /// Meters that anybody waits for.
-    var places: [MeterPlace] { state.withLock { Array($0.queues.keys) } }
+    var places: [MeterPlace] { state.withLock { $0.queues.keys.sorted() } }
 
     /// The copies through which hosts wait.
     var copies: Set<ReplicaID> { state.withLock { Set($0.queues.values.flatMap { $0.waiters.map(\.copy) }) } }
 
     func places(waitedAtThrough copy: ReplicaID) -> [MeterPlace] {
         state.withLock { state in
-            state.queues.filter { $0.value.waiters.contains { $0.copy == copy } }.map(\.key)
+            state.queues.filter { $0.value.waiters.contains { $0.copy == copy } }.keys.sorted()
         }
     }
 
@@ -47,10 +47,10 @@ final class LeaseQueues: Sendable {
                 if state.take(nobody, at: place) { news.append(place) }
             }
             for (place, queue) in reading.queues where state.take(queue, at: place) { news.append(place) }
-            guard reading.version >= state.readThrough else { return news }
+            guard reading.version >= state.readThrough else { return news.sorted() }
             state.readThrough = reading.version
             state.emptied = state.emptied.filter { $0.value > reading.version }
-            return news
+            return news.sorted()
         }
     }
 

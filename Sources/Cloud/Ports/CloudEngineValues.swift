@@ -133,3 +133,7 @@ package struct MeterPlace: Hashable, Sendable {
         self.meter = meter
     }
 }
+
+extension MeterPlace: Comparable {
+    package static func < (lhs: Self, rhs: Self) -> Bool { (lhs.zone, lhs.meter) < (rhs.zone, rhs.meter) }
+}

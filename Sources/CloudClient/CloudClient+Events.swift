@@ -67,16 +67,6 @@ extension CloudClient {
     /// Nil for an event that this version does not know.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
         guard ["change", "lease", "offer", "ping"].contains(event.name) else { return nil }
-        let body = try JSONDecoder().decode(EventBody.self, from: Data(event.data.utf8))
-        if let change = body.change {
-            return .changed(
-                types: change.types.map { RecordType(rawValue: $0) }, host: change.hostID.flatMap { HostID($0) })
-        }
-        if let lease = body.lease { return LeaseView(lease).map { .lease($0) } }
-        if let offer = body.offer, let meter = MeterID(offer.meter) {
-            // A day is far more than any reservation; beyond that, sums of times would overflow.
-            return .offer(meter: meter, reserved: .milliseconds(min(max(0, offer.reserved), 86_400_000)))
-        }
-        return body.serverTime.flatMap { UInt64(exactly: $0) }.map { .ping(serverTime: $0) }
+        return CloudEvent(try JSONDecoder().decode(EventBody.self, from: Data(event.data.utf8)))
     }
 }

@@ -8,12 +8,10 @@ package import SyncCore
 extension CloudClient: CloudLink {
     package func account() async throws(SyncFailure) -> CloudAccount {
         let body: AccountBody = try await call(.GET, "/v1/account")
-        guard let host = HostID(body.hostID), let time = UInt64(exactly: body.serverTime) else {
+        guard let account = CloudAccount(body) else {
             throw SyncFailure(.other, "/v1/account: \"\(body.hostID)\" is not a host id, or its time cannot be read")
         }
-        return CloudAccount(
-            zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
-            policy: body.policy, zoneID: body.zoneID)
+        return account
     }
 
     package func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
@@ -32,13 +30,10 @@ extension CloudClient: CloudLink {
         let since = token.map { "&since=\($0.urlPart)" } ?? ""
         let body: ChangesBody = try await call(
             .GET, zonePath("changes?type=\(type.rawValue.urlPart)&limit=\(limit)\(since)"))
-        // A record of another type than requested would be stored under this one's token.
-        guard body.records.allSatisfy({ $0.key.type == type }) else {
+        guard let page = ChangesPage(body, of: type) else {
             throw SyncFailure(.other, "the cloud sent records of another type than \(type.rawValue)")
         }
-        return ChangesPage(
-            type: type, records: body.records, token: body.changeToken, moreComing: body.moreComing, epoch: body.epoch,
-            zoneID: body.zoneID)
+        return page
     }
 
     package func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome {

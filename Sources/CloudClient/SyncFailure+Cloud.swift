@@ -1,15 +1,15 @@
 import AsyncHTTPClient
-import CloudAPI
+package import CloudAPI
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import SyncCore
+package import SyncCore
 
 extension SyncFailure {
     /// The failure that the cloud reported.
-    init(_ error: CloudErrorBody.Content) {
+    package init(_ error: CloudErrorBody.Content) {
         let kind: Kind =
             switch error.code {
             case .notAuthenticated: .notAuthenticated

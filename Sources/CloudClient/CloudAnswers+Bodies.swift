@@ -1,0 +1,120 @@
+package import CloudAPI
+package import Gateway
+package import LeaseCore
+package import MeterModel
+package import SettingsCore
+package import SyncCore
+
+// What crosses the network, in the words of the services on this host, and back. No connection has a part in it.
+
+extension AcquireRequest {
+    package init(_ request: LeaseAcquire) {
+        self.init(
+            requestID: request.requestID.description, session: request.session.description,
+            transport: request.transport.rawValue)
+        previousSession = request.previousSession?.description
+        ttl = request.timeToLive.milliseconds
+        policy = request.policy.rawValue
+        takeover = request.takeover.map { .of(token: $0.rawValue) }
+        tokenFloor = request.tokenFloor?.rawValue
+    }
+}
+
+extension RenewRequest {
+    package init(_ leases: some Sequence<HeldLease>, session: SessionID) {
+        self.init(
+            session: session.description,
+            leases: leases.map { Lease(meter: $0.meter.description, token: $0.token.rawValue) })
+    }
+}
+
+extension ReleaseRequest {
+    package init(_ lease: HeldLease, session: SessionID) {
+        self.init(session: session.description, token: lease.token.rawValue)
+    }
+}
+
+extension AcquireOutcome {
+    /// Nil for a lease that this version cannot read.
+    package init?(granted lease: LeaseBody) {
+        guard let view = LeaseView(lease) else { return nil }
+        self = .granted(view)
+    }
+
+    /// - Returns: nil for an error that is no refusal.
+    package init?(refused content: CloudErrorBody.Content) {
+        guard content.code == .leaseHeld else { return nil }
+        // A newer cloud's reason: in any case, somebody has the meter.
+        self = .refused(
+            content.reason.flatMap { LeaseAnswer.Refusal.Reason(rawValue: $0) } ?? .held,
+            content.lease.flatMap { LeaseView($0) }, retryAfter: SyncFailure(content).retryAfter)
+    }
+}
+
+extension RenewOutcome {
+    package init(_ result: RenewAnswer.Result) {
+        let view = result.lease.flatMap { LeaseView($0) }
+        if result.result == "renewed", let view {
+            self = .renewed(view)
+        } else {
+            // A newer cloud's reason: in any case, the lease is no longer ours.
+            self = .lost(LeaseRenewal.Loss(rawValue: result.result) ?? .unknown, view)
+        }
+    }
+}
+
+extension LeaseView {
+    /// Nil for a meter or state that this version does not know.
+    package init?(_ body: LeaseBody) {
+        guard let meter = MeterID(body.meter), let state = State(rawValue: body.state),
+            let policy = LeasePolicy(rawValue: body.policy), body.token <= FencingToken.max.rawValue
+        else { return nil }
+        let terms = LeaseTerms(
+            timeToLive: .milliseconds(body.ttl), lockDelay: .milliseconds(body.lockDelay), policy: policy)
+        self.init(
+            meter: meter, state: state, holder: body.holderID.flatMap { HostID($0) }, holderName: body.holderName,
+            token: FencingToken(rawValue: body.token), terms: terms,
+            transport: body.transport.flatMap { LeaseTransport(rawValue: $0) }, acquiredAt: body.acquiredAt,
+            remaining: min(.milliseconds(max(0, body.remaining)), terms.timeToLive), waiting: body.waiting)
+        isOldHolderTold = body.oldHolderTold ?? true
+    }
+}
+
+extension CloudAccount {
+    /// Nil where the host's id or the time cannot be read.
+    package init?(_ body: AccountBody) {
+        guard let host = HostID(body.hostID), let time = UInt64(exactly: body.serverTime) else { return nil }
+        self.init(
+            zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
+            policy: body.policy, zoneID: body.zoneID)
+    }
+}
+
+extension ChangesPage {
+    /// Nil where a record is of another type: it would be stored under this one's token.
+    package init?(_ body: ChangesBody, of type: RecordType) {
+        guard body.records.allSatisfy({ $0.key.type == type }) else { return nil }
+        self.init(
+            type: type, records: body.records, token: body.changeToken, moreComing: body.moreComing, epoch: body.epoch,
+            zoneID: body.zoneID)
+    }
+}
+
+extension CloudEvent {
+    /// Nil for an event that this version does not know.
+    package init?(_ body: EventBody) {
+        if let change = body.change {
+            self = .changed(
+                types: change.types.map { RecordType(rawValue: $0) }, host: change.hostID.flatMap { HostID($0) })
+        } else if let lease = body.lease {
+            guard let view = LeaseView(lease) else { return nil }
+            self = .lease(view)
+        } else if let offer = body.offer, let meter = MeterID(offer.meter) {
+            // A day is far more than any reservation; beyond that, sums of times would overflow.
+            self = .offer(meter: meter, reserved: .milliseconds(min(max(0, offer.reserved), 86_400_000)))
+        } else {
+            guard let time = body.serverTime.flatMap({ UInt64(exactly: $0) }) else { return nil }
+            self = .ping(serverTime: time)
+        }
+    }
+}

@@ -48,7 +48,11 @@ soak: setup ## the long runs: 10,000 simulated lives, and every decoder, 10 minu
 	.build/static/release/Simulation --seeds 10000 --jobs $$(nproc)
 	Tests/Fuzz/run 600
 
-simulate: setup ## hosts and a cloud over virtual time: 1,000 random lives, and bugs put in on purpose
+simulate: setup Sources/CBuildInfo/commit.h ## hosts and a cloud over virtual time: random lives, and bugs put in on purpose
+	swift build --product ProgramSimulation
+	.build/debug/ProgramSimulation --planted --jobs $$(nproc)
+	.build/debug/ProgramSimulation --seeds 50 --jobs $$(nproc)
+	Tests/Simulation/same-history
 	Scripts/build-static Simulation
 	.build/static/release/Simulation --planted --jobs $$(nproc)
 	.build/static/release/Simulation --seeds 1000 --jobs $$(nproc)

@@ -207,6 +207,19 @@ let package = Package(
             // Nothing in it imports Glibc, which would ask for it.
             linkerSettings: [.linkedLibrary("m")]),
 
+        // The program's own parts over virtual time.
+        .target(
+            name: "SimulatedProgram",
+            dependencies: [
+                "MeterModel", "IOPorts", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "MeterStore",
+                "Cloud", "CloudStore", "CloudClient", "LeaseWitness", "SimulatedCloud", grdb, logging,
+            ],
+            path: "Tests/Simulation/SimulatedProgram"),
+        .executableTarget(
+            name: "ProgramSimulation",
+            dependencies: ["LinuxIO", "SimulatedProgram"],
+            path: "Tests/Simulation/ProgramSimulation"),
+
         // MARK: Lease histories (make lease-histories): what concurrent hosts see of the real server, judged
 
         .target(
@@ -285,7 +298,7 @@ let package = Package(
         .testTarget(name: "CloudAPITests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI"]),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SimulatedCloud"]),
+            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SimulatedCloud", "SimulatedProgram"]),
         .testTarget(
             name: "CloudTests",
             dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit", logging]),

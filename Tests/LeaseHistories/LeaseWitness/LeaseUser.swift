@@ -338,7 +338,7 @@ package struct ZoneMeters: Sendable {
 
 extension LeaseOperation.Acquire {
     /// What of a request decides about it.
-    fileprivate init(_ request: LeaseAcquire) {
+    package init(_ request: LeaseAcquire) {
         self.init(
             requestID: request.requestID, host: request.host, session: request.session,
             previousSession: request.previousSession, takeover: request.takeover)

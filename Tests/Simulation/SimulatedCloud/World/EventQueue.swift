@@ -2,13 +2,13 @@
 package typealias TrueTime = Int64
 
 extension TrueTime {
-    static let millisecond: TrueTime = 1000
-    static let second: TrueTime = 1_000_000
-    static let minute: TrueTime = 60_000_000
+    package static let millisecond: TrueTime = 1000
+    package static let second: TrueTime = 1_000_000
+    package static let minute: TrueTime = 60_000_000
 }
 
 /// What happens next. Events of one moment come in the order in which they were added, so that a seed has one history.
-struct EventQueue<Event> {
+package struct EventQueue<Event> {
     /// Small, because a heap moves its entries often; the events stay where they are.
     private struct Entry {
         var time: TrueTime
@@ -24,7 +24,9 @@ struct EventQueue<Event> {
     private var freePlaces: [Int] = []
     private var count: UInt64 = 0
 
-    mutating func add(_ event: Event, at time: TrueTime) {
+    package init() {}
+
+    package mutating func add(_ event: Event, at time: TrueTime) {
         count += 1
         let place = freePlaces.popLast() ?? events.count
         if place == events.count { events.append(event) } else { events[place] = event }
@@ -36,7 +38,7 @@ struct EventQueue<Event> {
         }
     }
 
-    mutating func next() -> (time: TrueTime, event: Event)? {
+    package mutating func next() -> (time: TrueTime, event: Event)? {
         guard let first = heap.first, let last = heap.popLast(), let event = events[first.place].take() else {
             return nil
         }

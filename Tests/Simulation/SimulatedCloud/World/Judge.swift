@@ -1,11 +1,11 @@
 import CloudAPI
 import LeaseCore
 import MeterModel
-import SettingsCore
-import SyncCore
+package import SettingsCore
+package import SyncCore
 
 /// Watches the whole run from outside, on true time, and notes the first promise that is broken.
-struct Judge {
+package struct Judge {
     /// A change that was acknowledged to a user.
     private struct Change {
         var host: Int
@@ -32,8 +32,8 @@ struct Judge {
         var key: RecordKey
     }
 
-    private(set) var violation: String?
-    private(set) var history: [LeaseOperation] = []
+    package private(set) var violation: String?
+    package private(set) var history: [LeaseOperation] = []
     private var granted: [(token: FencingToken, session: SessionID?)]
     /// By meter, whom each token was ever given to, also by a store that lost it.
     private var givenOut: [[FencingToken: SessionID]]
@@ -47,19 +47,19 @@ struct Judge {
     /// Records that a host may have otherwise than the cloud at the end.
     private var excused: Set<Place> = []
 
-    init(meters: Int) {
+    package init(meters: Int) {
         granted = Array(repeating: (FencingToken(rawValue: 0), nil), count: meters)
         givenOut = Array(repeating: [:], count: meters)
     }
 
     /// A promise is broken.
-    mutating func object(_ what: String) {
+    package mutating func object(_ what: String) {
         if violation == nil { violation = what }
     }
 
     // MARK: Leases
 
-    mutating func record(_ operation: LeaseOperation) { history.append(operation) }
+    package mutating func record(_ operation: LeaseOperation) { history.append(operation) }
 
     /// An answer with a token leaves the server.
     mutating func grants(_ token: FencingToken, to request: LeaseAcquire, meter: Int) {
@@ -93,13 +93,13 @@ struct Judge {
     }
 
     /// - Parameter talkers: those that may talk to a meter now.
-    mutating func sees(talkers: [String], meter: Int) {
+    package mutating func sees(talkers: [String], meter: Int) {
         if talkers.count > 1 { object("meter \(meter): \(talkers.joined(separator: " and ")) may both talk to it") }
     }
 
     // MARK: Changes
 
-    mutating func acknowledges(
+    package mutating func acknowledges(
         _ value: SettingValue?, of key: RecordKey, _ property: String?, stamp: Stamp, by host: Int,
         in zone: Int
     ) {
@@ -112,12 +112,12 @@ struct Judge {
 
     /// What the same host wrote before is overwritten, whatever becomes of the stamp; also where it was killed in the
     /// middle of the write and nobody knows whether it is there.
-    mutating func overwrites(_ key: RecordKey, _ property: String?, by host: Int) {
+    package mutating func overwrites(_ key: RecordKey, _ property: String?, by host: Int) {
         changes.removeAll { $0.host == host && $0.key == key && ($0.property == property || property == nil) }
     }
 
     /// - Parameter isCertain: false where the host was killed in the middle: the old stamps may still be there.
-    mutating func restamps(_ pairs: [(old: Stamp, new: Stamp)], by host: Int, isCertain: Bool) {
+    package mutating func restamps(_ pairs: [(old: Stamp, new: Stamp)], by host: Int, isCertain: Bool) {
         guard !pairs.isEmpty else { return }
         let new = Dictionary(pairs, uniquingKeysWith: { $1 })
         for index in changes.indices where changes[index].host == host {
@@ -144,7 +144,7 @@ struct Judge {
     }
 
     /// An answer to a batch leaves the server.
-    mutating func accepted(_ batch: OutboxBatch, _ outcome: PushOutcome, in zone: Int) {
+    package mutating func accepted(_ batch: OutboxBatch, _ outcome: PushOutcome, in zone: Int) {
         for (record, result) in zip(batch.records, outcome.results) where result.failure == nil {
             guard let stamp = record.deletion?.stamp else { continue }
             let spot = Spot(zone: zone, key: record.key)
@@ -205,34 +205,36 @@ struct Judge {
 
     /// After everything is healed and quiet.
     ///
-    /// - Parameter whereabouts: by host, the zone in which it is.
-    mutating func judgeEnd(_ cloud: CloudState, whereabouts: [Int]) {
+    /// - Parameters:
+    ///   - zones: the records of each, as the cloud has them.
+    ///   - whereabouts: by host, the zone in which it is.
+    package mutating func judgeEnd(_ zones: [[RecordKey: SyncRecord]], whereabouts: [Int]) {
         for (spot, stamp) in deletions where !forgotten.contains(spot.key) {
-            let stored = cloud.zones[spot.zone].records[spot.key]?.record
+            let stored = zones[spot.zone][spot.key]
             guard stored?.deletion.map({ $0.stamp < stamp }) ?? true else { continue }
             object("the deletion \(stamp) of \(spot.key.name) was accepted and is lost")
         }
-        for change in changes { judgeEnd(change, cloud, in: whereabouts[change.host]) }
+        for change in changes { judgeEnd(change, zones, in: whereabouts[change.host]) }
     }
 
     /// - Parameter zone: where its host is at the end, and where the change has to be: it comes along. A deletion does not.
-    private mutating func judgeEnd(_ change: Change, _ cloud: CloudState, in zone: Int) {
+    private mutating func judgeEnd(_ change: Change, _ zones: [[RecordKey: SyncRecord]], in zone: Int) {
         guard let property = change.property else {
-            guard change.zone == zone, !isDeleted(change, cloud, in: zone) else { return }
+            guard change.zone == zone, !isDeleted(change, zones, in: zone) else { return }
             object("the deletion \(change.least) of \(change.key.name) is lost")
             return
         }
-        guard !isDeleted(change, cloud, in: zone) else { return }
-        let register = cloud.zones[zone].records[change.key]?.record.properties[property]
+        guard !isDeleted(change, zones, in: zone) else { return }
+        let register = zones[zone][change.key]?.properties[property]
         // Of two with one stamp the greater value wins.
         let least = Register(value: change.value ?? .null, stamp: change.least)
         let survives = register.map { $0.value == change.value || $0 >= least } ?? false
         // What somebody overwrote in the zone that the host left was no longer its own.
-        let isOverwritten = cloud.zones.indices.contains { other in
+        let isOverwritten = zones.indices.contains { other in
             guard other != zone else { return false }
-            let theirs = cloud.zones[other].records[change.key]?.record.properties[property]
+            let theirs = zones[other][change.key]?.properties[property]
             return theirs.map { $0 > least && $0.value != change.value } ?? false
-                || isDeleted(change, cloud, in: other)
+                || isDeleted(change, zones, in: other)
         }
         guard !survives, !isOverwritten else { return }
         object(
@@ -240,10 +242,10 @@ struct Judge {
                 + "\(register.map { "\($0)" } ?? "nothing") is there")
     }
 
-    private func isDeleted(_ change: Change, _ cloud: CloudState, in zone: Int) -> Bool {
+    private func isDeleted(_ change: Change, _ zones: [[RecordKey: SyncRecord]], in zone: Int) -> Bool {
         let stamps = [
             deletions[Spot(zone: zone, key: change.key)],
-            cloud.zones[zone].records[change.key]?.record.deletion?.stamp,
+            zones[zone][change.key]?.deletion?.stamp,
         ]
         return stamps.compactMap { $0 }.max().map { $0 >= change.least } ?? false
     }

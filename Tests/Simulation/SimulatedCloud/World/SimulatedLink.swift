@@ -1,32 +1,32 @@
 /// The way between one host and the cloud: loses, delays, doubles, reorders, and may be cut in either direction.
-struct SimulatedLink {
-    enum Direction: CaseIterable { case up, down }
+package struct SimulatedLink {
+    package enum Direction: CaseIterable { case up, down }
 
-    var isUpCut = false
-    var isDownCut = false
-    var lossPermille: UInt64
-    var doublePermille: UInt64
+    package var isUpCut = false
+    package var isDownCut = false
+    package var lossPermille: UInt64
+    package var doublePermille: UInt64
     /// Messages that take far longer than others, so that later ones overtake them.
-    var slowPermille: UInt64
-    var slowest: TrueTime
+    package var slowPermille: UInt64
+    package var slowest: TrueTime
     /// At most one message is lost in so long; nil: chance alone decides.
-    var oneLossPer: TrueTime?
+    package var oneLossPer: TrueTime?
     private var lastLoss: TrueTime?
 
-    init(lossPermille: UInt64, doublePermille: UInt64, slowPermille: UInt64, slowest: TrueTime) {
+    package init(lossPermille: UInt64, doublePermille: UInt64, slowPermille: UInt64, slowest: TrueTime) {
         self.lossPermille = lossPermille
         self.doublePermille = doublePermille
         self.slowPermille = slowPermille
         self.slowest = slowest
     }
 
-    func isCut(_ direction: Direction) -> Bool { direction == .up ? isUpCut : isDownCut }
-    var isCut: Bool { isUpCut || isDownCut }
+    package func isCut(_ direction: Direction) -> Bool { direction == .up ? isUpCut : isDownCut }
+    package var isCut: Bool { isUpCut || isDownCut }
 
     /// A message is sent.
     ///
     /// - Returns: after how long it arrives; empty: never; two: it arrives twice.
-    mutating func send(_ direction: Direction, at time: TrueTime, _ rng: inout SimulationRNG) -> [TrueTime] {
+    package mutating func send(_ direction: Direction, at time: TrueTime, _ rng: inout SimulationRNG) -> [TrueTime] {
         guard !isCut(direction), !isLost(at: time, &rng) else { return [] }
         var delays = [delay(&rng)]
         if rng.happens(permille: doublePermille) { delays.append(delays[0] + delay(&rng) * 3) }
@@ -40,7 +40,7 @@ struct SimulatedLink {
         return true
     }
 
-    func delay(_ rng: inout SimulationRNG) -> TrueTime {
+    package func delay(_ rng: inout SimulationRNG) -> TrueTime {
         rng.happens(permille: slowPermille)
             ? TrueTime(rng.number(below: Int(slowest))) : TrueTime(500 + rng.number(below: 60_000))
     }

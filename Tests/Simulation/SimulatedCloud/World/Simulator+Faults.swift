@@ -318,7 +318,8 @@ extension Simulator {
     mutating func lookAtEnd() {
         guard let difference = hosts.indices.compactMap({ difference(of: $0) }).first else {
             coverage.note(.converged)
-            judge.judgeEnd(server.store.value, whereabouts: hosts.map(\.zone))
+            judge.judgeEnd(
+                server.store.value.zones.map { $0.records.mapValues(\.record) }, whereabouts: hosts.map(\.zone))
             isOver = true
             return
         }

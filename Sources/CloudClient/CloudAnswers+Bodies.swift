@@ -41,7 +41,7 @@ extension AcquireOutcome {
         self = .granted(view)
     }
 
-    /// - Returns: nil for an error that is no refusal.
+    /// - Returns: nil for an error other than a refusal.
     package init?(refused content: CloudErrorBody.Content) {
         guard content.code == .leaseHeld else { return nil }
         // A newer cloud's reason: in any case, somebody has the meter.

@@ -145,14 +145,14 @@ final class ManagementChannel: @unchecked Sendable {
                     return
                 }
                 guard count > 0 else { return lose(Errno(EPIPE)) }
-                take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now)
+                handle(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now)
             } catch {
                 return lose(error)
             }
         }
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
+    private func handle(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
         do throws(ManagementFault) {
             let packet = try ManagementPacket(bytes)
             if let report = try DeviceReport(packet) {

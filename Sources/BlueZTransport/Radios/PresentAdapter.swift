@@ -2,6 +2,7 @@ import BluetoothCore
 import Gateway
 import GatewayAPI
 import IOPorts
+import Logging
 import MeterModel
 
 /// An adapter that is there.
@@ -10,15 +11,53 @@ struct PresentAdapter: Sendable {
     let index: UInt16
     var machine: AdapterMachine
     /// The state last shown, and since when.
-    var state: AdapterState
-    var since: WallTime
+    private(set) var state: AdapterState
+    private var since: WallTime
+    /// The address before the adapter was read again.
+    private var lastAddress: MACAddress?
+
+    init(index: UInt16, machine: AdapterMachine, since: WallTime) {
+        self.index = index
+        self.machine = machine
+        state = machine.state
+        self.since = since
+    }
 
     var name: String { AdapterFiles.name(ofIndex: index) }
 
     /// Nil until the adapter has reported it.
     var address: MACAddress? { machine.info?.address ?? lastAddress }
-    /// The address before the adapter was read again.
-    var lastAddress: MACAddress?
+
+    var metadata: Logger.Metadata {
+        ["adapter.name": "\(name)", "adapter.address": "\(address?.description ?? "unknown")"]
+    }
+
+    /// The address, where the machine has just learnt it.
+    mutating func learnAddress() -> MACAddress? {
+        guard let address = machine.info?.address, address != lastAddress else { return nil }
+        lastAddress = address
+        return address
+    }
+
+    /// It was there before, and was last shown like this.
+    mutating func cameBack(_ before: AdapterStatus) {
+        machine.count(recoveries: before.recoveries, discoveryTime: .milliseconds(before.discovery_ms))
+    }
+
+    /// Shows the machine's state.
+    ///
+    /// - Returns: the state shown before. Nil if it is the same.
+    mutating func showState(since now: @autoclosure () -> WallTime) -> AdapterState? {
+        let new = machine.state
+        guard new != state else { return nil }
+        defer {
+            state = new
+            since = now()
+        }
+        return state
+    }
+
+    // MARK: Status
 
     func status(
         at now: MonotonicTime, heard: Int, dropped: Int = 0, pairing: PairingStatus? = nil
@@ -28,6 +67,27 @@ struct PresentAdapter: Sendable {
             links: machine.linkCount, links_max: machine.linksMax, heard: heard, dropped: dropped,
             recoveries: machine.recoveries, discovery: machine.discoveryOwner?.shown,
             discovery_ms: machine.discoveryTime(at: now).milliseconds, pairing: pairing, error: machine.trouble)
+    }
+
+    /// What is shown once it is gone.
+    func goneStatus(at now: MonotonicTime, since: WallTime) -> AdapterStatus {
+        var status = status(at: now, heard: 0)
+        status.name = nil
+        status.state = .gone
+        status.discovery = nil
+        status.since = since.description
+        status.links = 0
+        status.error = goneText
+        return status
+    }
+
+    /// What to do about its disappearance.
+    private var goneText: String {
+        guard machine.isResettingChip, machine.chipReset == .serialDevice else {
+            return "It was unplugged, or it fell off its bus. Plug it in again."
+        }
+        return
+            "Its serial device is being unbound and bound. Where it is not back within a minute, restart the machine."
     }
 }
 
@@ -41,7 +101,7 @@ extension [PresentAdapter] {
     }
 }
 
-extension AdapterMachine.DiscoveryOwner {
+extension DiscoveryOwner {
     fileprivate var shown: AdapterStatus.Discovery {
         switch self {
         case .own: .own

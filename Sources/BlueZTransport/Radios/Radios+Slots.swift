@@ -10,22 +10,43 @@ extension Radios {
     ) -> ChannelFailure? {
         assumeIsolated { radios in
             let failure = radios.granted(link, transport)
-            if failure == nil { radios.beginPairing(link, transport) }
+            if failure == nil, let device = radios.pairingDevice(link, transport) { radios.pairings.begin(device) }
             return failure
+        }
+    }
+
+    package nonisolated func prepare(
+        _ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void
+    ) {
+        assumeIsolated { radios in
+            guard let device = radios.pairingDevice(link, transport) else { return proceed() }
+            radios.pairings.prepare(device, proceed)
         }
     }
 
     package nonisolated func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport) {
         assumeIsolated { radios in
-            radios.endAgent(link, transport)
+            if let device = radios.pairingDevice(link, transport) { radios.pairings.linkUp(device) }
             _ = radios.change(link) { machine, now in machine.linkUp(SlotKey(link, transport), at: now) }
             radios.lookAtDemandSoon()
         }
     }
 
+    package nonisolated func explain(
+        _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
+    ) -> ChannelFailure {
+        assumeIsolated { radios in
+            // The link's own socket may be read before the kernel's messages about the pairing.
+            radios.kernel.catchUp()
+            guard let device = radios.pairingDevice(link, transport) else { return failure }
+            let isBondable = radios.present.first { $0.index == device.adapter }?.machine.isBondable
+            return radios.pairings.explained(failure, of: link, device, isBondable: isBondable)
+        }
+    }
+
     package nonisolated func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport) {
         assumeIsolated { radios in
-            radios.endPairing(link, transport)
+            if transport == .spp { radios.endPairing(link) }
             _ = radios.change(link) { machine, now in machine.giveBack(SlotKey(link, transport), at: now) }
             radios.lookAtDemandSoon()
         }
@@ -58,19 +79,41 @@ extension Radios {
     /// net/bluetooth/mgmt.c), and they get its defaults at their next link. Without CAP_NET_ADMIN it refuses, and the
     /// link is made with its defaults.
     private func loadParameters(for link: RadioLink) {
-        guard let index = present.first(where: { $0.address == link.adapter })?.index else { return }
+        guard let index = index(of: link.adapter) else { return }
         let device = RadioAddress(link.address, link.isRandom ? .leRandom : .lePublic)
-        channel?.tell(.loadConnectionParameters(device, .meter), to: index)
+        kernel.tell(.loadConnectionParameters(device, .meter), to: index)
     }
+
+    // MARK: Adapters
 
     /// - Returns: false if the adapter is not there.
     private func change(
         _ link: RadioLink, _ body: (inout AdapterMachine, MonotonicTime) -> [AdapterAction]
     ) -> Bool {
-        guard let index = present.first(where: { $0.address == link.adapter })?.index else { return false }
+        guard let index = index(of: link.adapter) else { return false }
         let now = loop.now
         update(index, at: now) { body(&$0, now) }
         return true
+    }
+
+    /// The device as its pairing is known. Nil for LE, and where the adapter is not there.
+    private func pairingDevice(_ link: RadioLink, _ transport: LinkAddress.Transport) -> AgentDevice? {
+        guard transport == .spp, let index = index(of: link.adapter) else { return nil }
+        return AgentDevice(adapter: index, address: link.address)
+    }
+
+    private func endPairing(_ link: RadioLink) {
+        let present = present
+        pairings.end(with: link.address) { index in
+            present.first { $0.index == index }?.address ?? link.adapter == link.adapter
+        }
+    }
+
+    private func index(of adapter: MACAddress) -> UInt16? { present.first { $0.address == adapter }?.index }
+
+    /// Later, because the meters have not heard of the present event yet.
+    private func lookAtDemandSoon() {
+        loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }
 }
 

@@ -1,11 +1,11 @@
-package import BluetoothCore
-import Gateway
+import BluetoothCore
+package import Gateway
 package import GatewayAPI
 import Glibc
 package import IOPorts
 package import LinuxIO
 package import Logging
-package import MeterModel
+import MeterModel
 
 /// This host's Bluetooth adapters: finds them, keeps each searching, reports the meters they hear, and grants links.
 ///
@@ -14,69 +14,30 @@ package import MeterModel
 package actor Radios: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    package struct Configuration: Sendable {
-        package var timing = AdapterTiming()
-        package var sightings = SightingTiming()
-        /// The adapters to use; empty for all of them.
-        package var adapters: Set<MACAddress> = []
-        /// Number of links an adapter is assumed to support.
-        package var linksMax = 5
-        /// How much airtime the search may use.
-        package var search = SearchMode.gentle
-        /// How long a person counts as looking after their last request.
-        package var byHand: Duration = .seconds(5)
-        /// How often to check for meters that are no longer heard.
-        package var expiryInterval: Duration = .seconds(5)
-        /// How soon to retry if the kernel has no Bluetooth, or the channel is lost.
-        package var reopenInterval: Duration = .seconds(30)
-        /// For meters that want a PIN: every known meter has this one (Docs/Protocols/UM.md#links).
-        package var pin = "1234"
-        /// Whether this program becomes bluetoothd's agent, if bluetoothd runs, while a link is made to a meter that it
-        /// is not paired with: without an agent it refuses PINs at once (Docs/Decisions/0019).
-        package var isAgent = false
-        /// Where to find bluetoothd. Nil for the system bus.
-        package var busAddress: String?
-        package var files = AdapterFiles()
-        /// The kernel's management channel.
-        package var openSocket: @Sendable () throws(Errno) -> FileDescriptor = { () throws(Errno) in
-            try ManagementChannel.openSocket()
-        }
-
-        package init() {}
-    }
-
     nonisolated let loop: IOLoop
-    nonisolated let configuration: Configuration
-    nonisolated let logger: Logger
-    var channel: ManagementChannel?
-    var rfkill: RfkillWatch?
+    private nonisolated let configuration: Configuration
+    private nonisolated let logger: Logger
+    let kernel: KernelConnection
+    let pairings: Pairings
+    private let chipResets: ChipResets
     /// Adapters that are there: a handful, so that a search costs less than a table.
-    var present: [PresentAdapter] = []
+    private(set) var present: [PresentAdapter] = []
     /// Adapters that were there, as they are shown.
-    var gone: [MACAddress: AdapterStatus] = [:]
-    /// When each chip's serial device was last unbound and bound.
-    var rebinds: [String: MonotonicTime] = [:]
-    /// The trace for a maintainer.
-    var trace = ManagementTrace()
-    var sightings: RadioSightings
-    /// What the meters need, once a source is set.
-    var demand: (@Sendable () -> RadioDemand)?
-    var byHandUntil: MonotonicTime?
-    var agent: PairingAgent?
-    /// For Classic links that are up or being made.
-    var pairings: [AgentDevice: PairingAttempt] = [:]
+    private var gone: [MACAddress: AdapterStatus] = [:]
+    private var sightings: RadioSightings
+    private var demands = DemandSource()
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
-    private var reopensAt: MonotonicTime?
-    private var lastProblem: Errno?
-    private var faults = 0
 
     package init(loop: IOLoop, configuration: Configuration = Configuration(), logger: Logger) {
         self.loop = loop
-        alarm = Alarm(on: loop)
         self.configuration = configuration
         self.logger = logger
+        alarm = Alarm(on: loop)
+        kernel = KernelConnection(configuration: configuration, loop: loop, logger: logger)
+        chipResets = ChipResets(files: configuration.files, loop: loop)
+        pairings = Pairings(configuration: configuration, kernel: kernel, loop: loop, logger: logger)
         sightings = RadioSightings(timing: configuration.sightings)
     }
 
@@ -85,25 +46,11 @@ package actor Radios: RadioSource, RadioSlots {
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         self.report = report
         open()
-        openAgent()
+        pairings.open { [weak self] in self?.assumeIsolated { $0.agentLeaves() } }
         // Ends with the task.
         for await _ in AsyncStream<Never>.makeStream().stream {}
         shut()
     }
-
-    package func adapters() -> [AdapterStatus] {
-        let now = loop.now
-        let here = present.map { adapter in
-            adapter.status(
-                at: now, heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0,
-                dropped: adapter.address.map { sightings.droppedCount(heardBy: $0, at: now) } ?? 0,
-                pairing: PairingStatus(bondable: adapter.machine.isBondable, agent: shownAgent, error: agentTrouble))
-        }
-        let missed = gone.values.filter { missed in !here.contains { $0.address == missed.address } }
-        return (here + missed).sorted { $0.address < $1.address }
-    }
-
-    package func others() -> [ScanOther] { sightings.passedOver(at: loop.now).map { ScanOther($0) } }
 
     private func open() {
         let listener = ManagementChannel.Listener(
@@ -111,24 +58,12 @@ package actor Radios: RadioSource, RadioSlots {
                 self?.assumeIsolated { $0.heard(report, by: index, at: now) }
             },
             event: { [weak self] index, event, now in
-                self?.assumeIsolated { $0.take(event, of: index, at: now) }
+                self?.assumeIsolated { $0.handle(event, of: index, at: now) }
             },
-            fault: { [weak self] fault in self?.assumeIsolated { $0.noteFault(fault) } },
+            fault: { [weak self] fault in self?.assumeIsolated { $0.kernel.malformed(fault) } },
             closed: { [weak self] reason in self?.assumeIsolated { $0.lost(reason) } })
-        do throws(Errno) {
-            let channel = ManagementChannel(
-                socket: try configuration.openSocket(), loop: loop, listener: listener)
-            try channel.begin()
-            self.channel = channel
-            lastProblem = nil
-            let rfkill = RfkillWatch(files: configuration.files, loop: loop) { [weak self] adapter, block in
-                self?.assumeIsolated { $0.blockChanged(adapter, block) }
-            }
-            rfkill.begin()
-            self.rfkill = rfkill
-            channel.send(.readIndexList, to: ManagementPacket.noIndex)
-        } catch {
-            noteProblem(error)
+        kernel.open(listener) { [weak self] adapter, block in
+            self?.assumeIsolated { $0.blockChanged(adapter, block) }
         }
         rearm()
     }
@@ -137,58 +72,254 @@ package actor Radios: RadioSource, RadioSlots {
         report = nil
         for adapter in present {
             // Nobody waits for the answers: the kernel receives the commands, and the channel is closed.
-            for command in adapter.machine.farewell { channel?.send(command, to: adapter.index) }
+            for command in adapter.machine.farewell { kernel.send(command, to: adapter.index) }
         }
-        close()
-        agent?.close()
-        agent = nil
+        kernel.close()
+        pairings.close()
         present = []
-        pairings = [:]
         alarm.cancel()
     }
 
-    private func close() {
-        channel?.close()
-        channel = nil
-        rfkill?.close()
-        rfkill = nil
-    }
-
     private func lost(_ reason: Errno) {
-        guard channel != nil else { return }
-        close()
+        guard kernel.isOpen else { return }
+        kernel.close()
         for adapter in present { removed(adapter.index) }
-        noteProblem(reason)
+        kernel.failed(reason)
         rearm()
     }
 
-    /// Logged once for as long as it lasts; a machine without Bluetooth is not at fault.
-    private func noteProblem(_ problem: Errno) {
-        reopensAt = loop.now + configuration.reopenInterval
-        guard problem != lastProblem else { return }
-        lastProblem = problem
-        let isAbsent = problem.code == EAFNOSUPPORT || problem.code == EPROTONOSUPPORT
-        logger.log(
-            level: isAbsent ? .info : .warning,
-            isAbsent ? "no Bluetooth in this kernel" : "Bluetooth management channel not open",
-            metadata: ["cause": "\(problem)"])
+    // MARK: Report
+
+    package func adapters() -> [AdapterStatus] {
+        let now = loop.now
+        let here = present.map { adapter in
+            adapter.status(
+                at: now, heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0,
+                dropped: adapter.address.map { sightings.droppedCount(heardBy: $0, at: now) } ?? 0,
+                pairing: pairings.status(isBondable: adapter.machine.isBondable))
+        }
+        let missed = gone.values.filter { missed in !here.contains { $0.address == missed.address } }
+        return (here + missed).sorted { $0.address < $1.address }
     }
 
-    private func noteFault(_ fault: ManagementFault) {
-        faults += 1
-        // Logs the first, then ever fewer.
-        guard faults & (faults - 1) == 0 else { return }
-        logger.warning("malformed Bluetooth packet", metadata: ["cause": "\(fault)", "count": "\(faults)"])
+    package func others() -> [ScanOther] { sightings.passedOver(at: loop.now).map { ScanOther($0) } }
+
+    package func support() -> SupportRadios {
+        SupportRadios(adapters: present, sightings: sightings, trace: kernel.traced, at: loop.now)
+    }
+
+    // MARK: The kernel's events
+
+    /// The one busy path: 200 advertisers cause some thousand calls a second.
+    private func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
+        guard let place = place(of: index), let address = present[place].address else { return }
+        let actions = present[place].machine.heard(at: now)
+        // An adapter that is not searching hears what another program's discovery brings, and then counts as searching.
+        if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
+        if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
+        if report.flags.contains(.confirmName) {
+            // The kernel looks up an unknown name; one that came with an inquiry's answer is known.
+            let isKnown = sightings.isNamed(report.address, heardBy: address)
+            kernel.send(.confirmName(report.address, isKnown: isKnown), to: index)
+        }
+    }
+
+    private func handle(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
+        kernel.record(event, of: index, at: now)
+        switch event {
+        case .commandComplete(let opcode, let status, let parameters):
+            guard index != ManagementPacket.noIndex else { return addListed(opcode, status, parameters) }
+            answered(opcode, status, parameters, by: index, at: now)
+        case .commandStatus(let opcode, let status): answered(opcode, status, [], by: index, at: now)
+        case .indexAdded: added(index)
+        case .indexRemoved: removed(index)
+        case .newSettings(let settings): update(index, at: now) { $0.settingsChanged(settings, at: now) }
+        case .discovering(let kinds, let isOn):
+            if let address = adapter(index)?.address {
+                sightings.discovering(kinds, isOn: isOn, by: address, at: now)
+            }
+            update(index, at: now) { $0.discovering(kinds, isOn: isOn, at: now) }
+        case .controllerError(let code): update(index, at: now) { $0.controllerFailed(code: code, at: now) }
+        case .deviceConnected(let device):
+            update(index, at: now) { machine in
+                machine.deviceConnected(device)
+                return []
+            }
+        case .deviceDisconnected(let device, _):
+            update(index, at: now) { machine in
+                machine.deviceDisconnected(device)
+                return []
+            }
+        case .pinCodeRequest, .userConfirmationRequest, .userPasskeyRequest, .authenticationFailed, .newLinkKey,
+            .connectFailed(_, .authenticationFailed):
+            if let adapter = adapter(index) { pairings.answer(event, over: adapter) }
+        case .deviceUnblocked(let device) where device.address == MACAddress(bits: 0):
+            update(index, at: now) { $0.managerCame(at: now) }
+        case .deviceUnblocked, .deviceFound, .connectFailed, .controllerSuspended, .controllerResumed, .other: break
+        }
+    }
+
+    private func answered(
+        _ opcode: UInt16, _ status: ManagementStatus, _ parameters: [UInt8], by index: UInt16, at now: MonotonicTime
+    ) {
+        pairings.answered(opcode, status, by: index)
+        update(index, at: now) { $0.answered(opcode: opcode, status, parameters: parameters, at: now) }
+    }
+
+    private func blockChanged(_ name: String, _ block: RadioBlock) {
+        let now = loop.now
+        guard let index = present.first(where: { $0.name == name })?.index else { return }
+        update(index, at: now) { $0.blockChanged(block, at: now) }
+    }
+
+    private func agentLeaves() {
+        let now = loop.now
+        for place in present.indices { present[place].machine.agentLeaves(at: now) }
+    }
+
+    // MARK: Adapters
+
+    private func addListed(_ opcode: UInt16, _ status: ManagementStatus, _ parameters: [UInt8]) {
+        // An unreadable list is ignored: adapters that come are reported one by one.
+        guard opcode == ManagementCommand.readIndexList.opcode, status == .success,
+            let list = try? ControllerIndexList(parameters)
+        else { return }
+        // One added in the meantime has been reported.
+        for index in list.indexes where place(of: index) == nil { added(index) }
+        if list.indexes.isEmpty { logger.info("no Bluetooth adapter") }
+    }
+
+    private func added(_ index: UInt16) {
+        removed(index)
+        let name = AdapterFiles.name(ofIndex: index)
+        var machine = AdapterMachine(
+            timing: configuration.timing, linksMax: configuration.linksMax, block: kernel.block(of: name),
+            mode: configuration.search, isShared: configuration.files.isOnBoard(name))
+        chipResets.prepare(&machine, of: name)
+        present.append(PresentAdapter(index: index, machine: machine, since: loop.wallNow))
+        logger.info("adapter there", metadata: ["adapter.name": "\(name)"])
+        let now = loop.now
+        update(index, at: now) { $0.begin(at: now) }
+        lookAtDemand()
+    }
+
+    private func removed(_ index: UInt16) {
+        guard let place = place(of: index) else { return }
+        let adapter = present.remove(at: place)
+        kernel.forget(index)
+        logger.warning("adapter gone", metadata: adapter.metadata)
+        guard let address = adapter.address else { return }
+        gone[address] = adapter.goneStatus(at: loop.now, since: loop.wallNow)
+        tell(sightings.adapterLost(address) { _ in false })
+    }
+
+    /// Leaves alone an adapter that the configuration does not list.
+    private func leaveAlone(_ place: Int) {
+        let adapter = present.remove(at: place)
+        kernel.forget(adapter.index)
+        logger.info("adapter left alone, as the configuration says", metadata: adapter.metadata)
+    }
+
+    private func place(of index: UInt16) -> Int? { present.firstIndex { $0.index == index } }
+    private func adapter(_ index: UInt16) -> PresentAdapter? { place(of: index).map { present[$0] } }
+
+    // MARK: Machines
+
+    /// Applies an event to a machine and performs what it asks for.
+    func update(
+        _ index: UInt16, at now: MonotonicTime, _ event: (inout AdapterMachine) -> [AdapterAction]
+    ) {
+        guard let place = place(of: index) else { return }
+        perform(event(&present[place].machine), at: place, now)
+        rearm()
+    }
+
+    private func perform(_ actions: [AdapterAction], at place: Int, _ now: MonotonicTime) {
+        if let address = present[place].learnAddress() {
+            guard configuration.adapters.isEmpty || configuration.adapters.contains(address) else {
+                return leaveAlone(place)
+            }
+            if let before = gone.removeValue(forKey: address) { present[place].cameBack(before) }
+        }
+        for action in actions { perform(action, of: present[place], now) }
+        stateChanged(place)
+    }
+
+    private func perform(_ action: AdapterAction, of adapter: PresentAdapter, _ now: MonotonicTime) {
+        switch action {
+        case .send(let command):
+            kernel.send(command, to: adapter.index, patience: configuration.timing.limit(of: command), at: now)
+        case .resetChip(let reset):
+            chipResets.perform(reset, of: adapter.name, at: now) { [weak self] isDone in
+                self?.assumeIsolated { $0.chipWasReset(adapter, isDone: isDone) }
+            }
+        case .note(let remedy, let reason):
+            logger.warning(
+                "adapter looked after",
+                metadata: adapter.metadata.merging(["remedy": "\(remedy.words)", "cause": "\(reason)"]) { $1 })
+        case .noteRecovered: logger.info("adapter well again", metadata: adapter.metadata)
+        case .noteBondableContested:
+            logger.warning("another program keeps switching Bondable off", metadata: adapter.metadata)
+        }
+    }
+
+    private func chipWasReset(_ adapter: PresentAdapter, isDone: Bool) {
+        if isDone {
+            logger.info("adapter's chip was reset", metadata: adapter.metadata)
+        } else {
+            logger.warning("adapter's chip was not reset", metadata: adapter.metadata)
+        }
+        let now = loop.now
+        update(adapter.index, at: now) { $0.chipReset(isDone: isDone, at: now) }
+    }
+
+    private func stateChanged(_ place: Int) {
+        guard let before = present[place].showState(since: loop.wallNow) else { return }
+        let adapter = present[place]
+        var metadata = adapter.metadata
+        metadata["state"] = "\(adapter.state.rawValue)"
+        metadata["before"] = "\(before.rawValue)"
+        if let trouble = adapter.machine.trouble { metadata["cause"] = "\(trouble)" }
+        let isRoutine = [adapter.state, before].allSatisfy { [.searching, .idle, .starting].contains($0) }
+        logger.log(level: isRoutine ? .debug : .warning, "adapter state", metadata: metadata)
+        guard !adapter.machine.isListening, let address = adapter.address else { return }
+        let adapters = present
+        tell(sightings.adapterLost(address) { adapters.isLinked($0) })
+    }
+
+    // MARK: Demand
+
+    package func follow(_ demand: @escaping @Sendable () -> RadioDemand) {
+        demands.follow(demand)
+        lookAtDemand()
+    }
+
+    package func demandChanged() { lookAtDemand() }
+
+    package func sought() {
+        demands.sought(until: loop.now + configuration.byHand)
+        lookAtDemand()
+    }
+
+    /// Tells the machines what meters and people need from the search.
+    func lookAtDemand() {
+        let now = loop.now
+        let demand = demands.current(at: now)
+        for adapter in present {
+            let new = demand(adapter.address)
+            guard new != adapter.machine.demand else { continue }
+            update(adapter.index, at: now) { $0.demandChanged(new, at: now) }
+        }
     }
 
     // MARK: Time
 
     /// To be called after anything that may change when something is due.
-    func rearm() {
+    private func rearm() {
         var next = expiresAt
-        if channel == nil {
-            guard let reopensAt else { return }
-            next = reopensAt
+        if !kernel.isOpen {
+            guard let time = kernel.openTime else { return }
+            next = time
         }
         for adapter in present { if let wake = adapter.machine.nextWake { next = min(next, wake) } }
         alarm.set(to: next) { [weak self] in self?.assumeIsolated { $0.woke() } }
@@ -198,8 +329,8 @@ package actor Radios: RadioSource, RadioSlots {
         alarm.rang()
         guard report != nil else { return }
         let now = loop.now
-        if channel == nil, let reopensAt, now >= reopensAt { return open() }
-        channel?.expire()
+        if let time = kernel.openTime, now >= time { return open() }
+        kernel.expire()
         for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
             // By number, because what one does may remove another.
             update(adapter.index, at: now) { $0.woke(at: now) }
@@ -213,7 +344,7 @@ package actor Radios: RadioSource, RadioSlots {
         rearm()
     }
 
-    func tell(_ events: [RadioSightingEvent]) {
+    private func tell(_ events: [RadioSightingEvent]) {
         guard let report else { return }
         for event in events { report(SightingEvent(event)) }
     }

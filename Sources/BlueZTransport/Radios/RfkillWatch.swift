@@ -54,14 +54,14 @@ final class RfkillWatch: @unchecked Sendable {
             do {
                 guard let count = try event.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return }
                 guard count > 0 else { return close() }
-                if count >= Self.eventLength { take(event) }
+                if count >= Self.eventLength { handle(event) }
             } catch {
                 return close()
             }
         }
     }
 
-    private func take(_ event: [UInt8]) {
+    private func handle(_ event: [UInt8]) {
         guard event[4] == Self.bluetoothType else { return }
         let number = event[..<4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         let isRemoved = event[5] == 1

@@ -18,81 +18,21 @@ package import MeterModel
 /// `nextWake` says when to call `woke`. At most one command is outstanding at a time. Every state has a way back to
 /// RUNNING: an adapter for which every remedy failed goes on searching, and reports what a person must do.
 ///
-/// A machine lives as long as the kernel's index for the adapter; if that is plugged in again, it gets a new one.
+/// A machine lives as long as the kernel's index for the adapter; if that is plugged in again, it gets a new one. It is
+/// composed of parts that hide their state, and decides what an event of one means for the others.
 package struct AdapterMachine: Sendable {
     package let timing: AdapterTiming
     package let linksMax: Int
-    /// What can reset the chip, if anything is known that this program may use.
-    package var chipReset: ChipReset?
-    /// The earliest time of the next chip reset, since the last was a short while ago.
-    package var chipResetNotBefore: MonotonicTime?
-    /// Nil until the adapter has been read.
-    package internal(set) var info: ControllerInfo?
-    /// Number of recovery steps taken so far.
-    package internal(set) var recoveries = 0
 
-    var phase = Phase.settingUp
-    var settings: ControllerSettings = []
-    var block = RadioBlock()
-    var outstanding: Outstanding?
-    /// The earliest time of the next command.
-    var holdUntil: MonotonicTime?
-    /// Consecutive failed commands.
-    var failures = 0
+    private(set) var phase = AdapterPhase.settingUp
     /// Whether the last attempt to search was denied.
-    var isDenied = false
-    /// Opcodes of settings that the adapter or the kernel refused to change; they are not requested again.
-    var refused: Set<UInt16> = []
-    var ladder = Ladder()
-    /// Since when discovery has run without hearing a device. Nil while it is not meant to run. When a discovery
-    /// begins, it moves forward by the time in which none was running.
-    var silentSince: MonotonicTime?
-    var hasEverHeard = false
-    var lastInquiry: MonotonicTime?
-    /// How long the adapter's last switching off was respected, and when that was.
-    var lastOff: (grace: Duration, at: MonotonicTime)?
-    var slots = Slots()
-    /// Whether attempts are under way, and discovery rests for them.
-    var quiet = Quiet.none
-    /// Links of this and other programs, as reported by the kernel.
-    var connected: Set<RadioAddress> = []
-    /// Rounds and rests.
-    var air = Air()
-    var bondable = Bondable()
-
-    struct Outstanding: Hashable, Sendable {
-        var command: ManagementCommand
-        var since: MonotonicTime
-    }
-
-    enum Phase: Hashable, Sendable {
-        case settingUp
-        case running(Search)
-        case recovering(Recovery)
-        /// Off, and not by us. Without a time, until rfkill releases it.
-        case off(until: MonotonicTime?)
-        case forbidden(until: MonotonicTime)
-    }
-
-    enum Quiet: Hashable, Sendable {
-        /// No attempt is under way.
-        case none
-        case resting(since: MonotonicTime)
-        /// Attempts have gone on for long: other meters are listened for in between.
-        case breathing(since: MonotonicTime)
-    }
-
-    enum Search: Hashable, Sendable {
-        /// No discovery is known to be running.
-        case none
-        case running(DiscoveryKinds, since: MonotonicTime, isOurs: Bool)
-    }
-
-    enum Recovery: Hashable, Sendable {
-        case switchingOff
-        case switchingOn
-        case resetting(since: MonotonicTime)
-    }
+    private(set) var isDenied = false
+    private(set) var setup = AdapterSetup()
+    private(set) var power: AdapterPower
+    private(set) var commands = AdapterCommands()
+    private(set) var search: AdapterSearch
+    private(set) var slots: LinkSlots
+    private(set) var ladder = RecoveryLadder()
 
     /// - Parameters:
     ///   - linksMax: number of links the adapter is assumed to support. Controllers differ; the common ones support at
@@ -106,78 +46,76 @@ package struct AdapterMachine: Sendable {
     ) {
         self.timing = timing
         self.linksMax = linksMax
-        self.block = block
-        air.mode = mode
-        air.isShared = isShared
+        power = AdapterPower(block: block)
+        search = AdapterSearch(mode: mode, isShared: isShared)
+        slots = LinkSlots(linksMax: linksMax)
     }
 
-    // MARK: Events
+    // MARK: The kernel's events
 
     /// The adapter is there.
-    package mutating func begin(at now: MonotonicTime) -> [AdapterAction] {
-        step(at: now)
-    }
+    package mutating func begin(at now: MonotonicTime) -> [AdapterAction] { step(at: now) }
 
     /// The kernel answered a command.
     package mutating func answered(
         opcode: UInt16, _ status: ManagementStatus, parameters: [UInt8], at now: MonotonicTime
     ) -> [AdapterAction] {
         // An answer that nothing waits for any more is ignored.
-        guard let outstanding, outstanding.command.opcode == opcode else { return [] }
-        self.outstanding = nil
+        guard let command = commands.answered(opcode: opcode) else { return [] }
         guard status != .success else {
-            succeeded(outstanding.command, parameters, at: now)
+            succeeded(command, parameters, at: now)
             return finish(at: now)
         }
-        return failed(outstanding.command, status, at: now) + finish(at: now)
+        return failed(command, status, at: now) + finish(at: now)
     }
 
     /// Settings changed, whoever changed them.
     package mutating func settingsChanged(_ new: ControllerSettings, at now: MonotonicTime) -> [AdapterAction] {
-        let before = settings
-        let wasPowered = before.contains(.powered)
-        settings = new
-        guard info != nil else { return [] }
-        let notes = before.contains(.bondable) && !new.contains(.bondable) ? bondableLost(at: now) : []
-        if wasPowered, !new.contains(.powered) {
+        let wasPowered = setup.isPowered
+        let actions = setup.changed(to: new, at: now)
+        guard setup.info != nil else { return [] }
+        if wasPowered, !setup.isPowered {
             switchedOff(at: now)
-        } else if !wasPowered, new.contains(.powered), case .off = phase {
-            phase = .settingUp
+        } else if !wasPowered, setup.isPowered, case .off = phase {
+            enter(.settingUp)
         }
-        return notes + finish(at: now)
+        return actions + finish(at: now)
     }
 
     /// rfkill's state for this adapter has changed.
     package mutating func blockChanged(_ new: RadioBlock, at now: MonotonicTime) -> [AdapterAction] {
-        guard new != block else { return [] }
-        block = new
+        guard power.blockChanged(new) else { return [] }
         if new.isBlocked {
-            if !settings.contains(.powered) { phase = .off(until: nil) }
+            if !setup.isPowered { enter(.off(until: nil)) }
         } else if case .off = phase {
-            phase = .settingUp
+            enter(.settingUp)
         }
         return finish(at: now)
     }
 
     /// A discovery of ours or another program's began or ended.
     package mutating func discovering(_ kinds: DiscoveryKinds, isOn: Bool, at now: MonotonicTime) -> [AdapterAction] {
-        guard case .running(let search) = phase else { return [] }
+        guard phase == .running else { return [] }
         if isOn {
-            begun(kinds, search, at: now)
+            if search.begun(kinds, isOurs: commands.isStartingDiscovery, at: now) { endFault() }
         } else {
-            ended(search, at: now)
+            switch search.ended(isStopped: commands.isStoppingDiscovery, at: now, timing) {
+            case .tooSoon: commands.fail(at: now, timing)
+            case .inTime: endFault()
+            case nil: break
+            }
         }
         return finish(at: now)
     }
 
     /// A device of any kind was heard. Called for each report, so it must be cheap.
     package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
-        hasEverHeard = true
-        heardWithoutDiscovery(at: now)
-        if silentSince != nil { silentSince = now }
-        guard ladder.isClimbed else { return [] }
-        ladder = Ladder()
-        return [.noteRecovered]
+        if search.hasDoubts, phase == .running, !commands.isWaiting {
+            search.heardWithoutDiscovery(at: now, timing)
+            endFault()
+        }
+        search.heard(at: now)
+        return ladder.heard() ? [.noteRecovered] : []
     }
 
     /// The adapter itself reported an error (Controller Error).
@@ -185,118 +123,289 @@ package struct AdapterMachine: Sendable {
         climb(.fault, "it reported hardware error 0x\(String(code, radix: 16))", at: now) + finish(at: now)
     }
 
-    package mutating func deviceConnected(_ device: RadioAddress) {
-        // No adapter has more links than this, so further ones are not believed.
-        if connected.count < 64 { connected.insert(device) }
+    package mutating func deviceConnected(_ device: RadioAddress) { slots.connect(device) }
+    package mutating func deviceDisconnected(_ device: RadioAddress) { slots.disconnect(device) }
+
+    /// bluetoothd has just taken up the adapter: it unblocks all devices first (`clear_blocked`, BlueZ src/adapter.c),
+    /// which the kernel reports. It does not know of a discovery already running, and would fail a request to begin one
+    /// meanwhile; it does hear of that discovery's end, and of later ones.
+    package mutating func managerCame(at now: MonotonicTime) -> [AdapterAction] {
+        search.giveWay(at: now, timing)
+        return finish(at: now)
     }
 
-    package mutating func deviceDisconnected(_ device: RadioAddress) {
-        connected.remove(device)
+    // MARK: Events of this program
+
+    /// Other meters are wanted, or a person is looking.
+    package mutating func demandChanged(_ new: SearchDemand, at now: MonotonicTime) -> [AdapterAction] {
+        search.demandChanged(new, at: now) ? finish(at: now) : []
+    }
+
+    /// A link is about to be attempted.
+    ///
+    /// - Returns: the refusal, or nil and what to do.
+    package mutating func take(
+        _ link: SlotKey, at now: MonotonicTime
+    ) -> (refusal: SlotRefusal?, actions: [AdapterAction]) {
+        if case .off = phase { return (SlotRefusal(isFull: false, message: power.trouble), []) }
+        if let refusal = slots.begin(link, at: now) { return (refusal, []) }
+        return (nil, finish(at: now))
+    }
+
+    /// The attempt succeeded. Ignored for a link without a slot.
+    package mutating func linkUp(_ link: SlotKey, at now: MonotonicTime) -> [AdapterAction] {
+        slots.succeed(link) ? finish(at: now) : []
+    }
+
+    /// The attempt failed, or the link ended.
+    package mutating func giveBack(_ link: SlotKey, at now: MonotonicTime) -> [AdapterAction] {
+        slots.giveBack(link)
+        return finish(at: now)
+    }
+
+    /// Our agent leaves bluetoothd, which may then switch Bondable off.
+    package mutating func agentLeaves(at now: MonotonicTime) { setup.agentLeaves(at: now) }
+
+    /// What can reset the chip, if anything is known that this program may use.
+    ///
+    /// - Parameter last: when the chip was last reset, if that was before this adapter was there.
+    package mutating func allowChipReset(_ reset: ChipReset?, last: MonotonicTime? = nil) {
+        ladder.allowChipReset(reset, last: last)
     }
 
     /// The outcome of the reset requested by `resetChip`. A successful one makes the adapter disappear and come back,
     /// or not.
     package mutating func chipReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
-        guard case .recovering(.resetting) = phase else { return [] }
+        guard isResettingChip else { return [] }
         guard !isDone else { return finish(at: now) }
-        chipReset = nil
-        reread(at: now)
+        ladder.chipResetFailed()
+        reread()
         return climb(ladder.cause, ladder.reason, at: now) + finish(at: now)
+    }
+
+    /// What was counted before the adapter was plugged in again.
+    package mutating func count(recoveries: Int, discoveryTime: Duration) {
+        ladder.add(before: recoveries)
+        search.addTime(before: discoveryTime)
     }
 
     /// Time has passed. Harmless at any moment.
     package mutating func woke(at now: MonotonicTime) -> [AdapterAction] {
         var actions: [AdapterAction] = []
-        if let outstanding, now >= outstanding.since + limit(of: outstanding.command) {
-            self.outstanding = nil
-            actions += unanswered(outstanding.command, at: now)
+        if let command = commands.expire(at: now, timing) {
+            actions += climb(
+                .fault, "it did not answer a command (0x\(String(command.opcode, radix: 16)))", at: now)
         }
-        switch phase {
-        case .off(let until?) where now >= until && !block.isBlocked: phase = .settingUp
-        case .forbidden(let until) where now >= until: phase = .settingUp
-        case .recovering(.resetting(let since)) where now >= since + resetLimit:
-            reread(at: now)
-            actions += climb(ladder.cause, ladder.reason, at: now)
-        case .running where air.listening != nil: actions += silenceChecked(at: now)
-        case .settingUp, .running, .recovering, .off, .forbidden: break
-        }
-        expireAttempts(at: now)
+        if let end = phaseEnd, now >= end { actions += phaseEnded(at: now) }
+        actions += checkSilence(at: now)
+        slots.expire(at: now, timing)
         return actions + finish(at: now)
-    }
-}
-
-// MARK: Report
-
-extension AdapterMachine {
-    package var state: AdapterState {
-        switch phase {
-        case .off: return .blocked
-        case .forbidden: return .forbidden
-        case .settingUp where isDenied, .running where isDenied: return .forbidden
-        case .recovering: return .recovering
-        case .settingUp: return ladder.hasFailed ? .failed : ladder.taken == nil ? .starting : .recovering
-        case .running(let search):
-            if ladder.hasFailed { return .failed }
-            if ladder.taken != nil { return .recovering }
-            if case .running = search { return .searching }
-            if case .startDiscovery? = outstanding?.command { return .searching }
-            return .idle
-        }
-    }
-
-    /// What is wrong and what to do about it, if anything is.
-    package var trouble: String? {
-        switch phase {
-        case .off: return block.isBlocked ? blockText : offText
-        case .forbidden: return Self.forbiddenText
-        case .settingUp where isDenied, .running where isDenied: return Self.forbiddenText
-        case .settingUp, .running, .recovering:
-            return ladder.hasFailed ? failedText : ladder.taken == nil ? nil : ladder.words
-        }
-    }
-
-    /// Whether devices can be heard at all, so that an unheard one must have gone.
-    package var isListening: Bool {
-        switch phase {
-        case .running, .settingUp, .recovering: true
-        case .off, .forbidden: false
-        }
-    }
-
-    /// Number of links that are open or opening.
-    package var linkCount: Int { slots.count }
-
-    /// How long the answer to a command may take.
-    package func patience(for command: ManagementCommand) -> Duration { limit(of: command) }
-
-    /// Adds recovery steps taken before the adapter was plugged in again.
-    package mutating func countRecoveries(before: Int) { recoveries += before }
-
-    /// The last commands to the kernel, which leave the adapter quiet when nobody looks after it any more.
-    package var farewell: [ManagementCommand] {
-        guard case .running(.running(let kinds, _, isOurs: true)) = phase else { return [] }
-        return [.stopDiscovery(kinds)]
     }
 
     /// When `woke` has something to do next. Nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
-        var times: [MonotonicTime] = slots.attempts.values.map { $0 + timing.attemptMax }
-        if let outstanding {
-            times.append(outstanding.since + limit(of: outstanding.command))
-        } else if let holdUntil {
-            times.append(holdUntil)
-        } else {
-            if let time = bondableTime { times.append(time) }
-            if case .running(let search) = phase, let time = searchTime(search) { times.append(time) }
+        var times = [slots.wakeTime(timing), search.shareTime(timing), phaseEnd, silenceEnd]
+        if phase == .running { times.append(search.pauseTime(timing)) }
+        if let time = commands.wakeTime(timing) {
+            times.append(time)
+        } else if phase == .running {
+            times += [setup.bondableTime, search.commandTime(timing)]
         }
-        if let shareTime { times.append(shareTime) }
+        return times.compactMap { $0 }.min()
+    }
+
+    private var phaseEnd: MonotonicTime? {
+        phase.end(isBlocked: power.isBlocked, resetLimit: ladder.chipResetLimit(timing))
+    }
+
+    private var silenceEnd: MonotonicTime? { search.silence.flatMap { ladder.wakeTime($0, timing) } }
+
+    // MARK: Steps
+
+    /// Does what follows from the present state. Called after each event.
+    private mutating func finish(at now: MonotonicTime) -> [AdapterAction] {
+        search.update(hasAttempts: slots.hasAttempts, at: now, timing)
+        return step(at: now)
+    }
+
+    /// The one source of commands: none while another is outstanding, or while a pause lasts.
+    private mutating func step(at now: MonotonicTime) -> [AdapterAction] {
+        guard commands.mayContinue(at: now), let command = nextCommand(at: now) else { return [] }
+        return commands.send(command, at: now)
+    }
+
+    private mutating func nextCommand(at now: MonotonicTime) -> ManagementCommand? {
         switch phase {
-        case .recovering(.resetting(let since)): times.append(since + resetLimit)
-        case .off(let until?) where !block.isBlocked: times.append(until)
-        case .forbidden(let until): times.append(until)
-        case .running: if let time = quietTime ?? (air.listening == nil ? nil : silenceTime) { times.append(time) }
-        case .settingUp, .recovering, .off: break
+        case .settingUp: setUp(at: now)
+        case .running: setup.bondableCommand(for: slots, at: now) ?? searchCommand(at: now)
+        case .recovering(.switchingOff): .setPowered(false)
+        case .recovering(.switchingOn): .setPowered(true)
+        case .recovering(.resetting), .off, .forbidden: nil
         }
-        return times.min()
+    }
+
+    private mutating func setUp(at now: MonotonicTime) -> ManagementCommand? {
+        if setup.info != nil, !setup.isPowered, power.isBlocked {
+            enter(.off(until: nil))
+            return nil
+        }
+        if let command = setup.command(for: slots, at: now) { return command }
+        enter(.running)
+        search.begin(at: now)
+        return searchCommand(at: now)
+    }
+
+    private func searchCommand(at now: MonotonicTime) -> ManagementCommand? {
+        search.command(with: setup.settings, beside: slots, at: now, timing)
+    }
+
+    /// Discoveries are followed only while running.
+    private mutating func enter(_ new: AdapterPhase) {
+        phase = new
+        if new != .running { search.end() }
+    }
+
+    /// Forgets everything about the adapter except that it is there.
+    private mutating func reread() {
+        enter(.settingUp)
+        setup.forget()
+    }
+
+    private mutating func phaseEnded(at now: MonotonicTime) -> [AdapterAction] {
+        guard isResettingChip else {
+            enter(.settingUp)
+            return []
+        }
+        reread()
+        return climb(ladder.cause, ladder.reason, at: now)
+    }
+
+    /// Somebody else or rfkill switched it off.
+    private mutating func switchedOff(at now: MonotonicTime) {
+        slots.switchedOff()
+        switch phase {
+        case .recovering, .forbidden: return
+        case .settingUp, .running, .off: enter(.off(until: power.respectOff(at: now, timing)))
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func succeeded(_ command: ManagementCommand, _ parameters: [UInt8], at now: MonotonicTime) {
+        // An answer that is not valid: the command is repeated after a while.
+        guard setup.succeeded(command, parameters) else { return commands.fail(at: now, timing) }
+        switch command {
+        case .setPowered(let isOn): powered(isOn)
+        case .startDiscovery(let kinds):
+            isDenied = false
+            search.clearDoubts()
+            ladder.discoveryBegan()
+            if phase == .running { search.started(kinds, at: now) }
+            // A discovery that has only begun proves nothing yet: see `discovering`.
+            return
+        case .stopDiscovery: search.stopped()
+        default: break
+        }
+        commands.succeed()
+    }
+
+    private mutating func powered(_ isOn: Bool) {
+        switch phase {
+        case .recovering(.switchingOff) where !isOn: enter(.recovering(.switchingOn))
+        case .recovering(.switchingOn) where isOn:
+            enter(.settingUp)
+            setup.forgetInfo()
+        default: break
+        }
+    }
+
+    private mutating func failed(
+        _ command: ManagementCommand, _ status: ManagementStatus, at now: MonotonicTime
+    ) -> [AdapterAction] {
+        switch (command, status) {
+        case (_, .permissionDenied):
+            isDenied = true
+            enter(.forbidden(until: now + timing.forbiddenRetry))
+        case (_, .rfkilled):
+            // rfkill's own report may still be on its way, or may not be available.
+            setup.blocked()
+            enter(.off(until: power.respectOff(at: now, timing)))
+        case (.startDiscovery(let kinds), .busy): return wasBusy(kinds, at: now)
+        // It has ended by itself in the meantime.
+        case (.stopDiscovery, _): search.stopped()
+        case (.setLowEnergy, .notSupported), (.setLowEnergy, .rejected), (.setBondable, .notSupported),
+            (.setBondable, .rejected):
+            setup.refused(command)
+        case (_, .notPowered), (_, .invalidIndex):
+            reread()
+            commands.fail(at: now, timing)
+        default:
+            if case .recovering = phase { enter(.settingUp) }
+            commands.fail(at: now, timing)
+            if commands.alwaysFail { return climb(.fault, "it failed: \(status.wordsOfAdapter)", at: now) }
+        }
+        return []
+    }
+
+    private mutating func wasBusy(_ kinds: DiscoveryKinds, at now: MonotonicTime) -> [AdapterAction] {
+        isDenied = false
+        guard phase == .running else { return [] }
+        switch search.wasBusy(kinds, at: now, timing) {
+        case .believed: endFault()
+        case .doubted(let hold, let isFault):
+            commands.hold(until: now + hold)
+            if isFault {
+                return climb(.fault, "it says that it is busy, and no program's discovery is to be seen", at: now)
+            }
+        }
+        return []
+    }
+
+    /// The adapter works; whether it hears anything is a different question.
+    private mutating func endFault() {
+        commands.succeed()
+        ladder.endFault()
+    }
+
+    // MARK: Recovery
+
+    private mutating func checkSilence(at now: MonotonicTime) -> [AdapterAction] {
+        guard let silence = search.silence, let reason = ladder.reason(silence, at: now, timing) else { return [] }
+        return climb(.silence, reason, at: now)
+    }
+
+    /// Takes the next step of the ladder.
+    private mutating func climb(
+        _ cause: RecoveryLadder.Cause, _ reason: String, at now: MonotonicTime
+    ) -> [AdapterAction] {
+        switch phase {
+        case .off, .forbidden: return []
+        case .settingUp, .running, .recovering: break
+        }
+        switch ladder.climb(cause, because: reason, over: slots, at: now, timing) {
+        case .remedy(let remedy):
+            search.endSilence(at: now)
+            return [.note(remedy, because: reason)] + begin(remedy, at: now)
+        case .exhausted:
+            reread()
+            commands.fail(at: now, timing)
+        case .tooSoon:
+            // Continue as before, as far as possible.
+            if case .recovering = phase { reread() }
+        }
+        return []
+    }
+
+    private mutating func begin(_ remedy: Remedy, at now: MonotonicTime) -> [AdapterAction] {
+        switch remedy {
+        case .restartDiscovery: search.restart(at: now, timing)
+        case .cyclePower:
+            enter(.recovering(setup.isPowered ? .switchingOff : .switchingOn))
+            commands.abandon()
+        case .resetUSB, .rebindSerial:
+            enter(.recovering(.resetting(since: now)))
+            commands.abandon()
+        }
+        return remedy.chipReset.map { [.resetChip($0)] } ?? []
     }
 }

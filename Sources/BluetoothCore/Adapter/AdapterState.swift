@@ -52,6 +52,15 @@ package enum Remedy: Sendable, CaseIterable {
         }
     }
 
+    /// What the last two reset. Nil for the others.
+    var chipReset: ChipReset? {
+        switch self {
+        case .restartDiscovery, .cyclePower: nil
+        case .resetUSB: .usbPort
+        case .rebindSerial: .serialDevice
+        }
+    }
+
     /// The text for people and the log.
     package var words: String {
         switch self {
@@ -94,4 +103,11 @@ package struct SlotKey: Hashable, Sendable {
         self.address = address
         self.isClassic = isClassic
     }
+}
+
+/// The owner of a running discovery.
+package enum DiscoveryOwner: Sendable {
+    case own
+    /// Another program, according to the kernel: we hear what its discovery hears, and cannot begin our own.
+    case another
 }

@@ -67,4 +67,9 @@ package struct AdapterTiming: Hashable, Sendable {
     package var pauseMaxShared: Duration = .seconds(60)
 
     package init() {}
+
+    /// How long the kernel may take to answer a command.
+    package func limit(of command: ManagementCommand) -> Duration {
+        if case .setPowered = command { powerLimit } else { answerLimit }
+    }
 }

@@ -134,7 +134,7 @@ package struct RadioSightings: Sendable {
         if let place = places[key] { return heardAgain(place, report, digest, at: now) }
         if places.count >= Self.devicesMax {
             guard places.count < Self.devicesMax + Self.metersMax, mayBeMeter(report) else {
-                noteRefusal(adapter, at: now)
+                refuse(adapter, at: now)
                 return nil
             }
         }
@@ -250,7 +250,7 @@ package struct RadioSightings: Sendable {
         return device.address.identityFault(of: kind).map { .address($0) } ?? .noRoom
     }
 
-    private mutating func noteRefusal(_ adapter: MACAddress, at now: MonotonicTime) {
+    private mutating func refuse(_ adapter: MACAddress, at now: MonotonicTime) {
         // In place, because there are many, and this runs for each report.
         if refusals[adapter]?.count ?? 0 >= Self.refusalsMax { refusals[adapter]?.removeFirst() }
         refusals[adapter, default: []].append(now)

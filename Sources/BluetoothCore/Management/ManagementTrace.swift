@@ -45,7 +45,7 @@ package struct ManagementTrace: Sendable {
     /// Oldest first.
     package var entries: [Entry] { Array(ring[next...] + ring[..<next]) }
 
-    package mutating func note(_ content: Content, of index: UInt16, at now: MonotonicTime) {
+    package mutating func record(_ content: Content, of index: UInt16, at now: MonotonicTime) {
         let entry = Entry(time: now, index: index, content: content)
         if ring.count < Self.entriesMax {
             ring.append(entry)
@@ -56,9 +56,9 @@ package struct ManagementTrace: Sendable {
     }
 
     /// Records an event from the kernel. Reports of devices are left out, because there are too many.
-    package mutating func note(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
+    package mutating func record(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
         guard let content = Content(event) else { return }
-        note(content, of: index, at: now)
+        record(content, of: index, at: now)
     }
 }
 

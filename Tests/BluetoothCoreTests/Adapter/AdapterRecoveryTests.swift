@@ -23,7 +23,7 @@ struct AdapterRecoveryTests {
 
     @Test func silence_climbsTheWholeLadder_andThenAsksAPerson() {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .usbPort
+        probe.machine.allowChipReset(.usbPort)
         probe.heard()
         probe.live(.seconds(70))
         probe.live(.seconds(130))
@@ -134,7 +134,7 @@ struct AdapterRecoveryTests {
 
     @Test func usbResetThatFails_isNotTriedAgain() {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .usbPort
+        probe.machine.allowChipReset(.usbPort)
         probe.heard()
         while probe.chipResets.isEmpty { probe.live(.seconds(10)) }
         probe.take(probe.machine.chipReset(isDone: false, at: probe.now))

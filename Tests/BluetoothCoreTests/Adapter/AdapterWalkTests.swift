@@ -69,7 +69,7 @@ private struct AdapterWalk {
         case 14:
             if !attempts.isEmpty { probe.take(probe.machine.giveBack(attempts.removeFirst(), at: probe.now)) }
         case 15: probe.take(probe.machine.chipReset(isDone: rng.below(2) == 0, at: probe.now))
-        case 16: probe.machine.chipReset = [nil, .usbPort, .serialDevice][rng.below(3)]
+        case 16: probe.machine.allowChipReset([nil, .usbPort, .serialDevice][rng.below(3)])
         default: pass(rng.below(3) == 0 ? .seconds(rng.below(400)) : .milliseconds(rng.below(5000)))
         }
     }

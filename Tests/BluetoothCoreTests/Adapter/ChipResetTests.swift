@@ -7,7 +7,7 @@ struct ChipResetTests {
     /// One whose ladder was climbed as far as that.
     private func rebinding() -> AdapterProbe {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .serialDevice
+        probe.machine.allowChipReset(.serialDevice)
         probe.heard()
         while probe.chipResets.isEmpty, probe.now < .origin + .seconds(3600) { probe.live(.seconds(10)) }
         return probe
@@ -46,8 +46,7 @@ struct ChipResetTests {
     /// The adapter comes back as dead as it was, with a machine of its own.
     @Test func chipThatWasReset_aShortWhileAgo_isLeftAlone() {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .serialDevice
-        probe.machine.chipResetNotBefore = .origin + ChipReset.intervalMin
+        probe.machine.allowChipReset(.serialDevice, last: .origin)
         probe.heard()
         probe.live(.seconds(500))
         #expect(probe.chipResets.isEmpty)
@@ -58,7 +57,7 @@ struct ChipResetTests {
 
     @Test func linksThatAreUp_areNotEnded() {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .serialDevice
+        probe.machine.allowChipReset(.serialDevice)
         let link = SlotKey(MACAddress(bits: 7), isClassic: false)
         probe.heard()
         _ = probe.machine.take(link, at: probe.now)
@@ -72,7 +71,7 @@ struct ChipResetTests {
     /// A link ends for the kernel when the chip says so, and a chip that has hung says nothing any more.
     @Test func chipThatAnswersNothing_isReset_thoughTheKernelListsALink() {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .serialDevice
+        probe.machine.allowChipReset(.serialDevice)
         probe.heard()
         probe.machine.deviceConnected(Self.device)
         probe.live(.seconds(600), status: .authenticationFailed)
@@ -82,7 +81,7 @@ struct ChipResetTests {
 
     @Test func chipThatAnswersNothing_isLeftAlone_whileALinkOfOursIsUp() {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .serialDevice
+        probe.machine.allowChipReset(.serialDevice)
         let link = SlotKey(MACAddress(bits: 7), isClassic: false)
         probe.heard()
         _ = probe.machine.take(link, at: probe.now)
@@ -98,7 +97,7 @@ struct ChipResetTests {
     /// Another program's link is worth more than the search, where only the search is silent.
     @Test func silentSearch_endsNoLinkOfAnotherProgram() {
         var probe = AdapterProbe.searching()
-        probe.machine.chipReset = .serialDevice
+        probe.machine.allowChipReset(.serialDevice)
         probe.heard()
         probe.machine.deviceConnected(Self.device)
         probe.live(.seconds(3000))

@@ -13,7 +13,7 @@ struct ManagementTraceTests {
     @Test func trace_hasTheLastOnes_theOldestFirst() {
         var trace = ManagementTrace()
         for number in 0..<UInt16(300) {
-            trace.note(.command(opcode: number), of: 0, at: .origin + .seconds(Int(number)))
+            trace.record(.command(opcode: number), of: 0, at: .origin + .seconds(Int(number)))
         }
         #expect(trace.entries.count == ManagementTrace.entriesMax)
         #expect(trace.entries.first?.content == .command(opcode: 44))
@@ -23,10 +23,10 @@ struct ManagementTraceTests {
 
     @Test func trace_saysWhatTheKernelTold() {
         var trace = ManagementTrace()
-        trace.note(.command(opcode: 0x0023), of: 0, at: .origin)
-        trace.note(ManagementEvent.commandStatus(opcode: 0x0023, .busy), of: 0, at: .origin)
-        trace.note(ManagementEvent.discovering(.lowEnergy, isOn: true), of: 0, at: .origin)
-        trace.note(ManagementEvent.indexRemoved, of: 0, at: .origin)
+        trace.record(.command(opcode: 0x0023), of: 0, at: .origin)
+        trace.record(ManagementEvent.commandStatus(opcode: 0x0023, .busy), of: 0, at: .origin)
+        trace.record(ManagementEvent.discovering(.lowEnergy, isOn: true), of: 0, at: .origin)
+        trace.record(ManagementEvent.indexRemoved, of: 0, at: .origin)
         #expect(
             words(trace) == [
                 "command 0x0023", "answer to 0x0023: the adapter is busy with the same for another program (10)",
@@ -37,9 +37,9 @@ struct ManagementTraceTests {
     /// The address of somebody else's device is nobody's business, and a PIN is in no entry.
     @Test func strangers_areNotNamed() {
         var trace = ManagementTrace()
-        trace.note(ManagementEvent.deviceConnected(stranger), of: 0, at: .origin)
-        trace.note(ManagementEvent.pinCodeRequest(meter, isSecure: false), of: 0, at: .origin)
-        trace.note(.command(opcode: ManagementCommand.pinCodeReply(meter, pin: "4711").opcode), of: 0, at: .origin)
+        trace.record(ManagementEvent.deviceConnected(stranger), of: 0, at: .origin)
+        trace.record(ManagementEvent.pinCodeRequest(meter, isSecure: false), of: 0, at: .origin)
+        trace.record(.command(opcode: ManagementCommand.pinCodeReply(meter, pin: "4711").opcode), of: 0, at: .origin)
         #expect(
             words(trace) == [
                 "a stranger: connected", "\(meter.address): a PIN is asked for", "command 0x0016",
@@ -50,9 +50,9 @@ struct ManagementTraceTests {
     /// What comes as often as devices are heard would push out all else.
     @Test func reports_andNamesAskedFor_areLeftOut() {
         var trace = ManagementTrace()
-        trace.note(
+        trace.record(
             ManagementEvent.deviceFound(.init(address: stranger, rssi: nil, flags: [], data: [])), of: 0, at: .origin)
-        trace.note(
+        trace.record(
             ManagementEvent.commandComplete(opcode: 0x0025, .success, parameters: []), of: 0, at: .origin)
         #expect(trace.entries.isEmpty)
     }

@@ -1,24 +1,24 @@
 import BluetoothCore
-import Gateway
-package import GatewayAPI
+import GatewayAPI
 import LinuxIO
 import MeterModel
 
 /// The Bluetooth part of what a maintainer asks for.
-extension Radios {
-    package func support() -> SupportRadios {
-        let now = loop.now
+extension SupportRadios {
+    init(
+        adapters: [PresentAdapter], sightings: RadioSightings, trace: [ManagementTrace.Entry], at now: MonotonicTime
+    ) {
         let heard = sightings.heard
         let known = Set(heard.map(\.device.address))
-        return SupportRadios(
-            adapters: present.compactMap { $0.support },
+        self.init(
+            adapters: adapters.compactMap { $0.support },
             advertisements: heard.map { radio in
                 SupportRadios.Advertisement(
                     address: radio.device.address.description, address_type: radio.device.kind.words, name: radio.name,
                     rssi: radio.rssi, data: radio.data.map { Hex.encode($0) })
             },
             strangers: sightings.strangerCount,
-            management: trace.entries.map { entry in
+            management: trace.map { entry in
                 SupportRadios.Trace(
                     age_ms: (now - entry.time).milliseconds,
                     adapter: entry.index == ManagementPacket.noIndex ? nil : AdapterFiles.name(ofIndex: entry.index),

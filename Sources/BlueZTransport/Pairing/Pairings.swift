@@ -1,0 +1,161 @@
+import BluetoothCore
+import GatewayAPI
+import IOPorts
+import LinuxIO
+import Logging
+import MeterModel
+
+/// Meters that want a PIN: who answers, and the outcome. To be used only on the loop.
+final class Pairings: @unchecked Sendable {
+    // Unchecked: loop only.
+
+    private let configuration: Radios.Configuration
+    private let kernel: KernelConnection
+    private let loop: IOLoop
+    private let logger: Logger
+    private var agent: PairingAgent?
+    /// For Classic links that are up or being made.
+    private var attempts: [AgentDevice: PairingAttempt] = [:]
+
+    /// If bluetoothd should answer but does not, we do: it may hang, or ask another agent, which means a person.
+    private static let agentPatience: Duration = .seconds(1)
+
+    init(configuration: Radios.Configuration, kernel: KernelConnection, loop: IOLoop, logger: Logger) {
+        self.configuration = configuration
+        self.kernel = kernel
+        self.loop = loop
+        self.logger = logger
+    }
+
+    // MARK: The agent
+
+    /// - Parameter agentLeaves: bluetoothd is about to lose our agent, and may switch Bondable off.
+    func open(agentLeaves: @escaping @Sendable () -> Void) {
+        guard configuration.isAgent else { return }
+        let listener = PairingAgent.Listener(
+            pinGiven: { [weak self] device in self?.attempts[device]?.pinGiven() }, leaves: agentLeaves)
+        let agent = PairingAgent(
+            loop: loop, bus: configuration.busAddress, pin: configuration.pin, logger: logger, listener: listener)
+        self.agent = agent
+        agent.open()
+    }
+
+    func close() {
+        agent?.close()
+        agent = nil
+        attempts = [:]
+    }
+
+    /// As it is shown.
+    func status(isBondable: Bool?) -> PairingStatus {
+        PairingStatus(bondable: isBondable, agent: shownAgent, error: agent?.trouble)
+    }
+
+    private var shownAgent: PairingStatus.Agent? {
+        guard let agent else { return nil }
+        switch agent.standing {
+        case nil: return .unavailable
+        case .noDaemon: return .alone
+        case .ready: return .ready
+        case .standing: return .standing
+        case .refused: return .refused
+        }
+    }
+
+    // MARK: Links
+
+    /// - Parameter proceed: called on the loop, once, when the link may be made.
+    func prepare(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
+        guard let agent else { return proceed() }
+        agent.begin(device, proceed)
+    }
+
+    /// A link is about to be made.
+    func begin(_ device: AgentDevice) { attempts[device] = PairingAttempt() }
+
+    /// The link is up: a PIN is no longer needed.
+    func linkUp(_ device: AgentDevice) { agent?.end(device) }
+
+    /// The attempt failed, or the link ended.
+    ///
+    /// - Parameter isOver: whether it is over this adapter, which may be gone, or back under another number.
+    func end(with address: MACAddress, where isOver: (_ adapter: UInt16) -> Bool) {
+        for device in attempts.keys where device.address == address && isOver(device.adapter) {
+            attempts[device] = nil
+            agent?.end(device)
+        }
+    }
+
+    /// Why a link failed, including what is known about the pairing.
+    func explained(
+        _ failure: ChannelFailure, of link: RadioLink, _ device: AgentDevice, isBondable: Bool?
+    ) -> ChannelFailure {
+        guard let attempt = attempts[device],
+            let cause = attempt.cause(isRefused: failure.code == .unsuitable, isBondable: isBondable)
+        else { return failure }
+        return .pairing(link, cause, pin: configuration.pin, agentTrouble: agent?.trouble)
+    }
+
+    // MARK: Answers
+
+    /// Answers for devices to which a link is being made. All others are another program's business.
+    func answer(_ event: ManagementEvent, over adapter: PresentAdapter) {
+        guard let device = event.pairingDevice, adapter.machine.expectsPairing(with: device) else { return }
+        let key = AgentDevice(adapter: adapter.index, address: device.address)
+        var metadata = adapter.metadata
+        metadata["device"] = "\(device.address)"
+        switch event {
+        case .pinCodeRequest(_, let isSecure): answerPIN(device, isSecure: isSecure, key, metadata)
+        case .userConfirmationRequest:
+            logger.info("pairing confirmed", metadata: metadata)
+            kernel.send(.userConfirmation(device, isConfirmed: true), to: adapter.index)
+        case .userPasskeyRequest: kernel.send(.userPasskey(device, nil), to: adapter.index)
+        case .newLinkKey:
+            attempts[key]?.paired()
+            logger.info("paired", metadata: metadata)
+        case .authenticationFailed(_, let status), .connectFailed(_, let status):
+            attempts[key]?.failed(status)
+            metadata["cause"] = "\(status.words)"
+            logger.warning("pairing failed", metadata: metadata)
+        default: break
+        }
+    }
+
+    private func answerPIN(_ device: RadioAddress, isSecure: Bool, _ key: AgentDevice, _ metadata: Logger.Metadata) {
+        attempts[key]?.pinRequested()
+        guard !isSecure else {
+            // The device wants sixteen digits, which no meter does.
+            return kernel.send(.pinCodeRefusal(device), to: key.adapter)
+        }
+        guard agent?.answers(for: key) == true else { return sendPIN(device, key, metadata) }
+        // bluetoothd asks its agent, which is us. The adapter must not get two answers.
+        _ = loop.schedule(at: loop.now + Self.agentPatience) { [weak self] in
+            guard let self, attempts[key]?.isUnanswered == true else { return }
+            sendPIN(device, key, metadata)
+        }
+    }
+
+    private func sendPIN(_ device: RadioAddress, _ key: AgentDevice, _ metadata: Logger.Metadata) {
+        logger.info("pairing with a PIN", metadata: metadata)
+        attempts[key]?.pinSent()
+        kernel.send(.pinCodeReply(device, pin: configuration.pin), to: key.adapter)
+    }
+
+    /// The outcome of our PIN. There is hardly ever more than one under way.
+    func answered(_ opcode: UInt16, _ status: ManagementStatus, by adapter: UInt16) {
+        guard opcode == ManagementCommand.pinCodeReplyOpcode else { return }
+        for key in attempts.keys where key.adapter == adapter { attempts[key]?.answered(status) }
+    }
+}
+
+extension ManagementEvent {
+    fileprivate var pairingDevice: RadioAddress? {
+        switch self {
+        case .pinCodeRequest(let device, _), .userConfirmationRequest(let device, _, _),
+            .userPasskeyRequest(let device), .authenticationFailed(let device, _), .newLinkKey(let device),
+            .connectFailed(let device, .authenticationFailed):
+            device
+        default: nil
+        }
+    }
+}

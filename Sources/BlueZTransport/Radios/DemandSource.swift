@@ -1,0 +1,35 @@
+import BluetoothCore
+import Gateway
+import MeterModel
+
+/// What meters and people need from the search.
+struct DemandSource {
+    /// What the meters need, once a source is set.
+    private var source: (@Sendable () -> RadioDemand)?
+    private var byHandUntil: MonotonicTime?
+
+    mutating func follow(_ source: @escaping @Sendable () -> RadioDemand) { self.source = source }
+
+    /// A person is looking for meters.
+    mutating func sought(until time: MonotonicTime) { byHandUntil = time }
+
+    /// What is needed now, of each adapter.
+    func current(at now: MonotonicTime) -> (_ adapter: MACAddress?) -> SearchDemand {
+        let demand = source?() ?? RadioDemand()
+        let byHandUntil = byHandUntil.flatMap { now < $0 ? $0 : nil }
+        return { SearchDemand(demand, byHandUntil: byHandUntil, adapter: $0) }
+    }
+}
+
+extension SearchDemand {
+    fileprivate init(_ demand: RadioDemand, byHandUntil: MonotonicTime?, adapter: MACAddress?) {
+        var kinds: DiscoveryKinds = []
+        // Always listen to LE: a meter last used over Classic may have LE as well.
+        if !demand.missing.isEmpty { kinds.formUnion(.lowEnergy) }
+        if demand.missing[.spp] != nil { kinds.formUnion(.classic) }
+        self.init(
+            missing: kinds, missingCount: demand.missing.values.max() ?? 0, hasDistant: demand.hasDistant,
+            byHandUntil: byHandUntil,
+            hasFastStream: adapter.map { demand.streaming.contains($0) } ?? false)
+    }
+}

@@ -18,7 +18,7 @@ struct Outbox: Sendable {
         case backlog(Backlog.Entry)
     }
 
-    struct Sent: Sendable {
+    private struct Sent: Sendable {
         var purpose: Purpose
         var topic: String
         var at: MonotonicTime
@@ -33,15 +33,30 @@ struct Outbox: Sendable {
     /// The topics of the waiting messages, in order.
     private var order: [String] = []
     private var responses: [BrokerMessage] = []
-    private(set) var sent: [PacketNumber: Sent] = [:]
+    private var sent: [PacketNumber: Sent] = [:]
     private var nextNumber: PacketNumber = 1
-    var backlog: Backlog
-    private(set) var responsesDropped = 0
+    private var backlog: Backlog
+    private var responsesDropped = 0
+    /// Number of messages confirmed by the broker since the start.
+    private(set) var confirmedCount = 0
+    /// Number of messages refused by the broker since the start.
+    private(set) var refusedCount = 0
+    /// Number of readings lost before the link last came up.
+    private var lostBefore = 0
+    private var hasToldOverflow = false
 
-    init(backlog: Backlog) { self.backlog = backlog }
+    init(backlog: Backlog.Limits) { self.backlog = Backlog(limits: backlog) }
 
     /// Number of messages kept here, including those sent and not confirmed.
     var count: Int { waiting.count + responses.count + sent.count + backlog.count }
+    /// Number of readings waiting for the broker.
+    var backlogCount: Int { backlog.count }
+    /// Number of readings lost for lack of room since the start.
+    var readingsDropped: Int { backlog.dropped }
+    /// Number of readings and responses given up for lack of room since the start.
+    var droppedCount: Int { backlog.dropped + responsesDropped }
+
+    // MARK: Sending
 
     mutating func put(_ message: BrokerMessage, _ purpose: Purpose = .latest) {
         if case .response = purpose {
@@ -59,6 +74,9 @@ struct Outbox: Sendable {
         }
         keep(displaced.purpose)
     }
+
+    /// A reading without a link.
+    mutating func keep(_ reading: Backlog.Entry) { backlog.add(reading) }
 
     /// The next message that may be sent, with the number by which it is acknowledged. Nil if none waits, or the window
     /// is full.
@@ -79,10 +97,20 @@ struct Outbox: Sendable {
     }
 
     /// The broker received the message, or refused it, which it would do again.
-    mutating func acknowledged(_ number: PacketNumber) -> Sent? { sent.removeValue(forKey: number) }
+    ///
+    /// - Returns: its topic. Nil if no such message is under way.
+    mutating func acknowledged(_ number: PacketNumber, isRefused: Bool) -> String? {
+        guard let message = sent.removeValue(forKey: number) else { return nil }
+        if isRefused { refusedCount += 1 } else { confirmedCount += 1 }
+        return message.topic
+    }
 
     /// When the message that has waited longest for its acknowledgement was sent.
     var oldestSent: MonotonicTime? { sent.values.map(\.at).min() }
+
+    // MARK: The link
+
+    mutating func linkOpened() { (lostBefore, hasToldOverflow) = (backlog.dropped, false) }
 
     /// The link is gone: unconfirmed readings are kept, and everything else is published again later.
     mutating func linkLost() {
@@ -91,6 +119,13 @@ struct Outbox: Sendable {
         waiting = [:]
         order = []
         responses = []
+    }
+
+    /// Readings began to be lost since the link last came up. True once.
+    mutating func beginsToOverflow() -> Bool {
+        guard !hasToldOverflow, backlog.dropped > lostBefore else { return false }
+        hasToldOverflow = true
+        return true
     }
 
     private mutating func keep(_ purpose: Purpose) {

@@ -23,91 +23,53 @@ package import MeterModel
 /// with the grant. Under `strict` no permit outlives its hard stop; under `keep` a working link outlives its lease, and
 /// is shown as such. A release is sent only while no channel is open, and nothing heard later revives a released lease
 /// (rule 6).
+///
+/// It decides which step each event leads to. The steps are in `LeaseState`; what is known beside the state, such as
+/// whether the cloud answers, is in `LeaseKnowledge`.
 package struct LeaseMachine: Sendable {
-    /// What to do.
-    package enum Action: Hashable, Sendable {
-        /// Ask the authority for the meter. `again`: repeat the last request id, because its answer may have been lost;
-        /// otherwise use a new one. `takeover`: take it from the host that has it under this token.
-        case sendAcquire(again: Bool, takeover: FencingToken?)
-        /// A heartbeat is due: call `joinRenewal` on all of this host's machines and send what they return in one
-        /// request.
-        case sendRenewal
-        case sendRelease(FencingToken)
-        /// A channel may be opened and used until the permit's hard stop. Replaces an earlier permit. The channel
-        /// counts as open from now until `channelClosed`.
-        case permit(LeasePermit)
-        /// As `permit`, but without a lease or an end: the cloud is unreachable and the policy is `keep` (rule 4).
-        case permitUnleased
-        /// Close the channel now, then call `channelClosed(.letGo)`.
-        case withdraw(Withdrawal)
-        case joinQueue
-        case leaveQueue
-        case none
-    }
-
-    /// Why a channel must be closed.
-    package enum Withdrawal: String, Hashable, Sendable {
-        /// Nobody here wants the meter any more.
-        case unwanted
-        /// A person wants it elsewhere, or revoked the lease.
-        case revoked
-        /// Another host has it.
-        case takenOver
-        /// The lease could not be renewed in time.
-        case hardStop
-        /// The authority does not know this lease.
-        case unknown
-    }
-
-    let host: HostID
-    var state = State.idle
-    /// The stricter of the host's own policy and the zone's, as far as known.
-    var policy: LeasePolicy
-    /// Consecutive requests without an answer.
-    var failures = 0
-    /// Tokens up to this one were given back, though the authority may not have heard of it yet. A grant with one of
-    /// them (the same session asked again before the release arrived) is of no use: the release may arrive at any time.
-    var releasedThrough: FencingToken?
-    /// A person's intent to take the meter over, until the cloud has answered it.
-    var takeover: Takeover?
-    /// The greatest token of this meter heard of so far.
-    package internal(set) var greatestToken: FencingToken?
-    /// Until when another host may have the meter, by what was last heard.
-    var elsewhereUntil: MonotonicTime?
-    /// Until when the host does not ask by itself, because a person wanted the meter elsewhere.
-    var pausedUntil: MonotonicTime?
-    /// The token of the lease lost to that intent. Once a later lease is given back, nobody wants the meter elsewhere any
-    /// more.
-    var pausedFor: FencingToken?
+    private let host: HostID
+    private var state = LeaseState.idle
+    private var known: LeaseKnowledge
 
     /// - Parameters:
     ///   - policy: the stricter of the host's own and the zone's last known one.
     ///   - greatestToken: the greatest that an earlier run knew.
     package init(host: HostID, policy: LeasePolicy, greatestToken: FencingToken? = nil) {
         self.host = host
-        self.policy = policy
-        self.greatestToken = greatestToken
+        known = LeaseKnowledge(host: host, policy: policy, greatestToken: greatestToken)
     }
+
+    // MARK: State for others
+
+    package func phase(at now: MonotonicTime) -> Phase {
+        switch state {
+        case .idle: .none
+        case .seeking(let seeking) where seeking.isUnleased: .unleased(seeking.refusal)
+        case .seeking(let seeking): seeking.refusal.map { .waiting($0) } ?? .requesting
+        case .held(let holding): holding.phase(at: now)
+        case .stopping: .stopping
+        case .releasing: .releasing
+        }
+    }
+
+    /// The permit of a held lease, including one lost under `keep`.
+    package var permit: LeasePermit? { if case .held(let holding) = state { holding.permit } else { nil } }
+    /// The greatest token of this meter heard of so far.
+    package var greatestToken: FencingToken? { known.greatestToken }
+    /// Whether the cloud left the last few requests unanswered.
+    package var isCloudUnreachable: Bool { known.isCloudUnreachable }
 
     // MARK: The host's wishes
 
     /// The meter is present and a link is to be attempted. Answered by a permit, now or later.
     package mutating func wanted(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
-        if intent.isAsked || intent.isTakeover { takeover = Takeover(intent, at: now) }
+        if intent.isAsked || intent.isTakeover { known.wanted(intent, at: now) }
         switch state {
-        case .idle:
-            return seek(intent, at: now)
-        case .seeking(let seeking):
-            return press(intent, seeking, at: now)
-        case .held(let holding):
-            return use(holding, intent, at: now)
-        case .stopping(var stopping):
-            stopping.intent = intent
-            state = .stopping(stopping)
-            return .none
-        case .releasing(var releasing):
-            releasing.intent = intent
-            state = .releasing(releasing)
+        case .idle: return state.seek(intent, &known, at: now)
+        case .seeking(let seeking): return state.press(intent, seeking, &known, at: now)
+        case .held(let holding): return state.use(holding, intent, &known, at: now)
+        case .stopping, .releasing:
+            state.remember(intent)
             return .none
         }
     }
@@ -116,46 +78,37 @@ package struct LeaseMachine: Sendable {
     /// a lease is requested. If a permit is out, as `wanted`.
     package mutating func foundOpen(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         guard case .idle = state else { return wanted(intent, at: now) }
-        takeover = Takeover(intent, at: now)
-        guard policy == .keep else {
-            state = .stopping(Stopping(lease: nil, intent: nil))
-            return .withdraw(.unknown)
-        }
-        state = .seeking(Seeking(intent: intent, request: .waiting(until: now), isUnleased: true))
+        known.wanted(intent, at: now)
+        guard known.policy == .keep else { return state.stop(nil, because: .unknown) }
+        state = .seeking(Seeking(intent, askAt: now, isUnleased: true))
         return .permitUnleased
     }
 
     /// A person lets go, the meter is gone, or the host shuts down. Harmless if repeated.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
-        takeover = nil
+        known.dropTakeover()
         switch state {
-        case .idle:
-            return .none
-        case .seeking(let seeking) where seeking.isUnleased:
-            state = .stopping(Stopping(lease: nil, intent: nil))
-            return .withdraw(.unwanted)
+        case .idle: return .none
+        case .seeking(let seeking) where seeking.isUnleased: return state.stop(nil, because: .unwanted)
         case .seeking(let seeking):
             state = .idle
             return seeking.isQueued ? .leaveQueue : .none
-        case .held(let holding):
-            return end(holding, because: .unwanted, at: now)
-        case .stopping(var stopping):
-            stopping.intent = nil
-            state = .stopping(stopping)
-            return .none
-        case .releasing(var releasing):
-            releasing.intent = nil
-            state = .releasing(releasing)
+        case .held(let holding): return state.end(holding, because: .unwanted, &known, at: now)
+        case .stopping, .releasing:
+            state.remember(nil)
             return .none
         }
     }
+
+    /// The policy of the zone or the host has changed.
+    package mutating func policyChanged(_ policy: LeasePolicy) { known.policyChanged(policy) }
 
     // MARK: Events of the channel
 
     /// The link is up, which ends any grace after an earlier loss.
     package mutating func linkUp() {
-        guard case .held(var holding) = state, case .open = holding.channel else { return }
-        holding.channel = .open(keptUntil: nil)
+        guard case .held(var holding) = state else { return }
+        holding.linkUp()
         state = .held(holding)
     }
 
@@ -166,60 +119,262 @@ package struct LeaseMachine: Sendable {
             state = .idle
             return .none
         case .held(var holding):
-            guard case .open(let keptUntil) = holding.channel else { return .none }
-            let deadline = end == .linkLost ? now + LeaseTiming.reconnectGrace : keptUntil
-            guard end != .letGo, let deadline, now < deadline else { return release(holding, intent: nil, at: now) }
-            holding.channel = .closed(keptUntil: deadline)
+            guard holding.closed(end, at: now) else { return state.release(holding, intent: nil, &known, at: now) }
             state = .held(holding)
             return .none
         case .stopping(let stopping):
-            guard let lease = stopping.lease else { return settle(stopping.intent, at: now) }
-            return release(lease, intent: stopping.intent, at: now)
-        case .idle, .seeking, .releasing:
+            guard let lease = stopping.lease else { return state.settle(stopping.intent, &known, at: now) }
+            return state.release(lease, intent: stopping.intent, &known, at: now)
+        case .idle, .seeking, .releasing: return .none
+        }
+    }
+
+    // MARK: Answers to an acquire
+
+    /// - Parameters:
+    ///   - sentAt: when the answered request was sent.
+    ///   - random: random bits for jitter.
+    package mutating func granted(
+        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
+    ) -> Action {
+        known.answered()
+        known.isHere()
+        known.heard(lease)
+        var holding = Holding(lease, sentAt: sentAt, random: random)
+        switch state {
+        case .idle:
+            // Nobody waits for the lease any more.
+            return state.release(holding, intent: nil, &known, at: now)
+        case .seeking(let seeking):
+            // The former holder needs a moment to let go, so the first attempts at the link may well fail.
+            if seeking.intent.isTakeover { holding.allowFailures(until: now + LeaseTiming.takeoverGrace(lease)) }
+            return state.hold(holding, seeking, &known, at: now)
+        case .held(var present):
+            // The answer to a repeated request, which is news only if that was sent later.
+            guard lease.token >= present.permit.token,
+                present.renew(lease, sentAt: sentAt, at: now, random: random)
+            else { return .none }
+            state = .held(present)
+            return present.isOpen ? .permit(present.permit) : .none
+        case .stopping(var stopping):
+            if lease.token > stopping.lease?.permit.token ?? FencingToken(rawValue: 0) { stopping.lease = holding }
+            state = .stopping(stopping)
+            return .none
+        case .releasing(let releasing):
+            // A grant of what is being released is ignored, whenever it arrives.
+            guard lease.token > releasing.token else { return .none }
+            guard let intent = releasing.intent else { return state.release(holding, intent: nil, &known, at: now) }
+            return state.hold(holding, Seeking(intent, askAt: now), &known, at: now)
+        }
+    }
+
+    /// - Parameters:
+    ///   - lease: the present lease, if anybody has the meter.
+    ///   - retryAfter: when the authority suggests asking again.
+    package mutating func refused(
+        _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, retryAfter: Duration?, at now: MonotonicTime,
+        random: UInt64
+    ) -> Action {
+        known.answered()
+        if let lease { known.heard(lease) }
+        guard case .seeking(var seeking) = state else { return .none }
+        let wait = (retryAfter ?? .seconds(10)).clamped(to: .zero ... .seconds(3600))
+        let goesOn = known.goesOnAsTakeover(after: reason, lease, asked: seeking.takeover, at: now)
+        known.refused(reason, lease, until: now + wait)
+        seeking.refused(reason, wait, isFinal: !goesOn, at: now, random: random)
+        if seeking.isUnleased, known.policy == .strict {
+            return state.stop(nil, intent: seeking.intent, because: .takenOver)
+        }
+        if goesOn { return state.ask(seeking, &known, at: now) }
+        let joins = seeking.joinsQueue(after: reason)
+        state = .seeking(seeking)
+        return joins ? .joinQueue : .none
+    }
+
+    /// No answer came: the network failed, the request timed out, or the cloud said to try later. Whether the request
+    /// took effect is unknown.
+    package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, random: UInt64) -> Action {
+        guard case .seeking(var seeking) = state, seeking.isInFlight else { return .none }
+        known.unanswered()
+        let wait = (retryAfter ?? .zero).clamped(to: .zero ... .seconds(300))
+        seeking.unanswered(known.failures, retryAfter: wait, at: now, random: random)
+        let goesUnleased = !seeking.isUnleased && known.mayGoUnleased(at: now)
+        if goesUnleased { seeking.goUnleased() }
+        // A host that goes on without a lease has given the person what they wanted, so it takes the meter over from
+        // nobody later.
+        if seeking.isUnleased, known.isCloudUnreachable { known.dropTakeover() }
+        state = .seeking(seeking)
+        return goesUnleased ? .permitUnleased : .none
+    }
+
+    /// The meter is reserved for this host for some seconds: this host was the head of the queue.
+    package mutating func offered(at now: MonotonicTime) -> Action {
+        known.isHere()
+        queueLost()
+        guard case .seeking(let seeking) = state, !seeking.isInFlight else { return .none }
+        return state.ask(seeking, &known, at: now)
+    }
+
+    /// This host lost its place in the queue. It asks for another with the next refusal.
+    package mutating func queueLost() {
+        guard case .seeking(var seeking) = state else { return }
+        seeking.leftQueue()
+        state = .seeking(seeking)
+    }
+
+    // MARK: Heartbeats
+
+    /// A request with this host's heartbeats is about to be sent.
+    ///
+    /// - Returns: the token to include, or nil if this lease does not need a renewal yet or its last one is still under
+    ///   way.
+    package mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
+        guard case .held(var holding) = state, let token = holding.joinRenewal(at: now, random: random) else {
+            return nil
+        }
+        state = .held(holding)
+        return token
+    }
+
+    /// - Parameter sentAt: when the answered request was sent.
+    package mutating func renewed(
+        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
+    ) -> Action {
+        known.answered()
+        guard case .held(var holding) = state, holding.permit.token == lease.token else { return renewalEnded(at: now) }
+        holding.renewalEnded()
+        let isNews = holding.renew(lease, sentAt: sentAt, at: now, random: random)
+        state = .held(holding)
+        return isNews && holding.isOpen ? .permit(holding.permit) : .none
+    }
+
+    /// The lease is no longer this host's, or has to be given back.
+    ///
+    /// - Parameters:
+    ///   - token: the one to be renewed.
+    ///   - lease: the present lease, if any.
+    package mutating func renewalLost(
+        _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, random: UInt64
+    ) -> Action {
+        known.answered()
+        if let lease { known.seen(lease, at: now) }
+        guard case .held(let holding) = state, holding.permit.token == token else { return renewalEnded(at: now) }
+        return state.lose(holding, loss, &known, at: now, random: random)
+    }
+
+    /// No answer came. `woke` repeats the request in time.
+    package mutating func renewalFailed(at now: MonotonicTime) -> Action {
+        guard case .held(var holding) = state else { return renewalEnded(at: now) }
+        known.unanswered()
+        holding.renewalEnded()
+        state = .held(holding)
+        return .none
+    }
+
+    /// The answer to a heartbeat came, or none will, for a lease that is not held any more.
+    private mutating func renewalEnded(at now: MonotonicTime) -> Action {
+        switch state {
+        case .stopping(var stopping):
+            stopping.lease?.renewalEnded()
+            state = .stopping(stopping)
+            return .none
+        case .releasing(let releasing):
+            return known.isGivenBack(releasing.token) ? .none : state.send(releasing, &known, at: now)
+        case .idle, .seeking, .held: return .none
+        }
+    }
+
+    // MARK: Answers to a release
+
+    package mutating func released(_ token: FencingToken, at now: MonotonicTime) -> Action {
+        guard case .releasing(let releasing) = state, releasing.token == token else { return .none }
+        known.answered()
+        return state.settle(releasing.intent, &known, at: now)
+    }
+
+    package mutating func releaseFailed(_ token: FencingToken, at now: MonotonicTime, random: UInt64) -> Action {
+        guard case .releasing(var releasing) = state, releasing.token == token, releasing.isInFlight else {
             return .none
         }
+        known.unanswered()
+        guard releasing.failed(at: now, random: random) else {
+            return state.settle(releasing.intent, &known, at: now)
+        }
+        state = .releasing(releasing)
+        return .none
     }
 
-    /// The policy of the zone or the host has changed.
-    package mutating func policyChanged(_ policy: LeasePolicy) { self.policy = policy }
+    // MARK: Events of the zone
 
-    // MARK: State for others
-
-    /// Where the lease stands, in the words of `status`.
-    package enum Phase: Hashable, Sendable {
-        case none
-        case requesting
-        /// Refused so far and asking again, perhaps with a place in the queue.
-        case waiting(LeaseAnswer.Refusal.Reason)
-        case held
-        case jeopardy
-        /// The lease could not be renewed in time, and the link is kept.
-        case lost
-        /// A link without a lease. If there is a reason, another host has the lease.
-        case unleased(LeaseAnswer.Refusal.Reason?)
-        /// Waiting for the channel to be closed.
-        case stopping
-        case releasing
-    }
-
-    package func phase(at now: MonotonicTime) -> Phase {
+    /// The cloud reported a change of this meter's lease.
+    package mutating func leaseSeen(_ lease: LeaseView, at now: MonotonicTime, random: UInt64) -> Action {
+        known.seen(lease, at: now)
+        known.endPause(ifGivenBack: lease)
         switch state {
-        case .idle: .none
-        case .seeking(let seeking) where seeking.isUnleased: .unleased(seeking.refusal)
-        case .seeking(let seeking): seeking.refusal.map { .waiting($0) } ?? .requesting
-        case .held(let holding) where now >= holding.permit.hardStopAt: .lost
-        case .held(let holding) where now >= holding.permit.jeopardyAt: .jeopardy
-        case .held: .held
-        case .stopping: .stopping
-        case .releasing: .releasing
+        case .held(let holding) where lease.token == holding.permit.token && lease.state == .revoking:
+            return state.lose(holding, .revoking, &known, at: now, random: random)
+        case .held(let holding) where lease.token > holding.permit.token && lease.holder != host:
+            return state.lose(holding, .takenOver, &known, at: now, random: random)
+        case .seeking(var seeking) where lease.state == .free:
+            // A pause lets others go first: a release by this very host does not end it.
+            seeking.hasten(to: max(now + LeaseTiming.within(.milliseconds(500), random), known.pausedUntil ?? now))
+            state = .seeking(seeking)
+            return .none
+        case .idle, .seeking, .held, .stopping, .releasing: return .none
         }
     }
 
-    /// The permit of a held lease, including one lost under `keep`.
-    package var permit: LeasePermit? {
-        if case .held(let holding) = state { holding.permit } else { nil }
+    /// The cloud can be reached again: requests waiting for it are sent soon. Places in queues were lost with the
+    /// connection.
+    package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
+        let soon = now + LeaseTiming.within(.seconds(1), random)
+        switch state {
+        case .seeking(var seeking):
+            seeking.cloudReached(soon)
+            state = .seeking(seeking)
+        case .held(var holding) where known.isCloudUnreachable || holding.isLost:
+            holding.hastenRenewal(to: soon)
+            state = .held(holding)
+        case .idle, .held, .stopping, .releasing: break
+        }
     }
 
-    /// Whether the cloud left the last few requests unanswered.
-    package var isCloudUnreachable: Bool { failures >= LeaseTiming.unreachableAfter }
+    // MARK: Time
+
+    /// Time has passed. Harmless at any moment; to be called again as long as `nextWake` is not after now.
+    package mutating func woke(at now: MonotonicTime, random: UInt64) -> Action {
+        switch state {
+        case .idle, .stopping: return .none
+        case .seeking(let seeking):
+            switch seeking.due(at: now) {
+            case .sending: return state.ask(seeking, &known, at: now)
+            case .failure: return requestFailed(at: now, random: random)
+            case nil: return .none
+            }
+        case .held(var holding):
+            let due = holding.woke(at: now, under: known.policy)
+            switch due {
+            case .hardStop: return state.end(holding, because: .hardStop, &known, at: now)
+            case .graceOver: return state.release(holding, intent: nil, &known, at: now)
+            case .renewal, nil: state = .held(holding)
+            }
+            return due == .renewal ? .sendRenewal : .none
+        case .releasing(let releasing):
+            switch releasing.due(at: now) {
+            case .sending: return state.send(releasing, &known, at: now)
+            case .failure: return releaseFailed(releasing.token, at: now, random: random)
+            case nil: return .none
+            }
+        }
+    }
+
+    /// When `woke` has something to do next. Nil while only an event can change anything.
+    package var nextWake: MonotonicTime? {
+        switch state {
+        case .idle, .stopping: nil
+        case .seeking(let seeking): seeking.nextWake
+        case .held(let holding): holding.nextWake
+        case .releasing(let releasing): releasing.nextWake
+        }
+    }
 }

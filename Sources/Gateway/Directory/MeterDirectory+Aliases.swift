@@ -7,12 +7,12 @@ import MeterModel
 /// Meters with two ids, such as one on a cable and one on a radio.
 extension MeterDirectory {
     /// The main id of the meter that an id stands for.
-    func canonical(_ id: MeterID) -> MeterID { aliases[id] ?? id }
+    func canonical(_ id: MeterID) -> MeterID { aliases.canonical(id) }
 
     /// The meter whose port the text names, or that has it as an alias. Main ids and names are looked up elsewhere.
     func exactly(_ reference: String) -> MeterID? {
         let byPort = known.values.first { $0.link?.node == reference }?.id
-        return byPort ?? MeterID(reference).flatMap { aliases[$0] }
+        return byPort ?? MeterID(reference).flatMap { aliases.meter(of: $0) }
     }
 
     /// Records an alias if this meter is here under another id: everything it says about itself is the same, including
@@ -60,10 +60,10 @@ extension MeterDirectory {
 
     func aliasesChanged() async {
         do {
-            let before = aliases
-            aliases = try await readAliases()
-            for (alias, meter) in before where aliases[alias] != meter { await part(alias, from: meter) }
-            for (alias, meter) in aliases where before[alias] != meter { await merge(alias, into: meter) }
+            let before = aliases.mainIDs
+            aliases.update(try await readAliases())
+            for (alias, meter) in before where aliases.meter(of: alias) != meter { await part(alias, from: meter) }
+            for (alias, meter) in aliases.mainIDs where before[alias] != meter { await merge(alias, into: meter) }
         } catch {
             logger.error("the other ids of meters cannot be read", metadata: ["cause": "\(error)"])
         }
@@ -71,13 +71,13 @@ extension MeterDirectory {
 
     /// Takes an id's links from the meter that it no longer stands for.
     private func part(_ alias: MeterID, from meter: MeterID) async {
-        for (link, sighting) in aliasSightings where sighting.id == alias {
-            aliasSightings[link] = nil
-            if var former = known[meter], former.link == link {
+        for sighting in aliases.sightings(of: alias) {
+            aliases.vanished(from: sighting.link)
+            if var former = known[meter], former.link == sighting.link {
                 former.link = nil
                 await saveOrLog(former)
             }
-            await sessions[meter]?.vanished(from: link)
+            await sessions[meter]?.vanished(from: sighting.link)
             await take(.appeared(sighting))
         }
     }
@@ -134,7 +134,7 @@ extension MeterDirectory {
             forgotten.isWanted = false
             forgotten.isDeclared = false
             await saveOrLog(forgotten)
-            known[alias] = nil
+            removeKnown(alias)
         }
         for link in links { await take(.appeared(Sighting(id: alias, model: model, name: nil, link: link))) }
         if wasWanted, known[meter]?.isWanted != true {

@@ -21,7 +21,7 @@ extension MeterDirectory {
         try dependencies.recordings?.checkUnrecorded(id)
         let wasDeclared = known[id]?.isDeclared ?? false
         dependencies.ports.unwatch(id)
-        known[id] = nil
+        removeKnown(id)
         let session = drop(id)
         gone.name = await session?.displayName
         let links = await session?.links.inOrder ?? []

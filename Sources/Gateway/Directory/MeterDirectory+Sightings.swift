@@ -9,8 +9,8 @@ extension MeterDirectory {
         guard !isShuttingDown else { return }
         switch event {
         case .appeared(var sighting):
-            if let meter = aliases[sighting.id] {
-                aliasSightings[sighting.link] = sighting
+            if let meter = aliases.meter(of: sighting.id) {
+                aliases.appeared(sighting)
                 sighting.id = meter
                 // A cable tells less than a radio: a TC66C calls itself TC66 there, and a TC66 has no radio.
                 if known[meter]?.model != nil { sighting.model = nil }
@@ -27,7 +27,7 @@ extension MeterDirectory {
         case .heard(let id, let link, let rssi):
             await sessions[canonical(id)]?.heard(over: link, rssi: rssi)
         case .vanished(let sighting):
-            aliasSightings[sighting.link] = nil
+            aliases.vanished(from: sighting.link)
             await sessions[canonical(sighting.id)]?.vanished(from: sighting.link)
             forgetPasserBy(canonical(sighting.id))
         }

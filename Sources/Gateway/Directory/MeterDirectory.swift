@@ -1,7 +1,7 @@
 package import GatewayAPI
 package import IOPorts
 package import Logging
-package import MeterCodec
+import MeterCodec
 import MeterModel
 
 /// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
@@ -11,48 +11,6 @@ import MeterModel
 /// An actor on the loop, where the sessions are: it looks at all of them in one pass, and a meter comes or goes with
 /// everything that belongs to it at once (`addSession`, `drop`). Only the store is waited for.
 package actor MeterDirectory {
-    package struct Dependencies: Sendable {
-        /// The meters that this host knows.
-        package var catalogue: MeterCatalogue
-        package var loop: any SessionLoop
-        package var opener: any ChannelOpener
-        package var ports: any PortSource
-        /// This host's radios, if it uses any.
-        package var radios: (any RadioSource)?
-        package var repository: any MeterRepository
-        package var settings: SettingsService
-        package var recorder: SampleRecorder
-        /// The recorder of charge sessions, if this host records them.
-        package var recordings: RecordingService?
-        /// This host's id, for ids of meters that mean something on this host only.
-        package var hostID: String
-        /// Makes the random number generator of one session.
-        package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
-        /// Decides who uses which meter. Without one, this host is on its own. `MeterDirectory.use` changes it.
-        package var gate: (any LinkGate)?
-
-        package init(
-            catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
-            ports: any PortSource,
-            radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
-            recorder: SampleRecorder, recordings: RecordingService? = nil, hostID: String,
-            makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
-        ) {
-            self.catalogue = catalogue
-            self.loop = loop
-            self.opener = opener
-            self.ports = ports
-            self.radios = radios
-            self.repository = repository
-            self.settings = settings
-            self.recorder = recorder
-            self.recordings = recordings
-            self.hostID = hostID
-            self.makeRNG = makeRNG
-            self.gate = gate
-        }
-    }
-
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private(set) var dependencies: Dependencies
@@ -66,13 +24,10 @@ package actor MeterDirectory {
     }
     /// The same sessions, in the order of their ids.
     private var inOrder: [DeviceSession] = []
-    var known: [MeterID: KnownMeter] = [:]
+    private(set) var known: [MeterID: KnownMeter] = [:]
     /// Former ids of this host's meters, with the present ones.
     private var former: [MeterID: MeterID] = [:]
-    /// Main ids of meters by alias.
-    var aliases: [MeterID: MeterID] = [:]
-    /// Present sightings under an alias, by link.
-    var aliasSightings: [LinkAddress: Sighting] = [:]
+    let aliases = LocalAliases()
     private(set) var isShuttingDown = false
     /// What sessions find out about their meters, to be handled by `run`.
     let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)
@@ -87,8 +42,8 @@ package actor MeterDirectory {
     package func restore() async throws {
         await dependencies.settings.subscribe { [weak self] in await self?.hear($0) }
         former = try await dependencies.repository.formerIDs()
-        aliases = try await readAliases()
-        for meter in try await dependencies.repository.meters() where aliases[meter.id] == nil {
+        aliases.update(try await readAliases())
+        for meter in try await dependencies.repository.meters() where aliases.meter(of: meter.id) == nil {
             known[meter.id] = meter
             _ = try await makeSession(for: meter)
             if meter.isDeclared, let port = declaredPort(of: meter) { dependencies.ports.watch(port) }
@@ -341,6 +296,9 @@ extension MeterDirectory {
     var shuttingDown: GatewayError {
         GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
     }
+
+    /// From now on this host knows nothing about a meter, unless the store still does.
+    func removeKnown(_ id: MeterID) { known[id] = nil }
 
     /// Saves a meter. If that fails, the meter is served all the same.
     func saveOrLog(_ meter: KnownMeter) async {

@@ -1,0 +1,47 @@
+package import IOPorts
+package import MeterCodec
+
+extension MeterDirectory {
+    /// What the directory depends on.
+    package struct Dependencies: Sendable {
+        /// The meters that this host knows.
+        package var catalogue: MeterCatalogue
+        package var loop: any SessionLoop
+        package var opener: any ChannelOpener
+        package var ports: any PortSource
+        /// This host's radios, if it uses any.
+        package var radios: (any RadioSource)?
+        package var repository: any MeterRepository
+        package var settings: SettingsService
+        package var recorder: SampleRecorder
+        /// The recorder of charge sessions, if this host records them.
+        package var recordings: RecordingService?
+        /// This host's id, for ids of meters that mean something on this host only.
+        package var hostID: String
+        /// Makes the random number generator of one session.
+        package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
+        /// Decides who uses which meter. Without one, this host is on its own. `MeterDirectory.use` changes it.
+        package var gate: (any LinkGate)?
+
+        package init(
+            catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
+            ports: any PortSource,
+            radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
+            recorder: SampleRecorder, recordings: RecordingService? = nil, hostID: String,
+            makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
+        ) {
+            self.catalogue = catalogue
+            self.loop = loop
+            self.opener = opener
+            self.ports = ports
+            self.radios = radios
+            self.repository = repository
+            self.settings = settings
+            self.recorder = recorder
+            self.recordings = recordings
+            self.hostID = hostID
+            self.makeRNG = makeRNG
+            self.gate = gate
+        }
+    }
+}

@@ -6,7 +6,7 @@ package import SyncCore
 /// Settings that are kept in memory. They keep the contracts of `SettingsRepository` and `SyncRepository`, as
 /// `MeterStore` does.
 package actor InMemorySettings: SettingsRepository {
-    var state: State
+    private(set) var state: State
     /// The error thrown by every call that writes, if any.
     private var failure: StoreError?
     /// What the next reading of a record waits for.

@@ -90,7 +90,7 @@ package struct RecordingMachine: Sendable {
     /// - Returns: `none` if there is none.
     package mutating func stop(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .recording(var session) = state else { return .none }
-        note(gapUntil: now, wall, in: &session)
+        addGap(until: now, wall, in: &session)
         session.recording.until = max(wall, session.recording.until)
         isDisarmed = true
         return end(session.recording, .hand)
@@ -186,7 +186,7 @@ package struct RecordingMachine: Sendable {
         }
         var session = old
         let step = session.hasReading ? session.last.map { reading.time - $0 } : nil
-        note(gapUntil: reading.time, reading.wallTime, in: &session)
+        addGap(until: reading.time, reading.wallTime, in: &session)
         session.recording.totals.add(reading.reading, step: step, rules: rules)
         session.recording.until = max(reading.wallTime, session.recording.until)
         session.last = reading.time
@@ -202,7 +202,7 @@ package struct RecordingMachine: Sendable {
     }
 
     /// Marks the time since the last reading as a gap if it is long enough.
-    private func note(gapUntil now: MonotonicTime, _ wall: WallTime, in session: inout Session) {
+    private func addGap(until now: MonotonicTime, _ wall: WallTime, in session: inout Session) {
         let length = silence(of: session, until: now, wall)
         guard length > rules.stepMax || session.last == nil else { return }
         let cause: RecordingGap.Cause = session.last == nil ? .host : isLinkLost ? .link : .silence

@@ -200,7 +200,7 @@ actor CloudMember: CloudJoining {
             link: client, repository: dependencies.store, loop: dependencies.loop,
             network: NetworkWatcher(loop: dependencies.loop, host: host), rng: SystemRandomNumberGenerator(),
             changed: { [settings = dependencies.settings] in await settings.merged(MergeOutcome(changed: $0)) },
-            heard: { await keeper.take($0) },
+            heard: { await keeper.handle($0) },
             hostName: { [store = dependencies.store] in await store.hostName(of: $0) },
             confirmedToday: { [calendar = dependencies.calendar] in await calendar.confirmed() })
         syncing.today = { [calendar = dependencies.calendar] in try await calendar.today() }

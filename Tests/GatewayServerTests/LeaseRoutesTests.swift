@@ -44,7 +44,7 @@ struct LeaseRoutesTests {
     @Test func who_namesTheHolder_andTheMeterAsThisHostKnowsIt() async throws {
         try await bench.plugIn()
         let keeper = keeper
-        await keeper.take(
+        await keeper.handle(
             .lease(lease(.held, holder: other, name: "pi-kitchen", remaining: .seconds(57), waiting: ["pi-attic"])))
 
         let answer = try await who(keeper)
@@ -60,7 +60,7 @@ struct LeaseRoutesTests {
     @Test func who_namesAMeterThatIsNotHere() async throws {
         _ = try await bench.settings.set(["name": "Attic meter"], of: ServerBench.id, for: nil)
         let keeper = keeper
-        await keeper.take(.lease(lease(.held, holder: other, name: "pi-kitchen", remaining: .seconds(57))))
+        await keeper.handle(.lease(lease(.held, holder: other, name: "pi-kitchen", remaining: .seconds(57))))
 
         let leases = try await who(keeper).decode(WhoBody.self).leases
 
@@ -69,7 +69,7 @@ struct LeaseRoutesTests {
 
     @Test func who_countsDownOnItsOwnClock_untilItIsExpired() async throws {
         let keeper = keeper
-        await keeper.take(.lease(lease(.held, holder: other, name: "pi-kitchen", remaining: .seconds(57))))
+        await keeper.handle(.lease(lease(.held, holder: other, name: "pi-kitchen", remaining: .seconds(57))))
 
         bench.loop.advance(by: .seconds(7))
         let early = try await who(keeper).decode(WhoBody.self).leases
@@ -83,7 +83,7 @@ struct LeaseRoutesTests {
 
     @Test func meterThatSomebodyWaitsFor_isNobodys() async throws {
         let keeper = keeper
-        await keeper.take(.lease(lease(.free, holder: nil, name: nil, remaining: .zero, waiting: ["pi-attic"])))
+        await keeper.handle(.lease(lease(.free, holder: nil, name: nil, remaining: .zero, waiting: ["pi-attic"])))
 
         let leases = try await who(keeper).decode(WhoBody.self).leases
 

@@ -221,7 +221,7 @@ struct MeterRoutesTests {
 
     @Test func meterWithoutModel_is422() async throws {
         let sighting = Sighting(id: ServerBench.id, model: nil, name: nil, link: .serial(path: ServerBench.path))
-        await bench.directory.take(.appeared(sighting))
+        await bench.directory.handle(.appeared(sighting))
 
         expect(
             try await bench.request(.post, ServerBench.meter("/connect")), 422, .modelUnknown,

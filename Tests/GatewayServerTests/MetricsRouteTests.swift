@@ -75,7 +75,7 @@ struct MetricsRouteTests {
         #expect(try await page().lines.contains { $0.hasPrefix("meterd_meter_voltage_volts{") })
 
         bench.links.unplug(ServerBench.path)
-        await bench.directory.take(
+        await bench.directory.handle(
             .vanished(Sighting(id: ServerBench.id, model: .um25c, name: nil, link: .serial(path: ServerBench.path))))
         let (_, lines) = try await page()
 

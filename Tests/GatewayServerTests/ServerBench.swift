@@ -53,7 +53,7 @@ struct ServerBench {
     func plugIn() async throws {
         links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: Self.path)
         let sighting = Sighting(id: Self.id, model: .um25c, name: nil, link: .serial(path: Self.path))
-        await directory.take(.appeared(sighting))
+        await directory.handle(.appeared(sighting))
     }
 
     /// The same, with data.

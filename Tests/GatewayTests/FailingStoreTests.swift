@@ -60,7 +60,7 @@ struct FailingStoreTests {
         await store.failWrites(with: full)
 
         bench.host.loop.advance(by: .seconds(60))
-        await bench.directory.take(.vanished(.of(.um25c)))
+        await bench.directory.handle(.vanished(.of(.um25c)))
         try await bench.plugIn(.um25c)
         bench.host.loop.advance(by: .seconds(1))
 

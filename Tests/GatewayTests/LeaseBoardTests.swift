@@ -39,9 +39,9 @@ struct LeaseBoardTests {
 
     @Test func olderNews_isNoNews() {
         var board = LeaseBoard(host: own)
-        board.take(lease(token: 5), at: .second(1))
+        board.update(lease(token: 5), at: .second(1))
 
-        board.take(lease(token: 4, holder: own), at: .second(2))
+        board.update(lease(token: 4, holder: own), at: .second(2))
         board.list([lease(token: 3)], at: .second(3))
 
         #expect(board.lease(of: .um, at: .second(3))?.token.rawValue == 5)
@@ -49,22 +49,22 @@ struct LeaseBoardTests {
 
     @Test func freeLease_isNotListed_unlessSomebodyWaits() {
         var board = LeaseBoard(host: own)
-        board.take(lease(token: 5), at: .second(1))
+        board.update(lease(token: 5), at: .second(1))
         var freed = lease(token: 5, holder: nil)
         freed.state = .free
         freed.waiting = ["pi3"]
-        board.take(freed, at: .second(2))
+        board.update(freed, at: .second(2))
         #expect(board.leases(at: .second(2)).map(\.waiting) == [["pi3"]])
 
         freed.waiting = []
-        board.take(freed, at: .second(3))
+        board.update(freed, at: .second(3))
 
         #expect(board.leases(at: .second(3)).isEmpty)
     }
 
     @Test func released_isGone_butNotWhatCameAfterIt() {
         var board = LeaseBoard(host: own)
-        board.take(lease(token: 5), at: .second(1))
+        board.update(lease(token: 5), at: .second(1))
 
         board.released(HeldLease(meter: .um, token: FencingToken(rawValue: 4)))
         #expect(board.leases(at: .second(1)).count == 1)

@@ -329,7 +329,7 @@ struct LeaseSessionTests {
         try #require(await first.state == "data-available")
 
         bench.zone.setDeaf(false, HostID(high: 0x4000, low: 1))
-        await one.keeper.take(.opened)
+        await one.keeper.handle(.opened)
         await bench.advance(by: .seconds(2), one, two)
 
         #expect(await first.state == "not-connected")

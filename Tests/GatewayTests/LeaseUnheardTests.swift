@@ -260,7 +260,7 @@ private struct World {
     /// It advertises again, and the second host is near.
     func hear() async throws {
         two.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: Self.radio.simulatedPath)
-        await directory.directory.take(
+        await directory.directory.handle(
             .appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: Self.radio, rssi: -60)))
     }
 

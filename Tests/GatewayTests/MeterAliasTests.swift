@@ -36,7 +36,7 @@ struct MeterAliasTests {
             let device = DeviceInfo(
                 model: nil, serial: said.serial, firmware: said.firmware, hardware: said.hardware,
                 powerOnCount: said.power_on_count)
-            await bench.directory.take(.device(device, of: id))
+            await bench.directory.handle(.device(device, of: id))
         }
     }
 
@@ -51,7 +51,7 @@ struct MeterAliasTests {
             await settings.record(RecordKey(type: .meterAlias, name: Self.cable.description)))
         #expect(record.properties["meter"]?.value == .string("\(MeterID.tc)"))
 
-        await bench.directory.take(.vanished(.of(.tc66c, id: .tc, at: "/dev/radio")))
+        await bench.directory.handle(.vanished(.of(.tc66c, id: .tc, at: "/dev/radio")))
         bench.host.loop.advance(by: .seconds(3))
         let status = try await bench.status(of: .tc)
         #expect(status.state == "data-available")
@@ -88,7 +88,7 @@ struct MeterAliasTests {
     func atorchWithTwoAddresses_isOneMeter(isClassicFirst: Bool) async throws {
         let (le, classic) = try Self.radios("3A:4E:A4:D8:C0:48", "3B:4E:A4:D8:C0:48", model: .atorchUSB)
         for sighting in isClassicFirst ? [classic, le] : [le, classic] {
-            await bench.directory.take(.appeared(sighting))
+            await bench.directory.handle(.appeared(sighting))
         }
 
         let all = await bench.directory.status()
@@ -99,15 +99,15 @@ struct MeterAliasTests {
 
     @Test func otherMetersWithTwoSuchAddresses_stayTwo() async throws {
         let (le, classic) = try Self.radios("02:00:00:00:25:0C", "03:00:00:00:25:0C", model: .um25c)
-        await bench.directory.take(.appeared(le))
-        await bench.directory.take(.appeared(classic))
+        await bench.directory.handle(.appeared(le))
+        await bench.directory.handle(.appeared(classic))
         #expect(await bench.directory.status().count == 2)
         #expect(await bench.leave() == .none)
     }
 
     @Test func addressWithTheGroupBit_isFlagged() async throws {
         let (le, _) = try Self.radios("41:B8:12:0A:A8:37", "40:B8:12:0A:A8:37", model: .atorchDC)
-        await bench.directory.take(.appeared(le))
+        await bench.directory.handle(.appeared(le))
         #expect(await bench.directory.scan().map(\.flags) == [["group-bit"]])
         #expect(await bench.leave() == .none)
     }
@@ -127,8 +127,8 @@ struct MeterAliasTests {
         let device = DeviceInfo(model: .tc66, serial: "7", firmware: "1.18", powerOnCount: 3)
         try await bench.plugIn(.tc66c, id: .tc, at: "/dev/one")
         try await bench.plugIn(.tc66c, id: .um, at: "/dev/two")
-        await bench.directory.take(.device(device, of: .tc))
-        await bench.directory.take(.device(device, of: .um))
+        await bench.directory.handle(.device(device, of: .tc))
+        await bench.directory.handle(.device(device, of: .um))
 
         #expect(await bench.directory.status().count == 2)
         #expect(await bench.leave() == .none)
@@ -137,7 +137,7 @@ struct MeterAliasTests {
     @Test func cable_doesNotTellTheRadiosModel() async throws {
         try await bench.plugIn(.tc66c, id: .tc, at: "/dev/radio")
         try await bench.settings.add(alias: Self.cable, of: .tc)
-        await bench.directory.take(.appeared(.of(.tc66, id: Self.cable, at: "/dev/ttyACM0")))
+        await bench.directory.handle(.appeared(.of(.tc66, id: Self.cable, at: "/dev/ttyACM0")))
 
         #expect(try await bench.status(of: .tc).model == "TC66C")
         #expect(await bench.leave() == .none)

@@ -149,7 +149,7 @@ struct MeterDirectoryTests {
         #expect(status.local_only)
         let id = MeterID.port(host: "pi", path: "/dev/rfcomm0")
         #expect(status.state == "offline")
-        await bench.directory.take(.appeared(.of(.um25c, id: id, at: "/dev/rfcomm0")))
+        await bench.directory.handle(.appeared(.of(.um25c, id: id, at: "/dev/rfcomm0")))
         bench.host.loop.advance(by: .seconds(1))
         #expect(try await bench.status(of: id).state == "data-available")
         #expect(await bench.leave() == .none)
@@ -208,7 +208,7 @@ struct MeterDirectoryTests {
         bench.host.loop.advance(by: .seconds(1))
 
         let status = try await bench.directory.connect(.port, ConnectRequest(model: "um25c", id: "\(MeterID.um)"))
-        await bench.directory.take(.appeared(.of(.um25c)))
+        await bench.directory.handle(.appeared(.of(.um25c)))
         bench.host.loop.advance(by: .seconds(1))
 
         #expect(status.id == "\(MeterID.um)")
@@ -248,7 +248,7 @@ struct MeterDirectoryTests {
         let first = MeterID.usb(vendor: 0x5FC9, product: 0x63, serial: "A")
         let second = MeterID.usb(vendor: 0x5FC9, product: 0x63, serial: "B")
         try await bench.plugIn(.km003c, id: first, at: "/dev/ttyACM0")
-        await bench.directory.take(.vanished(.of(.km003c, id: first, at: "/dev/ttyACM0")))
+        await bench.directory.handle(.vanished(.of(.km003c, id: first, at: "/dev/ttyACM0")))
         try await bench.plugIn(.km003c, id: second, at: "/dev/ttyACM0")
 
         #expect(try await bench.directory.connect("/dev/ttyACM0", ConnectRequest()).id == "\(second)")
@@ -277,7 +277,7 @@ struct MeterDirectoryTests {
         let port = DeclaredPort(path: path, isRawHID: true, model: .fnb48, name: "bench")
         try await bench.directory.declare(port, wanted: true)
         let id = MeterID.port(host: "pi", path: path)
-        await bench.directory.take(.appeared(Sighting(id: id, model: .fnb48, name: nil, link: .hid(path: path))))
+        await bench.directory.handle(.appeared(Sighting(id: id, model: .fnb48, name: nil, link: .hid(path: path))))
         bench.host.loop.advance(by: .seconds(3))
 
         let status = try await bench.status(of: id)
@@ -366,7 +366,7 @@ struct MeterDirectoryTests {
     }
 
     @Test func connect_needsAModel() async throws {
-        await bench.directory.take(.appeared(.of(nil)))
+        await bench.directory.handle(.appeared(.of(nil)))
 
         let failure = await bench.failure { try await $0.connect("\(MeterID.um)", ConnectRequest()) }
 

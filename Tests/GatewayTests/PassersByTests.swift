@@ -40,12 +40,12 @@ struct PassersByTests {
 
         for number in 0..<10_000 {
             let sighting = try passerBy(number)
-            await bench.directory.take(.appeared(sighting))
+            await bench.directory.handle(.appeared(sighting))
             passed.append(WeakSession(try await bench.directory.session("\(sighting.id)")))
-            await bench.directory.take(.heard(sighting.id, sighting.link, rssi: -90))
+            await bench.directory.handle(.heard(sighting.id, sighting.link, rssi: -90))
             await bench.directory.hear(SettingsNews(of: [sighting.id]))
             if number == 0 { #expect(try await Lists(of: self) != before) }
-            await bench.directory.take(.vanished(sighting))
+            await bench.directory.handle(.vanished(sighting))
             // Finds a list that grows before it makes the rest take long.
             if number == 100 { try #require(await Lists(of: self) == before) }
         }
@@ -60,9 +60,9 @@ struct PassersByTests {
         let (alias, meter) = (try passerBy(1), try passerBy(2).id)
         try await bench.settings.add(alias: alias.id, of: meter)
 
-        await bench.directory.take(.appeared(alias))
+        await bench.directory.handle(.appeared(alias))
         #expect(await bench.directory.status().map(\.id) == ["\(meter)"])
-        await bench.directory.take(.vanished(alias))
+        await bench.directory.handle(.vanished(alias))
 
         #expect(await bench.directory.status().isEmpty && recordings.meters.isEmpty)
         try await leave()
@@ -70,10 +70,10 @@ struct PassersByTests {
 
     @Test func recordedPasserBy_isRecordedOn_andGoesWithTheEndOfThat() async throws {
         let sighting = try passerBy(1)
-        await bench.directory.take(.appeared(sighting))
+        await bench.directory.handle(.appeared(sighting))
         _ = try await recordings.start(sighting.id, name: nil)
 
-        await bench.directory.take(.vanished(sighting))
+        await bench.directory.handle(.vanished(sighting))
         #expect(await bench.directory.status().isEmpty && recordings.meters == [sighting.id])
         #expect(try await recordings.stop(sighting.id).end == .hand)
 
@@ -101,7 +101,7 @@ struct PassersByTests {
     @Test func statusOfManyMeters_isOneLookAtAll() async throws {
         try await bench.plugIn(.um25c)
         let one = await workOfAStatus()
-        for number in 0..<20 { await bench.directory.take(.appeared(try passerBy(number))) }
+        for number in 0..<20 { await bench.directory.handle(.appeared(try passerBy(number))) }
 
         #expect(await bench.directory.status().count == 21)
         #expect(await workOfAStatus() == one)

@@ -37,12 +37,12 @@ struct RadioDemandTests {
     @Test(arguments: [LinkAddress.Transport.ble, .spp])
     func meterThatIsWanted_isMissing_onItsRadio_untilNobodyWantsIt(transport: LinkAddress.Transport) async throws {
         let link = try link(over: transport)
-        await bench.directory.take(.appeared(Sighting(id: .um, model: .um25c, name: nil, link: link)))
+        await bench.directory.handle(.appeared(Sighting(id: .um, model: .um25c, name: nil, link: link)))
         #expect(demand() == RadioDemand())
 
         _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
         #expect(demand().missing == (transport == .spp ? [.ble: 1, .spp: 1] : [.ble: 1]))
-        await bench.directory.take(.vanished(Sighting(id: .um, model: .um25c, name: nil, link: link)))
+        await bench.directory.handle(.vanished(Sighting(id: .um, model: .um25c, name: nil, link: link)))
         #expect(demand().missing == (transport == .spp ? [.ble: 1, .spp: 1] : [.ble: 1]))
 
         _ = try await bench.directory.disconnect("\(MeterID.um)")
@@ -62,7 +62,7 @@ struct RadioDemandTests {
     @Test func meterThatAnotherHostHas_isDistant_andNotMissing() async throws {
         let distant = DirectoryBench(InMemoryMeterStore(), gate: ElsewhereGate())
         let link = try link(over: .ble)
-        await distant.directory.take(.appeared(Sighting(id: .um, model: .um25c, name: nil, link: link)))
+        await distant.directory.handle(.appeared(Sighting(id: .um, model: .um25c, name: nil, link: link)))
         _ = try await distant.directory.connect("\(MeterID.um)", ConnectRequest())
         #expect(demand(distant) == RadioDemand(hasDistant: true))
         #expect(await distant.leave() == .none)

@@ -32,7 +32,7 @@ struct SessionRecordingTests {
         bench.host.loop.advance(by: .seconds(10))
 
         bench.host.links.unplug(.port)
-        await bench.directory.take(.vanished(.of(.um25c, id: .um)))
+        await bench.directory.handle(.vanished(.of(.um25c, id: .um)))
         bench.host.loop.advance(by: .seconds(60))
         try await bench.plugIn(.um25c)
         bench.host.loop.advance(by: .seconds(10))

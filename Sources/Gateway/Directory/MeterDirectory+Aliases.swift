@@ -78,7 +78,7 @@ extension MeterDirectory {
                 await saveOrLog(former)
             }
             await sessions[meter]?.vanished(from: sighting.link)
-            await take(.appeared(sighting))
+            await handle(.appeared(sighting))
         }
     }
 
@@ -136,7 +136,7 @@ extension MeterDirectory {
             await saveOrLog(forgotten)
             removeKnown(alias)
         }
-        for link in links { await take(.appeared(Sighting(id: alias, model: model, name: nil, link: link))) }
+        for link in links { await handle(.appeared(Sighting(id: alias, model: model, name: nil, link: link))) }
         if wasWanted, known[meter]?.isWanted != true {
             _ = await remember(meter, model: nil, isWanted: true)
             await sessions[meter]?.connect()

@@ -38,7 +38,7 @@ extension MeterDirectory {
         logger.notice("a meter was forgotten", metadata: ["meter.id": "\(id)"])
         gone.is_here = !wasDeclared && !links.isEmpty
         for link in links where !wasDeclared {
-            await take(.appeared(Sighting(id: id, model: model, name: nil, link: link)))
+            await handle(.appeared(Sighting(id: id, model: model, name: nil, link: link)))
         }
         return gone
     }

@@ -5,7 +5,7 @@ package import MeterModel
 /// What the watchers of ports and radios report.
 extension MeterDirectory {
     /// Handles what a watcher reported. `run` calls it for each event, in order.
-    package func take(_ event: SightingEvent) async {
+    package func handle(_ event: SightingEvent) async {
         guard !isShuttingDown else { return }
         switch event {
         case .appeared(var sighting):
@@ -40,7 +40,7 @@ extension MeterDirectory {
     }
 
     /// Handles what a session found out. `run` calls it for each discovery, in order.
-    package func take(_ discovery: MeterDiscovery) async {
+    package func handle(_ discovery: MeterDiscovery) async {
         switch discovery {
         case .model(let model, let id):
             var meter = known[id] ?? KnownMeter(id: id)

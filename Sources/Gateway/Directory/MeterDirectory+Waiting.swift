@@ -17,7 +17,7 @@ extension MeterDirectory {
             } else if isSought, let patience = request.wait_ms {
                 // The search begins with the grant, and so does the wait for data.
                 let patience = Duration.wait(patience)
-                try await take(await session.waitForPermission(patience), of: session, after: patience)
+                try await check(await session.waitForPermission(patience), of: session, after: patience)
             }
             if let patience = request.wait_ms { try await waitForData(session, patience: .wait(patience)) }
         } catch {
@@ -34,16 +34,16 @@ extension MeterDirectory {
     private func waitForTurn(_ session: DeviceSession, patience: Duration) async throws(GatewayError) {
         let outcome = await session.waitForPermission(patience)
         guard outcome == .timedOut, let refusal = await session.refusal else {
-            return try await take(outcome, of: session, after: patience)
+            return try await check(outcome, of: session, after: patience)
         }
         throw held(session.id, refusal, "still after \(patience.milliseconds) ms")
     }
 
     private func waitForData(_ session: DeviceSession, patience: Duration) async throws(GatewayError) {
-        try await take(await session.waitForData(patience), of: session, after: patience)
+        try await check(await session.waitForData(patience), of: session, after: patience)
     }
 
-    private func take(
+    private func check(
         _ outcome: DeviceSession.DataWait, of session: DeviceSession, after patience: Duration
     ) async throws(GatewayError) {
         switch outcome {

@@ -59,7 +59,7 @@ extension MeterDirectory {
         guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
             dependencies.ports.isThere(path), let session = sessions[id], await !session.isPresent
         else { return }
-        await take(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
+        await handle(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
 
     /// How long to ask the zone for a meter that is not here: a take-over may have to wait for the end of the holder's

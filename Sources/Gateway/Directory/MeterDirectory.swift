@@ -64,7 +64,7 @@ package actor MeterDirectory {
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
         await withDiscardingTaskGroup { group in
             group.addTask { [weak self, discoveries] in
-                for await discovery in discoveries.stream { await self?.take(discovery) }
+                for await discovery in discoveries.stream { await self?.handle(discovery) }
             }
             let sources: [(any SightingSource)?] = [dependencies.ports, dependencies.radios]
             group.addTask {
@@ -75,7 +75,7 @@ package actor MeterDirectory {
                 }
                 continuation.finish()
             }
-            for await event in stream { await take(event) }
+            for await event in stream { await handle(event) }
             group.cancelAll()
         }
     }

@@ -38,7 +38,7 @@ package struct LeaseBoard: Sendable {
     package mutating func listFailed(at now: MonotonicTime) { listedAt = now }
 
     /// An event or an answer told about one lease.
-    package mutating func take(_ lease: LeaseView, at now: MonotonicTime) {
+    package mutating func update(_ lease: LeaseView, at now: MonotonicTime) {
         if let known = entries[lease.meter], known.lease.token > lease.token { return }
         guard lease.state != .free || !lease.waiting.isEmpty else {
             entries[lease.meter] = nil

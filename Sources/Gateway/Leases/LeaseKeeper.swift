@@ -114,14 +114,14 @@ package actor LeaseKeeper {
 
     // MARK: Events in the cloud
 
-    package func take(_ event: CloudEvent) {
+    package func handle(_ event: CloudEvent) {
         let now = loop.now
         switch event {
         case .opened:
             for meter in meters { entries[meter]?.machine.cloudReached(at: now, random: nextRandom()) }
             list()
         case .lease(let lease):
-            board.take(lease, at: now)
+            board.update(lease, at: now)
             for meter in meters where entries[meter]?.leasedAs == lease.meter {
                 react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
             }
@@ -363,7 +363,7 @@ package actor LeaseKeeper {
         noted(outcome)
         switch outcome {
         case .success(.granted(let lease)):
-            board.take(lease, at: loop.now)
+            board.update(lease, at: loop.now)
             entries[meter]?.leasedAs = lease.meter
             entries[meter]?.searchTime = LeaseTiming.searchTime(after: lease)
             grants.yield(lease.token)
@@ -372,7 +372,7 @@ package actor LeaseKeeper {
                 "lease granted", metadata: ["meter.id": "\(meter)", "lease.token": "\(lease.token.rawValue)"])
             react(meter) { $0.granted(lease, sentAt: sentAt, at: $1, random: $2) }
         case .success(.refused(let reason, let lease, let retryAfter)):
-            if let lease { board.take(lease, at: loop.now) }
+            if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             tellRefusal(meter, reason, lease)
         case .failure(let failure):
@@ -404,13 +404,13 @@ package actor LeaseKeeper {
             }
             switch answers[index] {
             case .renewed(let lease):
-                board.take(lease, at: loop.now)
+                board.update(lease, at: loop.now)
                 // A stricter zone policy takes effect at once, for all of this host's meters; a laxer one at the next
                 // acquire.
                 if lease.terms.policy == .strict, hostPolicy == .keep, zonePolicy == .keep { policyIs(.strict) }
                 react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, random: $2) }
             case .lost(let loss, let lease):
-                if let lease { board.take(lease, at: loop.now) }
+                if let lease { board.update(lease, at: loop.now) }
                 react(meter) { $0.renewalLost(loss, of: leases[index].token, lease, at: $1, random: $2) }
             }
         }

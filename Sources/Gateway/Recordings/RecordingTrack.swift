@@ -18,16 +18,16 @@ package final class RecordingTrack: Sendable {
     /// What goes on, nil where nothing does.
     package var recording: Recording? { machine.withLock { $0.recording } }
 
-    package func append(_ reading: TimedReading) { take { $0.received(reading) } }
+    package func append(_ reading: TimedReading) { handle { $0.received(reading) } }
 
     package func linkLost() { machine.withLock { $0.linkLost() } }
 
     /// The meter is held with this token from now on; 0: without a lease.
     package func leased(_ token: UInt64) { machine.withLock { $0.token = token } }
 
-    package func apply(_ rules: RecordingRules) { take { $0.rulesChanged(rules) } }
+    package func apply(_ rules: RecordingRules) { handle { $0.rulesChanged(rules) } }
 
-    func woke(at wall: WallTime, _ now: MonotonicTime) { take { $0.woke(at: wall, now) } }
+    func woke(at wall: WallTime, _ now: MonotonicTime) { handle { $0.woke(at: wall, now) } }
 
     /// - Returns: nil where one goes on already.
     func start(name: String?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {
@@ -48,7 +48,7 @@ package final class RecordingTrack: Sendable {
         machine.withLock { $0.described(name: name, note: note) }
     }
 
-    private func take(_ event: (inout RecordingMachine) -> RecordingMachine.Outcome) {
+    private func handle(_ event: (inout RecordingMachine) -> RecordingMachine.Outcome) {
         switch machine.withLock({ event(&$0) }) {
         case .none: break
         case .started(let recording), .ended(let recording): tell(recording)

@@ -107,7 +107,7 @@ package actor DeviceSession {
         if let seen = sighting.model, seen != model { change(to: seen) }
         takePreferredLink()
         adoptSettings()
-        note("device present at \(sighting.link.display)") { machine.appeared(at: loop.now) }
+        apply(because: "device present at \(sighting.link.display)") { machine.appeared(at: loop.now) }
         wake()
     }
 
@@ -133,8 +133,8 @@ package actor DeviceSession {
         guard !isShutDown else { return }
         attachToGate()
         adoptSettings()
-        take(options)
-        note("connect asked for") { machine.connectWanted(at: loop.now) }
+        adopt(options)
+        apply(because: "connect asked for") { machine.connectWanted(at: loop.now) }
         wake()
     }
 
@@ -188,7 +188,7 @@ package actor DeviceSession {
     private func wake() {
         stopAtHardStop()
         endSearchInVain()
-        let action = note(nil) { machine.woke(at: loop.now, random: rng.next()) }
+        let action = apply(because: nil) { machine.woke(at: loop.now, random: rng.next()) }
         switch action {
         case .openChannel: openChannel()
         case .requestPermission: claim.ask(over: leaseTransport)
@@ -221,7 +221,7 @@ package actor DeviceSession {
     }
 
     private func channelOpened() {
-        switch note("link up", { machine.channelOpened(at: loop.now) }) {
+        switch apply(because: "link up", { machine.channelOpened(at: loop.now) }) {
         case .setUpLine:
             line.cameUp()
             past.forgetTraffic()
@@ -266,7 +266,7 @@ package actor DeviceSession {
         let wasUp = line.isUp
         if ending.isLoss, wasUp { counters.disconnects += 1 }
         if ending.isFault, let link { links.failed(link) }
-        if note(cause, event) { closeLine(hasFarewell: ending.hasFarewell) }
+        if apply(because: cause, event) { closeLine(hasFarewell: ending.hasFarewell) }
         claim.giveBack(ending.end ?? (wasUp ? .linkLost : .attemptFailed))
     }
 
@@ -298,7 +298,7 @@ package actor DeviceSession {
     /// Applies an event to the machine, and logs a change of state with its cause. Without one, the cause is time
     /// passing.
     @discardableResult
-    private func note<Action>(_ cause: String?, _ event: () -> Action) -> Action {
+    private func apply<Action>(because cause: String?, _ event: () -> Action) -> Action {
         let before = machine.state
         let action = event()
         if machine.state != before { stateChanged(from: before, because: cause ?? timeCause(from: before)) }
@@ -318,7 +318,7 @@ package actor DeviceSession {
 
     private func stateChanged(from before: ConnectionState, because cause: String) {
         stateSince = loop.wallNow
-        past.note(from: before, to: machine.state, cause: cause, at: loop.now)
+        past.record(from: before, to: machine.state, cause: cause, at: loop.now)
         logger.info(
             "meter state changed",
             metadata: ["from": "\(before.rawValue)", "to": "\(machine.state.rawValue)", "cause": "\(cause)"])
@@ -446,7 +446,7 @@ package actor DeviceSession {
     private func startExchange() {
         let now = loop.now
         // The machine ignores this if another driver takes over a link that was already set up.
-        _ = note("line set up") { machine.lineReady(at: now) }
+        _ = apply(because: "line set up") { machine.lineReady(at: now) }
         guard line.isUp, let rhythm = times?.rhythm else { return }
         line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
         if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
@@ -464,7 +464,7 @@ package actor DeviceSession {
     /// Keeps what crossed the link until it brings a reading, for a maintainer.
     private func crossed(_ record: TrafficRecord) {
         if traffic.hasListeners { traffic.yield(record) }
-        if !line.hasReading { past.note(record) }
+        if !line.hasReading { past.record(record) }
     }
 
     /// Sets the times that follow from the model and from a person's settings.
@@ -472,7 +472,7 @@ package actor DeviceSession {
         guard let times else { return }
         line.exchange?.rhythmChanged(times.rhythm, at: loop.now)
         let timing = times.timing(from: machine.timing)
-        note("other times were set") { machine.timingChanged(timing, at: loop.now) }
+        apply(because: "other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
         recording?.apply(settings.recordingRules(staleAfter: timing.staleAfter))
         tellSettings()
@@ -545,7 +545,7 @@ package actor DeviceSession {
     }
 
     private func markCommunicating(at now: MonotonicTime) {
-        note("request sent") { machine.requestSent(at: now) }
+        apply(because: "request sent") { machine.requestSent(at: now) }
     }
 
     private func received(_ bytes: [UInt8]) {
@@ -559,7 +559,7 @@ package actor DeviceSession {
         guard var driver = self.driver.take() else { return }
         var found: ModelName?
         driver.receive(bytes) { event in
-            if case .identified(let model) = event { found = model } else { take(event, at: now, wallNow) }
+            if case .identified(let model) = event { found = model } else { handle(event, at: now, wallNow) }
         }
         self.driver = driver
         if let found { identified(as: found) }
@@ -567,12 +567,12 @@ package actor DeviceSession {
         arm()
     }
 
-    private func take(_ event: MeterEvent, at now: MonotonicTime, _ wallNow: WallTime) {
+    private func handle(_ event: MeterEvent, at now: MonotonicTime, _ wallNow: WallTime) {
         switch event {
         case .frame(let frame):
             line.exchange?.answered()
             if device == nil { learn(from: frame) }
-            take(frame, at: now, wallNow)
+            handle(frame, at: now, wallNow)
         case .acknowledged:
             line.exchange?.answered()
         case .rejected:
@@ -591,12 +591,12 @@ package actor DeviceSession {
     }
 
     /// Handles a frame. One without a measurement, such as "ok", answers a request but is not data.
-    private func take(_ frame: Frame, at now: MonotonicTime, _ wallNow: WallTime) {
+    private func handle(_ frame: Frame, at now: MonotonicTime, _ wallNow: WallTime) {
         var hasData = false
         frame.forEachReading { reading in
             if !hasData {
                 hasData = true
-                note("valid frame") { machine.frameReceived(at: now) }
+                apply(because: "valid frame") { machine.frameReceived(at: now) }
             }
             publish(TimedReading(wallTime: wallNow, time: now, reading: reading))
         }
@@ -604,7 +604,7 @@ package actor DeviceSession {
 
     private func publish(_ reading: TimedReading) {
         counters.readings += 1
-        latest.take(reading)
+        latest.add(reading)
         if !line.hasReading { past.forgetTraffic() }
         line.broughtReading()
         track.append(reading.wallTime, reading.reading)
@@ -641,7 +641,7 @@ package actor DeviceSession {
         if machine.awaitsPermission {
             if machine.asksFirst {
                 claim.ask(over: leaseTransport)
-            } else if note("no permission needed", { machine.permitted(at: loop.now) }) == .openChannel {
+            } else if apply(because: "no permission needed", { machine.permitted(at: loop.now) }) == .openChannel {
                 openChannel()
             }
         } else if line.channel != nil, machine.asksFirst {
@@ -651,10 +651,10 @@ package actor DeviceSession {
     }
 
     private func attachToGate() {
-        claim.attach { [weak self] verdict in self?.assumeIsolated { $0.take(verdict) } }
+        claim.attach { [weak self] verdict in self?.assumeIsolated { $0.handle(verdict) } }
     }
 
-    private func take(_ options: ConnectOptions) {
+    private func adopt(_ options: ConnectOptions) {
         prefer(options.link)
         claim.adopt(options, isPresent: machine.isPresent)
         machine.asksFirst = claim.asksFirst
@@ -680,7 +680,7 @@ package actor DeviceSession {
         chooseLink()
     }
 
-    private func take(_ verdict: LinkVerdict) {
+    private func handle(_ verdict: LinkVerdict) {
         switch verdict {
         case .permitted(let permission): permitted(permission)
         case .refused(let refusal): refused(refusal)
@@ -697,7 +697,7 @@ package actor DeviceSession {
         }
         if search != nil { return granted(permission) }
         if line.channel == nil {
-            switch note("permitted", { machine.permitted(at: loop.now) }) {
+            switch apply(because: "permitted", { machine.permitted(at: loop.now) }) {
             case .openChannel:
                 waits.endAll(with: .permitted, of: .permission)
                 openChannel()
@@ -882,7 +882,7 @@ package actor DeviceSession {
     /// Handles bytes that come during a download: they belong to it.
     private func downloadReceived(_ bytes: [UInt8]) {
         guard let (isProgress, act) = download?.received(bytes) else { return }
-        if isProgress { note("log read") { machine.frameReceived(at: loop.now) } }
+        if isProgress { apply(because: "log read") { machine.frameReceived(at: loop.now) } }
         follow(act)
     }
 

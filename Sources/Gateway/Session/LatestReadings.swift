@@ -9,7 +9,7 @@ struct LatestReadings: Sendable {
     /// The last one of each kind of frame.
     private var parts: [TimedReading] = []
 
-    mutating func take(_ reading: TimedReading) {
+    mutating func add(_ reading: TimedReading) {
         latest = reading
         if let index = parts.firstIndex(where: { $0.reading.supported == reading.reading.supported }) {
             parts[index] = reading

@@ -16,12 +16,12 @@ struct SessionPast: Sendable {
     /// Most bytes kept from one record.
     private static let bytesMax = 128
 
-    mutating func note(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
+    mutating func record(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
         if transitions.count >= Self.transitionsMax { transitions.removeFirst() }
         transitions.append((now, from, to, cause))
     }
 
-    mutating func note(_ record: TrafficRecord) {
+    mutating func record(_ record: TrafficRecord) {
         if traffic.count >= Self.trafficMax { traffic.removeFirst() }
         traffic.append(record)
     }

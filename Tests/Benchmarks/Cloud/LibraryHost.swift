@@ -41,7 +41,7 @@ final class LibraryHost: Sendable {
                 link: client, repository: store, loop: loop, rng: rng,
                 changed: { [settings] in await settings.merged(MergeOutcome(changed: $0)) },
                 heard: { [heard] event in
-                    await keeper.take(event)
+                    await keeper.handle(event)
                     heard.yield(event)
                 }), logger: logger)
     }

@@ -66,7 +66,7 @@ final class ChaosHost: Sendable {
         engine = SyncEngine(
             zone: membership.zone, host: store.identity.host, timing: timing,
             dependencies: SyncEngine.Dependencies(
-                link: cloud, repository: store, loop: loop, rng: random, heard: { [keeper] in await keeper.take($0) }),
+                link: cloud, repository: store, loop: loop, rng: random, heard: { [keeper] in await keeper.handle($0) }),
             logger: Self.quiet)
         driver = MeterDriver(
             keeper, loop: loop, journal: journal, zone: membership.zone, generations: place.generations,

@@ -38,7 +38,7 @@ struct DirectoryBench {
     /// Plugs in a simulated meter, which the watcher reports.
     func plugIn(_ model: ModelName, id: MeterID = .um, at path: String = .port, name: String? = nil) async throws {
         host.links.plug(try #require(SimulatorCatalogue.standard.meter(model)), at: path)
-        await directory.take(.appeared(.of(model, id: id, at: path, name: name)))
+        await directory.handle(.appeared(.of(model, id: id, at: path, name: name)))
     }
 
     /// Applies settings as a page from the cloud does: another host wrote them for the UM25C a minute from now.

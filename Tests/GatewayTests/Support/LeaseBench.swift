@@ -32,7 +32,7 @@ struct LeaseBench {
         let keeper = LeaseKeeper(
             identity: identity, authority: link, hostPolicy: policy, zonePolicy: zonePolicy, tokens: tokens,
             loop: loop, rng: SplitMix64(seed: session ?? number), logger: host.log.logger)
-        link.listen { event in keeper.assumeIsolated { $0.take(event) } }
+        link.listen { event in keeper.assumeIsolated { $0.handle(event) } }
         return LeaseHost(host: host, link: link, keeper: keeper, run: Task { await keeper.run() })
     }
 

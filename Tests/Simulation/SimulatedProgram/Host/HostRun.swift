@@ -76,7 +76,7 @@ final class HostRun: @unchecked Sendable {
         var dependencies = SyncEngine.Dependencies(
             link: link, repository: timed, loop: loop, rng: rng,
             changed: { [settings] in await settings.merged(MergeOutcome(changed: $0)) },
-            heard: { await keeper.take($0) }, confirmedToday: { await calendar.confirmed() })
+            heard: { await keeper.handle($0) }, confirmedToday: { await calendar.confirmed() })
         dependencies.today = { try await calendar.today() }
         let engine = SyncEngine(zone: CloudMachine.zone, host: host.id, dependencies: dependencies, logger: .silent)
         (self.engine, self.keeper) = (engine, keeper)

@@ -17,7 +17,7 @@ extension CloudService {
             }
             await settleQueue(of: MeterPlace(zone: name, meter: meter))
         case .queue(let queue, let place):
-            guard queues.take(queue, at: place) else { return }
+            guard queues.update(queue, at: place) else { return }
             await tellQueue(at: place)
             await settleQueue(of: place)
         case .revoked(let credential):

@@ -69,7 +69,7 @@ extension CloudService {
         _ change: QueueEdit, at place: MeterPlace
     ) async throws(CloudFailure) -> (after: QueueState, isNews: Bool) {
         let queue = try await ask { try await engine.changeQueue(at: place) { change($0) } }
-        return (queue, queues.take(queue, at: place))
+        return (queue, queues.update(queue, at: place))
     }
 
     /// As `change`, if it may fail: the next `settleQueue`, or the host, makes up for what is missing.
@@ -85,7 +85,7 @@ extension CloudService {
     /// Reads all queues, to catch changes by other copies that were not reported.
     func readQueues() async {
         do {
-            for place in queues.take(try await engine.queues()) { await tellQueue(at: place) }
+            for place in queues.update(try await engine.queues()) { await tellQueue(at: place) }
         } catch {
             logger.warning("queues cannot be read", metadata: ["error": "\(error)"])
         }

@@ -29,7 +29,7 @@ extension CloudService {
             let outcomes = try await ask {
                 try await engine.modify(records, in: zone, now: now, leaseTime: clock.now())
             }
-            changed.formUnion(batch.take(outcomes, at: places, now: now, zone: zone))
+            changed.formUnion(batch.enter(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {
             // The results of folding are news to the writer too.

@@ -54,14 +54,14 @@ final class EventBuffer: Sendable {
     func next() async -> EventBody? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                take(continuation)
+                deliver(to: continuation)
             }
         } onCancel: {
             end()
         }
     }
 
-    private func take(_ continuation: CheckedContinuation<EventBody?, Never>) {
+    private func deliver(to continuation: CheckedContinuation<EventBody?, Never>) {
         let (answered, event) = state.withLock { state -> (CheckedContinuation<EventBody?, Never>?, EventBody?) in
             switch state {
             case .ended:

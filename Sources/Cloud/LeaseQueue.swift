@@ -38,7 +38,7 @@ struct LeaseQueue: Hashable, Sendable {
     /// first, and listens to the same copy.
     ///
     /// - Returns: whether the queue changed for those to whom it is shown.
-    mutating func take(_ queue: QueueState) -> Bool {
+    mutating func update(_ queue: QueueState) -> Bool {
         guard queue.version > version else { return false }
         version = queue.version
         let (before, head) = (waiters, waiters.first)

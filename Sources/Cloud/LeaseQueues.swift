@@ -34,19 +34,19 @@ final class LeaseQueues: Sendable {
     /// Takes over the state of a queue, in whatever order states arrive.
     ///
     /// - Returns: whether that is news to those to whom it is shown.
-    func take(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.take(queue, at: place) } }
+    func update(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.update(queue, at: place) } }
 
     /// Takes over the state of all queues.
     ///
     /// - Returns: those that changed.
-    func take(_ reading: QueueSnapshot) -> [MeterPlace] {
+    func update(_ reading: QueueSnapshot) -> [MeterPlace] {
         state.withLock { state in
             var news: [MeterPlace] = []
             for place in state.queues.keys where reading.queues[place] == nil {
                 let nobody = QueueState(waiters: [], version: reading.version)
-                if state.take(nobody, at: place) { news.append(place) }
+                if state.update(nobody, at: place) { news.append(place) }
             }
-            for (place, queue) in reading.queues where state.take(queue, at: place) { news.append(place) }
+            for (place, queue) in reading.queues where state.update(queue, at: place) { news.append(place) }
             guard reading.version >= state.readThrough else { return news.sorted() }
             state.readThrough = reading.version
             state.emptied = state.emptied.filter { $0.value > reading.version }
@@ -65,9 +65,9 @@ final class LeaseQueues: Sendable {
 }
 
 extension LeaseQueues.State {
-    fileprivate mutating func take(_ shared: QueueState, at place: MeterPlace) -> Bool {
+    fileprivate mutating func update(_ shared: QueueState, at place: MeterPlace) -> Bool {
         var queue = queues[place] ?? LeaseQueue(version: max(emptied[place] ?? 0, readThrough))
-        let isNews = queue.take(shared)
+        let isNews = queue.update(shared)
         queues[place] = queue.isEmpty ? nil : queue
         emptied[place] = queue.isEmpty && queue.version > readThrough ? queue.version : nil
         return isNews

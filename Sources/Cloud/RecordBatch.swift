@@ -88,7 +88,7 @@ struct RecordBatch {
     /// Enters the engine's outcomes in the results.
     ///
     /// - Returns: the types in which something changed.
-    mutating func take(
+    mutating func enter(
         _ outcomes: [RecordOutcome], at places: [Int], now: WallTime, zone: String
     ) -> Set<RecordType> {
         var changed: Set<RecordType> = []

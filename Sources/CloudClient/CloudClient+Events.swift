@@ -28,15 +28,15 @@ extension CloudClient {
     }
 
     /// Reads events until the stream breaks, and then throws.
-    private func follow(_ take: (CloudEvent) throws(SyncFailure) -> Void) async throws(SyncFailure) -> Never {
+    private func follow(_ hear: (CloudEvent) throws(SyncFailure) -> Void) async throws(SyncFailure) -> Never {
         let index = addressIndex
         let response = try await openStream(at: index)
-        try take(.opened)
+        try hear(.opened)
         var reader = ServerSentEvents()
         do {
             for try await piece in response.body {
                 for event in try reader.append(piece.readableBytesView) {
-                    if let known = try Self.event(event) { try take(known) }
+                    if let known = try Self.event(event) { try hear(known) }
                 }
             }
         } catch let failure as SyncFailure {

@@ -109,8 +109,8 @@ final class EtcdClient: Sendable {
             }
             do throws(EtcdError) {
                 let answer: Answer = try await ask(index, path, body: body, ticket: try await ticket(from: index))
-                try note(answer.storeRevision, noOlderThan: newest, from: addresses[index])
-                note(answer.reign)
+                try check(answer.storeRevision, noOlderThan: newest, from: addresses[index])
+                update(answer.reign)
                 return Asked(answer: answer, failures: attempts)
             } catch {
                 if error.code == .notAuthenticated, settings.user != nil, !hasLoggedIn {
@@ -130,7 +130,7 @@ final class EtcdClient: Sendable {
         }
     }
 
-    private func note(_ revision: Int64, noOlderThan newest: Int64, from address: String) throws(EtcdError) {
+    private func check(_ revision: Int64, noOlderThan newest: Int64, from address: String) throws(EtcdError) {
         guard revision > 0 else { return }
         try state.withLock { state throws(EtcdError) in
             guard revision >= newest else {
@@ -145,7 +145,7 @@ final class EtcdClient: Sendable {
         }
     }
 
-    private func note(_ reign: EtcdReign?) {
+    private func update(_ reign: EtcdReign?) {
         guard let reign else { return }
         let isNews = state.withLock { state in
             guard state.reign != reign else { return false }

@@ -44,10 +44,10 @@ extension EtcdCloudEngine {
                                 let decision = LeaseRules.renew(
                                     lease.token, session: session, of: standing, under: policy, at: now)
                                 return LeaseJob.Step(record: decision.record) {
-                                    answers.take(.success(decision.answer), at: index)
+                                    answers.add(.success(decision.answer), at: index)
                                 }
                             },
-                            fail: { answers.take(.failure($0), at: index) })
+                            fail: { answers.add(.failure($0), at: index) })
                     }, in: zone)
             }
             return try result.get()
@@ -113,22 +113,22 @@ extension EtcdCloudEngine {
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {
             guard let meter = StoreKeys.text(of: entry.key, after: leases) else { continue }
-            if let record = try note(entry, of: MeterPlace(zone: zone, meter: meter), at: now) {
+            if let record = try update(entry, of: MeterPlace(zone: zone, meter: meter), at: now) {
                 news.append((meter, record))
             }
         }
         for beat in beats {
             guard let meter = StoreKeys.text(of: beat.key, after: pulses) else { continue }
-            leaseCache.note(pulse: beat.revision, at: MeterPlace(zone: zone, meter: meter), now: now)
+            leaseCache.update(pulse: beat.revision, at: MeterPlace(zone: zone, meter: meter), now: now)
         }
         leaseCache.wasRead(zone, through: revision)
         return news
     }
 
     /// - Returns: the lease, if another copy has changed its holder or state and that was not known yet.
-    func note(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
+    func update(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
         let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
-        let (next, isNews) = leaseCache.note(seen, at: place, isOwn: author == writer)
+        let (next, isNews) = leaseCache.update(seen, at: place, isOwn: author == writer)
         return isNews ? next.record : nil
     }
 }
@@ -149,7 +149,7 @@ private final class RenewalAnswers: Sendable {
         self.continuation = continuation
     }
 
-    func take(_ answer: Result<LeaseRenewal, EtcdError>, at index: Int) {
+    func add(_ answer: Result<LeaseRenewal, EtcdError>, at index: Int) {
         let all = state.withLock { state -> Result<[LeaseRenewal], EtcdError>? in
             switch answer {
             case .success(let renewal): state.answers[index] = renewal

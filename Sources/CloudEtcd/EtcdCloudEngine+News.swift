@@ -53,7 +53,7 @@ extension EtcdCloudEngine {
                         // Changes from before the watch.
                         await readAllNews(hear)
                     } _: { [self] events in
-                        for event in events { await take(event, hear) }
+                        for event in events { await handle(event, hear) }
                     }
                     return nil
                 } catch {
@@ -93,7 +93,7 @@ extension EtcdCloudEngine {
         try? await clock.sleep(clock.now() + time)
     }
 
-    private func take(_ event: EtcdWatchMessage.Event, _ hear: @Sendable (CloudNews) async -> Void) async {
+    private func handle(_ event: EtcdWatchMessage.Event, _ hear: @Sendable (CloudNews) async -> Void) async {
         let entry = event.kv
         let watched = keys.watched(entry.key)
         if case .queue(let place)? = watched {
@@ -106,7 +106,7 @@ extension EtcdCloudEngine {
             case .head(let zone):
                 if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
             case .lease(let zone, let meter):
-                if let record = try note(entry, of: MeterPlace(zone: zone, meter: meter), at: clock.now()) {
+                if let record = try update(entry, of: MeterPlace(zone: zone, meter: meter), at: clock.now()) {
                     await hear(.lease(record, meter: meter, zone: zone))
                 }
             case .credential:
@@ -116,7 +116,7 @@ extension EtcdCloudEngine {
                 let now = clock.now()
                 for (zone, meters) in try RenewalDigest(entry).zones {
                     for (meter, pulse) in meters {
-                        leaseCache.note(pulse: pulse, at: MeterPlace(zone: zone, meter: meter), now: now)
+                        leaseCache.update(pulse: pulse, at: MeterPlace(zone: zone, meter: meter), now: now)
                     }
                 }
             case .queue, nil: break

@@ -68,7 +68,7 @@ enum RecordRow {
     }
 
     /// Merges one record, as `RecordIntake` says, and puts an alias into force.
-    static func take(
+    static func merge(
         _ record: SyncRecord, into zone: inout StoredZone, now: WallTime, leaseTime: MonotonicTime, in batch: WriteBatch
     ) throws -> RecordOutcome {
         let db = batch.db

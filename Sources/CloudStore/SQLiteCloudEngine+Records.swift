@@ -13,7 +13,7 @@ extension SQLiteCloudEngine {
         try await writer.write(weight: records.count) { [markID] batch in
             var stored = try batch.zone(zone)
             let outcomes = try records.map {
-                try RecordRow.take($0, into: &stored, now: now, leaseTime: leaseTime, in: batch)
+                try RecordRow.merge($0, into: &stored, now: now, leaseTime: leaseTime, in: batch)
             }
             let before = try batch.zone(zone)
             guard before != stored else { return outcomes }

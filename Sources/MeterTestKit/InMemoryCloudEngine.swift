@@ -160,7 +160,7 @@ extension InMemoryCloudEngine {
         try step { state in
             guard let index = state.zones.index(forKey: zone) else { throw CloudFailure.zoneNotFound(zone) }
             let before = state.zones.values[index].zone.sequence
-            let outcomes = records.map { state.zones.values[index].take($0, now: now, leaseTime: leaseTime) }
+            let outcomes = records.map { state.zones.values[index].merge($0, now: now, leaseTime: leaseTime) }
             state.zones.values[index].mark(changesAfter: before, &state.rng)
             return outcomes
         }
@@ -228,7 +228,7 @@ extension InMemoryCloudEngine {
 }
 
 extension InMemoryCloudEngine.StoredZone {
-    fileprivate mutating func take(_ record: SyncRecord, now: WallTime, leaseTime: MonotonicTime) -> RecordOutcome {
+    fileprivate mutating func merge(_ record: SyncRecord, now: WallTime, leaseTime: MonotonicTime) -> RecordOutcome {
         let stored = records[record.key]?.record
         let intake = RecordIntake.decide(
             record, onto: stored, now: now, accepted: accepted, usage: usage, quota: zone.quota)

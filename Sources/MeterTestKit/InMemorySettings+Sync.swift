@@ -47,7 +47,7 @@ extension InMemorySettings: SyncRepository {
                 } else {
                     state.accept(record)
                 }
-                if let merged = answer.merged { state.take(merged, into: &result) }
+                if let merged = answer.merged { state.merge(merged, into: &result) }
             }
             return result
         }
@@ -75,7 +75,7 @@ extension InMemorySettings: SyncRepository {
                 if state.seen[page.type] != nil {
                     state.setAside(record.key, listed: record, into: &result)
                 }
-                state.take(record, into: &result)
+                state.merge(record, into: &result)
                 state.confirm(by: record)
             }
             guard state.seen[page.type] != nil, page.moreComing else {
@@ -148,7 +148,7 @@ extension InMemorySettings.State {
         accepted = accepted.map { max($0, stamp) } ?? stamp
     }
 
-    mutating func take(_ record: SyncRecord, into result: inout MergeOutcome) {
+    mutating func merge(_ record: SyncRecord, into result: inout MergeOutcome) {
         observe(cloud: record.newestStamp)
         if let fault = record.fault {
             park(record.key, isRefused: false, because: fault.description)

@@ -63,7 +63,7 @@ package final class ScriptedCloud: Sendable {
     package func refuse(_ key: RecordKey, with failure: SyncFailure) { state.withLock { $0.refusals[key] = failure } }
 
     /// Accepts this record from now on.
-    package func take(_ key: RecordKey) { state.withLock { $0.refusals[key] = nil } }
+    package func accept(_ key: RecordKey) { state.withLock { $0.refusals[key] = nil } }
 
     /// Refuses batches of more records than this.
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }

@@ -411,14 +411,14 @@ struct LeasePlanTests {
 
     @Test func sights_neverGoBack() {
         let leaseCache = LeaseCache()
-        leaseCache.note(SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 0), at: place)
+        leaseCache.update(SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 0), at: place)
         // The answer to a renewal of the holder before comes late: its time is not the new holder's.
-        leaseCache.note(SeenLease(record: record(1, renewedAt: 40), revision: 5, pulse: 8), at: place)
+        leaseCache.update(SeenLease(record: record(1, renewedAt: 40), revision: 5, pulse: 8), at: place)
 
         #expect(leaseCache.lease(place) == SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 8))
-        leaseCache.note(pulse: 10, at: place, now: .origin + .seconds(60))
+        leaseCache.update(pulse: 10, at: place, now: .origin + .seconds(60))
         #expect(leaseCache.lease(place).record?.renewedAt == .origin + .seconds(60))
-        let again = leaseCache.note(SeenLease(record: record(2, renewedAt: 70), revision: 9, pulse: 10), at: place)
+        let again = leaseCache.update(SeenLease(record: record(2, renewedAt: 70), revision: 9, pulse: 10), at: place)
         #expect(!again.isNews)
         #expect(again.seen.record?.renewedAt == .origin + .seconds(60))
     }

@@ -69,10 +69,10 @@ struct LeaseQueueTests {
 
     @Test func offer_stands_asLongAsItsHostIsFirst_andListensHere() {
         var queue = LeaseQueue()
-        let isNews = queue.take(QueueState(waiters: [waiter(1), waiter(2)], version: 5))
+        let isNews = queue.update(QueueState(waiters: [waiter(1), waiter(2)], version: 5))
         let turns = [UInt64(2), 1, 1].map { queue.canBeHad(at: start, through: .numbered($0)) }
-        let isOldNews = queue.take(QueueState(waiters: [], version: 4))
-        let isNextNews = queue.take(QueueState(waiters: [waiter(1), waiter(3)], version: 6))
+        let isOldNews = queue.update(QueueState(waiters: [], version: 4))
+        let isNextNews = queue.update(QueueState(waiters: [waiter(1), waiter(3)], version: 6))
 
         #expect(turns == [.none, .offer(waiter(1)), .none], "it listens to another copy; its offer; once")
         #expect(isNews && !isOldNews && isNextNews, "what is older changes nothing")
@@ -81,7 +81,7 @@ struct LeaseQueueTests {
         #expect(queue.reserved(at: start + .seconds(9)) == .numbered(1))
         #expect(queue.late(at: start + .seconds(10)) == waiter(1))
         #expect(queue.reserved(at: start + .seconds(10)) == .numbered(3))
-        let isShown = queue.take(QueueState(waiters: [waiter(1, copy: 2), waiter(3)], version: 7))
+        let isShown = queue.update(QueueState(waiters: [waiter(1, copy: 2), waiter(3)], version: 7))
         #expect(!isShown, "it looks as it was")
         #expect(queue.offeredUntil == nil)
     }
@@ -102,9 +102,9 @@ struct LeaseQueueTests {
             let queues = LeaseQueues()
             for step in Array(0..<6).shuffled(using: &rng) {
                 switch step {
-                case 4: _ = queues.take(first)
-                case 5: _ = queues.take(last)
-                default: _ = queues.take(told[step], at: place)
+                case 4: _ = queues.update(first)
+                case 5: _ = queues.update(last)
+                default: _ = queues.update(told[step], at: place)
                 }
             }
             #expect(queues.places == [other], "seed \(seed)")

@@ -33,7 +33,7 @@ struct SyncFullnessLogTests {
             #expect((full.queue.heldBack, full.queue.pending, full.queue.parked) == (1, 1, 0))
             #expect(full.lastSyncError == nil)
 
-            bench.cloud.take(desk)
+            bench.cloud.accept(desk)
             _ = await engine.synchronise()
             let status = await engine.report().status
             #expect(status.fullness == nil)
@@ -57,7 +57,7 @@ struct SyncFullnessLogTests {
         try await bench.running(engine) { results in
             _ = try await results.next()
             let pushes = bench.cloud.calls.count { $0 == .modify }
-            bench.cloud.take(desk)
+            bench.cloud.accept(desk)
             bench.loop.advance(by: .seconds(31))
             try await eventually("nothing waits to be told") { await engine.report().status.queue.pending == 0 }
             #expect(pushes == 1)

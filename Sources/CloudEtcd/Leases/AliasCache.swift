@@ -35,7 +35,7 @@ final class AliasCache: Sendable {
         return MeterPlace(zone: place.zone, meter: seen.book.canonical(place.meter))
     }
 
-    func note(_ seen: SeenAliases, in zone: String) {
+    func update(_ seen: SeenAliases, in zone: String) {
         zones.withLock { zones in
             guard seen.revision > zones[zone]?.revision ?? 0 else { return }
             zones[zone] = seen
@@ -63,7 +63,7 @@ final class AliasCache: Sendable {
         for _ in 0..<Self.roundsMax {
             if let entry = try await client.read([EtcdRange(key: key)]).ranges[0].entries.first {
                 let seen = SeenAliases(book: try StoredAliases(entry).book, revision: entry.revision)
-                note(seen, in: zone)
+                update(seen, in: zone)
                 return seen
             }
             do {

@@ -154,11 +154,11 @@ final class LeaseBatcher: Sendable {
                     revision: answer.revision, keys: keys, now: now)
                 switch outcome {
                 case .done(let seen):
-                    leaseCache.note(seen, at: plan.place, isOwn: true)
+                    leaseCache.update(seen, at: plan.place, isOwn: true)
                     if plan.change == .pulse { pendingRenewals.add(plan.place, pulse: seen.pulse) }
                     plan.deliver()
                 case .changed(let found):
-                    note(found, of: plan)
+                    update(found, of: plan)
                     again[plan.place] = jobs[plan.place]
                 case .failed:
                     failed.append(plan)
@@ -189,15 +189,15 @@ final class LeaseBatcher: Sendable {
             answers = answers.dropFirst(look.count)
             let answer = EtcdTransactionAnswer(revision: 0, succeeded: false, results: results)
             if case .changed(let found) = try plan.outcome(of: answer, revision: 0, keys: keys, now: now()) {
-                note(found, of: plan)
+                update(found, of: plan)
             }
         }
     }
 
-    private func note(_ found: LeasePlan.Found, of plan: LeasePlan) {
-        leaseCache.note(found.lease, at: plan.place)
+    private func update(_ found: LeasePlan.Found, of plan: LeasePlan) {
+        leaseCache.update(found.lease, at: plan.place)
         for (meter, lease) in found.others {
-            leaseCache.note(lease, at: MeterPlace(zone: plan.place.zone, meter: meter))
+            leaseCache.update(lease, at: MeterPlace(zone: plan.place.zone, meter: meter))
         }
         if found.hasOtherAliases { aliases.forget(plan.place.zone, seen: plan.aliases.revision) }
     }

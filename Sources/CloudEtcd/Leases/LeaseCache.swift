@@ -20,7 +20,7 @@ final class LeaseCache: Sendable {
     ///
     /// - Returns: the present state, and whether its holder or state was news.
     @discardableResult
-    func note(_ seen: SeenLease, at place: MeterPlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
+    func update(_ seen: SeenLease, at place: MeterPlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
         zones.withLock { zones in
             let known = zones[place.zone]?.leases[place.meter] ?? .unknown
             let isNews = seen.revision > known.revision
@@ -42,7 +42,7 @@ final class LeaseCache: Sendable {
     }
 
     /// A pulse of which only the revision is known.
-    func note(pulse: Int64, at place: MeterPlace, now: MonotonicTime) {
+    func update(pulse: Int64, at place: MeterPlace, now: MonotonicTime) {
         zones.withLock { zones in
             guard var known = zones[place.zone]?.leases[place.meter], pulse > known.pulse else { return }
             known.pulse = pulse

@@ -50,11 +50,11 @@ struct AliasBasis: Sendable {
         }
 
         /// The alias has been in force since `revision`.
-        func note(_ revision: Int64, in zone: String, _ aliases: AliasCache, _ leaseCache: LeaseCache) {
-            aliases.note(SeenAliases(book: book, revision: revision), in: zone)
+        func putInForce(at revision: Int64, in zone: String, _ aliases: AliasCache, _ leaseCache: LeaseCache) {
+            aliases.update(SeenAliases(book: book, revision: revision), in: zone)
             for (meter, record) in freed {
                 let seen = SeenLease(record: record, revision: revision, pulse: leases[meter]?.pulse ?? 0)
-                leaseCache.note(seen, at: MeterPlace(zone: zone, meter: meter), isOwn: true)
+                leaseCache.update(seen, at: MeterPlace(zone: zone, meter: meter), isOwn: true)
             }
         }
     }

@@ -130,7 +130,7 @@ final class RecordBatcher: Sendable {
             while done < slice.count {
                 var news: [RecordOutcome] = []
                 for item in slice[done...] {
-                    guard let outcome = plan.take(item.record, now: item.times.now) else { break }
+                    guard let outcome = plan.merge(item.record, now: item.times.now) else { break }
                     news.append(outcome)
                 }
                 guard let next = try await carryOut(plan, in: zone) else {
@@ -220,7 +220,7 @@ final class RecordBatcher: Sendable {
             }
             // This copy may know from before since when it has been so.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
-            read[meter] = leases.note(lease, at: MeterPlace(zone: zone, meter: meter)).seen
+            read[meter] = leases.update(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }
         return AliasBasis(seen: seen, leases: read, leaseTime: item.times.leaseTime)
     }
@@ -237,7 +237,7 @@ final class RecordBatcher: Sendable {
             revision = entry.revision
         }
         if plan.mark != nil { state.withLock { $0.marked[zone] = plan.life } }
-        plan.followed?.note(revision, in: zone, aliases, leases)
+        plan.followed?.putInForce(at: revision, in: zone, aliases, leases)
         heads.wrote(zone, from: plan.sequence, to: plan.head.sequence)
         return RecordPlan(
             zone: zone, keys: keys, head: plan.head, headRevision: revision, quota: plan.quota, usage: plan.usage,

@@ -60,7 +60,7 @@ struct RecordPlan: Sendable {
     var records: [RecordKey: StoredRecord] { stored.merging(changed) { $1 } }
 
     /// - Returns: nil if there is no more room for it in this request.
-    mutating func take(_ record: SyncRecord, now: WallTime) -> RecordOutcome? {
+    mutating func merge(_ record: SyncRecord, now: WallTime) -> RecordOutcome? {
         let present = changed[record.key] ?? stored[record.key]
         let intake = RecordIntake.decide(
             record, onto: present?.record, now: now, accepted: head.accepted, usage: usage, quota: quota)

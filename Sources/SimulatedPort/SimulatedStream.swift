@@ -42,7 +42,7 @@ package struct SimulatedStream: ~Copyable {
     private mutating func hear(_ buffer: ReadBuffer) throws(Errno) -> Heard {
         guard let bytes = try buffer.readUntilEnd(input) else { return .something }
         if bytes.isEmpty { return .end }
-        for message in framing.take(bytes) { try say(meter.receive(message, at: time)) }
+        for message in framing.unwrap(bytes) { try say(meter.receive(message, at: time)) }
         return .something
     }
 

@@ -18,8 +18,8 @@ package struct StreamFraming: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Takes bytes that came, and gives the messages that are now whole. Empty ones are skipped.
-    package mutating func take(_ bytes: [UInt8]) -> [[UInt8]] {
+    /// Adds bytes that came, and gives the messages that are now whole. Empty ones are skipped.
+    package mutating func unwrap(_ bytes: [UInt8]) -> [[UInt8]] {
         guard form == .framed else { return bytes.isEmpty ? [] : [bytes] }
         waiting += bytes
         var messages: [[UInt8]] = []

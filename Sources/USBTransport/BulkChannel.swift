@@ -156,14 +156,14 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
                     if readiness.isOver { lose(Errno(ENODEV)) }
                     return
                 }
-                try take(event, from: port)
+                try handle(event, from: port)
             } catch {
                 return lose(error)
             }
         }
     }
 
-    private func take(_ event: BulkEvent, from port: any BulkPort) throws(Errno) {
+    private func handle(_ event: BulkEvent, from port: any BulkPort) throws(Errno) {
         switch event {
         case .received(let bytes):
             halts = 0

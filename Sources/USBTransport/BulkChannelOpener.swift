@@ -31,15 +31,15 @@ package struct BulkChannelOpener: ChannelOpener {
     static func port(at path: String, _ devices: DeviceTable) throws(ChannelFailure) -> any BulkPort {
         let node = try USBNode(opening: path)
         do {
-            return try take(node, at: path, devices)
+            return try claimInterface(of: node, at: path, devices)
         } catch {
             node.descriptor.closeElsewhere()
             throw error
         }
     }
 
-    private static func take(
-        _ node: USBNode, at path: String, _ devices: DeviceTable
+    private static func claimInterface(
+        of node: USBNode, at path: String, _ devices: DeviceTable
     ) throws(ChannelFailure) -> BulkNode {
         // A file without descriptors is not a USB device.
         let descriptors = (try? node.descriptors()) ?? []

@@ -32,7 +32,7 @@ struct SimulatedStreamTests {
 
         let said = try play(meter, hearing: framing.wrap(Array("query".utf8) + Array("getva".utf8)), as: .framed)
 
-        #expect(framing.take(said).map(\.count) == [4, 64, 64, 64])
+        #expect(framing.unwrap(said).map(\.count) == [4, 64, 64, 64])
     }
 
     @Test func rawBytes_areTheMetersAndNothingElse() throws {

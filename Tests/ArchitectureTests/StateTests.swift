@@ -4,11 +4,8 @@ import Testing
 /// State belongs to one file. An extension in another one may look at it; one that changes it makes a room of two files
 /// whose rules nobody can read in one place. A type that grows is cut into parts that hide their state, not into files.
 struct StateTests {
-    /// How many stored properties other files of the same target may change, of the types of which they extend: actors,
-    /// classes and state machines. Every other such type has none. A figure that is not reached any more is lowered.
-    private static let exposed = [
-    ]
-
+    /// Of a type that is extended in other files of its target no stored property can be changed there: actors, classes and
+    /// state machines.
     @Test func typesWithExtensionsElsewhere_hideTheirState() throws {
         var found: [String: Int] = [:]
         for target in try SourceTree.targets(in: SourceTree.sources) {
@@ -20,7 +17,7 @@ struct StateTests {
                 }
             }
         }
-        #expect(found == Self.exposed)
+        #expect(found.isEmpty)
     }
 
     @Test func typeFinder_findsWhatOthersMayChange() {

@@ -51,7 +51,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
-        // MARK: Layer 0 - values and machines: no I/O, no clock, no dice, no Foundation
+        // MARK: Layer 0 - values and machines: no I/O, no clock, no random numbers, no Foundation
 
         .target(name: "MeterModel"),
         .target(

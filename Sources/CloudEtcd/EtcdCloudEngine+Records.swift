@@ -3,8 +3,6 @@ package import CloudAPI
 package import MeterModel
 package import SettingsCore
 
-package import struct SettingsCore.SyncRecord
-
 extension EtcdCloudEngine {
     package func modify(
         _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime

@@ -4,8 +4,6 @@ import GRDB
 package import MeterModel
 package import SettingsCore
 
-package import struct SettingsCore.SyncRecord
-
 extension SQLiteCloudEngine {
     package func modify(
         _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime

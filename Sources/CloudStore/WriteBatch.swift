@@ -84,7 +84,7 @@ final class WriteBatch {
     /// Puts an alias into force.
     ///
     /// - Returns: the reason if it cannot be.
-    func follow(_ record: SettingsCore.SyncRecord, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
+    func follow(_ record: SyncRecord, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
         .Fate?
     {
         let book = aliases(in: zone)

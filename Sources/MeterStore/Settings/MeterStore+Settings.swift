@@ -5,8 +5,6 @@ package import SettingsCore
 package import SyncCore
 import Synchronization
 
-package import struct SettingsCore.SyncRecord
-
 extension MeterStore: SettingsRepository {
     package func hostIdentity() async throws(StoreError) -> HostID {
         try await access("read") { db in try HostRow(db).id }

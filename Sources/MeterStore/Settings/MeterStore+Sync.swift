@@ -4,8 +4,6 @@ import MeterModel
 package import SettingsCore
 package import SyncCore
 
-package import struct SettingsCore.SyncRecord
-
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
         try await access("read") { db in

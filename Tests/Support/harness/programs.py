@@ -16,10 +16,15 @@ from .waiting import SOON, Ended, Failure, wait
 _starter = concurrent.futures.ThreadPoolExecutor(max_workers=1)
 
 
+# Started by setpriv, with the process that is to be its parent. Where that one ended before setpriv had asked for the
+# signal, none comes any more, and the parent is another: prctl(2), PR_SET_PDEATHSIG.
+_unless_orphaned = '[ "$PPID" = "$0" ] && exec "$@"'
+
+
 def spawn(arguments, **options):
-    """Starts a program which the kernel kills when this one ends, however it does."""
-    return _starter.submit(
-        subprocess.Popen, ["setpriv", "--pdeathsig", "KILL", *arguments], **options).result()
+    """Starts a program which the kernel kills when this one ends, however and whenever it does."""
+    arguments = ["setpriv", "--pdeathsig", "KILL", "sh", "-c", _unless_orphaned, str(os.getpid()), *arguments]
+    return _starter.submit(subprocess.Popen, arguments, **options).result()
 
 
 def free_ports(count):

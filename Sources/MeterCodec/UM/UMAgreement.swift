@@ -24,21 +24,23 @@ enum UMAgreement {
             return .implausibleField(offset: 122)
         }
         if !UMChargingMode(word: Int(block.u16BE(100))).isSent { return .implausibleField(offset: 100) }
-        return counterOffsets.first { !countersAgree(block, at: $0) }.map { .implausibleField(offset: $0) }
+        // The ten groups and the recorder: a charge, followed by its energy.
+        for group in 0..<10 where !countersAgree(block, at: 16 + 8 * group) {
+            return .implausibleField(offset: 16 + 8 * group)
+        }
+        return countersAgree(block, at: 102) ? nil : .implausibleField(offset: 102)
     }
 
     /// A number as the meter sends it, and the range that it may stand for.
     private struct Measured {
-        let value: Double
-        let step: Double
+        let least: Double
+        let most: Double
 
         init(steps: UInt16, perUnit: Double) {
-            value = Double(steps) / perUnit
-            step = 1 / perUnit
+            let step = 1 / perUnit
+            least = Double(max(1, steps) - 1) * step
+            most = (Double(steps) + 1) * step
         }
-
-        var least: Double { max(0, value - step) }
-        var most: Double { value + step }
     }
 
     /// - Parameters:
@@ -65,23 +67,19 @@ enum UMAgreement {
     /// 9999.9 Ω, in tenths of an ohm.
     static let openCircuit: UInt32 = 99_999
 
-    /// Offsets at which a charge is followed by its energy: the ten groups and the recorder.
-    private static let counterOffsets = (0..<10).map { 16 + 8 * $0 } + [102]
-
     /// Whether a charge agrees with its energy. A charge stops at 99999 mAh while its energy keeps counting (a
     /// published block has 797730 mWh beside it). Below that, an energy is its charge at some measured voltage, both
     /// truncated to whole numbers. The lower limit is far below the voltage that a meter runs at, as one with its own
     /// supply may count at less.
     private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        let charge = block.u32BE(offset)
-        let energy = Double(block.u32BE(offset + 4))
-        guard charge <= chargeMax else { return false }
-        guard energy >= Double(charge) * 0.5 - 1 else { return false }
-        return energy <= (charge == chargeMax ? 999_999_999 : Double(charge + 1) * UMPlausibility.voltageMax)
+        let charge = Int(block.u32BE(offset))
+        let energy = Int(block.u32BE(offset + 4))
+        guard charge <= chargeMax, 2 * (energy + 1) >= charge else { return false }
+        return energy <= (charge == chargeMax ? 999_999_999 : (charge + 1) * UMPlausibility.voltageMax)
     }
 
     /// In milliampere-hours.
-    static let chargeMax: UInt32 = 99_999
+    static let chargeMax = 99_999
 }
 
 /// Whether a meter's blocks must agree with themselves, judged by what it has sent so far.

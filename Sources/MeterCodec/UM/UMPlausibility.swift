@@ -16,7 +16,7 @@ enum UMPlausibility {
     }
 
     /// Volts; the models measure up to 24.
-    static let voltageMax = 30.0
+    static let voltageMax = 30
     /// Factor by which the displayed current may exceed the model's range.
     private static let currentMargin = 1.25
 
@@ -42,9 +42,9 @@ enum UMPlausibility {
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
         let currentMax = scales.currentMax * currentMargin
-        if Double(block.u16BE(2)) > voltageMax * scales.voltage { return .implausibleField(offset: 2) }
+        if Double(block.u16BE(2)) > Double(voltageMax) * scales.voltage { return .implausibleField(offset: 2) }
         if Double(block.u16BE(4)) > currentMax * scales.current { return .implausibleField(offset: 4) }
-        if Double(block.u32BE(6)) > voltageMax * currentMax * 1000 { return .implausibleField(offset: 6) }
+        if Double(block.u32BE(6)) > Double(voltageMax) * currentMax * 1000 { return .implausibleField(offset: 6) }
         if !temperaturesAgree(celsius: Int(block.u16BE(10)), fahrenheit: Int(block.u16BE(12))) {
             return .implausibleField(offset: 10)
         }

@@ -63,6 +63,7 @@ let package = Package(
         .target(name: "ConnectionCore", dependencies: ["MeterModel"]),
         .target(name: "SettingsCore", dependencies: ["MeterModel"]),
         .target(name: "LeaseCore", dependencies: ["MeterModel"]),
+        .target(name: "RelayCore", dependencies: ["MeterModel", "LeaseCore"]),
         .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "MetricsCore"),
@@ -81,7 +82,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-                "RecordingCore", "GatewayAPI", logging,
+                "RecordingCore", "RelayCore", "GatewayAPI", logging,
             ]),
         .target(name: "Cloud", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", logging]),
 
@@ -114,7 +115,8 @@ let package = Package(
             name: "GatewayServer",
             dependencies: [
                 "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit", crypto, hummingbird, hummingbirdCore,
+                "RelayCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit", crypto, hummingbird,
+                hummingbirdCore,
                 logging, nioCore,
             ],
             // The web page is a part of the program (Docs/Decisions/0009).
@@ -145,8 +147,8 @@ let package = Package(
         .target(
             name: "CloudClient",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", asyncHTTPClient, crypto,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "Gateway",
+                asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
 
         // What several programs have in common: their output, their errors, and a cloud that is served.
@@ -284,6 +286,7 @@ let package = Package(
             name: "RecordingCoreTests",
             dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"]),
         .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "MeterTestKit"]),
+        .testTarget(name: "RelayCoreTests", dependencies: ["MeterModel", "LeaseCore", "RelayCore", "MeterTestKit"]),
         .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"]),
         .testTarget(name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"]),
         .testTarget(
@@ -342,8 +345,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "MeterModel", "MeterCodec", "MeterSimulator",
-                "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI", "MeterTestKit", logging,
+                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "RelayCore", "MeterModel", "MeterCodec",
+                "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI", "MeterTestKit", logging,
             ]),
         .testTarget(
             name: "GatewayServerTests",

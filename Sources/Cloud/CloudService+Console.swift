@@ -83,7 +83,7 @@ extension CloudService {
         guard try await ask({ try await engine.revoke(credential: id, at: clock.wallNow()) }) else {
             throw .credentialNotFound(id)
         }
-        hub.end(credential: id)
+        endStreams(of: id)
     }
 }
 

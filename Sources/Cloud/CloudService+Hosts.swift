@@ -49,7 +49,7 @@ extension CloudService {
                 && other.binding?.host == credential.binding?.host
             {
                 _ = try await engine.revoke(credential: other.id, at: clock.wallNow())
-                hub.end(credential: other.id)
+                endStreams(of: other.id)
             }
         } catch {
             // The host has its new token; the old one can still be revoked by hand.

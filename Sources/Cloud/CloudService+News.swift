@@ -21,7 +21,7 @@ extension CloudService {
             await tellQueue(at: place)
             await settleQueue(of: place)
         case .revoked(let credential):
-            hub.end(credential: credential)
+            endStreams(of: credential)
         }
     }
 }

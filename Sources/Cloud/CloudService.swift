@@ -15,7 +15,8 @@ package final class CloudService: Sendable {
     let engine: any CloudEngine
     let clock: CloudClock
     let logger: Logger
-    let hub = EventHub()
+    let hub: EventHub
+    let relay: RelayHub
     let queues = LeaseQueues()
     private let rng: Mutex<any RandomNumberGenerator & Sendable>
     private let identity: Mutex<ReplicaID>
@@ -30,6 +31,11 @@ package final class CloudService: Sendable {
         identity = Mutex(ReplicaID(using: &rng))
         self.rng = Mutex(rng)
         self.logger = logger
+        let hub = EventHub()
+        self.hub = hub
+        relay = RelayHub { place, holder in
+            hub.tellInterest(in: place.meter, for: .zero, wantsAll: false, to: holder, zone: place.zone)
+        }
     }
 
     /// How often every event stream gets the time, so that a host notices a dead stream, and the cloud a dead host.
@@ -47,9 +53,11 @@ package final class CloudService: Sendable {
         while !Task.isCancelled {
             let now = clock.now()
             for place in queues.places { await settleQueue(of: place) }
+            await renewInterest()
             if now >= pingAt {
                 pingAt = now + Self.pingInterval
                 hub.tellTime(clock.wallNow())
+                relay.tellTime(clock.wallNow())
                 await readQueues()
             }
             if now >= purgeAt {
@@ -69,11 +77,18 @@ package final class CloudService: Sendable {
     /// same moment.
     package func shutdown() async {
         hub.close()
+        relay.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
             // Once cancelled, there is no time left, and the others end at once.
             try? await clock.sleep(clock.now() + Self.betweenPortions)
         }
+    }
+
+    /// Ends everything that was opened with a credential, which is revoked.
+    func endStreams(of credential: String) {
+        hub.end(credential: credential)
+        relay.end(credential: credential)
     }
 
     /// Number of event streams that a shutdown ends before it pauses.

@@ -88,6 +88,13 @@ final class EventHub: Sendable {
         tell(zone) { $0 == host ? event : nil }
     }
 
+    /// - Parameter time: how long the holder sends readings; zero once nobody watches any more.
+    func tellInterest(in meter: String, for time: Duration, wantsAll: Bool, to holder: HostID, zone: String) {
+        let event = EventBody(
+            interest: EventBody.Interest(meter: meter, remaining: time.milliseconds, all: wantsAll))
+        tell(zone) { $0 == holder ? event : nil }
+    }
+
     /// Sends a ping to every stream.
     func tellTime(_ time: WallTime) {
         let zones = state.withLock { $0.zones.keys.sorted() }

@@ -41,6 +41,7 @@ extension CloudService {
         hub.tellLease(
             body(of: record, meter: meter, in: zone), session: record?.holder?.session, of: record?.holder?.host,
             in: zone.name)
+        relayLease(record, of: meter, in: zone)
     }
 
     /// - Throws: `badRequest` unless the text is a meter id.

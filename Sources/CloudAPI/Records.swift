@@ -149,6 +149,8 @@ package struct EventBody: Codable, Hashable, Sendable {
     package var lease: LeaseBody?
     /// `offer`: the meter is reserved for the receiving host for this many milliseconds; it answers with an acquire.
     package var offer: Offer?
+    /// `interest`: somebody watches a meter that the receiving host holds.
+    package var interest: Interest?
     /// `ping`, every 15 s: the cloud's time.
     package var serverTime: Int64?
 
@@ -162,12 +164,43 @@ package struct EventBody: Codable, Hashable, Sendable {
         }
     }
 
+    package struct Interest: Codable, Hashable, Sendable {
+        package var meter: String
+        /// For how many milliseconds to send its readings; 0 once nobody watches any more.
+        package var remaining: Int64
+        /// Whether an observer wants every reading, however fast they come.
+        package var all: Bool
+
+        package init(meter: String, remaining: Int64, all: Bool) {
+            self.meter = meter
+            self.remaining = remaining
+            self.all = all
+        }
+    }
+
     package init(
-        change: Change? = nil, lease: LeaseBody? = nil, offer: Offer? = nil, serverTime: Int64? = nil
+        change: Change? = nil, lease: LeaseBody? = nil, offer: Offer? = nil, interest: Interest? = nil,
+        serverTime: Int64? = nil
     ) {
         self.change = change
         self.lease = lease
         self.offer = offer
+        self.interest = interest
         self.serverTime = serverTime
+    }
+
+    /// The event's name.
+    package var name: String {
+        if change != nil {
+            "change"
+        } else if lease != nil {
+            "lease"
+        } else if offer != nil {
+            "offer"
+        } else if interest != nil {
+            "interest"
+        } else {
+            "ping"
+        }
     }
 }

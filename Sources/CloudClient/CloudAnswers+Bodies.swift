@@ -112,6 +112,11 @@ extension CloudEvent {
         } else if let offer = body.offer, let meter = MeterID(offer.meter) {
             // A day is far more than any reservation; beyond that, sums of times would overflow.
             self = .offer(meter: meter, reserved: .milliseconds(min(max(0, offer.reserved), 86_400_000)))
+        } else if let interest = body.interest {
+            guard let meter = MeterID(interest.meter) else { return nil }
+            self = .interest(
+                meter: meter, remaining: .milliseconds(min(max(0, interest.remaining), 86_400_000)),
+                wantsAll: interest.all)
         } else {
             guard let time = body.serverTime.flatMap({ UInt64(exactly: $0) }) else { return nil }
             self = .ping(serverTime: time)

@@ -29,15 +29,23 @@ extension CloudClient {
 
     /// Reads events until the stream breaks, and then throws.
     private func follow(_ hear: (CloudEvent) throws(SyncFailure) -> Void) async throws(SyncFailure) -> Never {
+        try await follow(zonePath("events"), opened: { () throws(SyncFailure) in try hear(.opened) }) { event in
+            if let known = try Self.event(event) { try hear(known) }
+        }
+    }
+
+    /// Reads a stream of server-sent events until it breaks, and then throws.
+    func follow(
+        _ path: String, opened: () throws(SyncFailure) -> Void = {},
+        _ hear: (ServerSentEvents.Event) throws -> Void
+    ) async throws(SyncFailure) -> Never {
         let index = addressIndex
-        let response = try await openStream(at: index)
-        try hear(.opened)
+        let response = try await openStream(path, at: index)
+        try opened()
         var reader = ServerSentEvents()
         do {
             for try await piece in response.body {
-                for event in try reader.append(piece.readableBytesView) {
-                    if let known = try Self.event(event) { try hear(known) }
-                }
+                for event in try reader.append(piece.readableBytesView) { try hear(event) }
             }
         } catch let failure as SyncFailure {
             throw failure
@@ -54,10 +62,10 @@ extension CloudClient {
         throw SyncFailure(.network, "the cloud ended the event stream")
     }
 
-    private func openStream(at index: Int) async throws(SyncFailure) -> HTTPClientResponse {
+    private func openStream(_ path: String, at index: Int) async throws(SyncFailure) -> HTTPClientResponse {
         do throws(CallFailure) {
             return try await send(
-                .GET, zonePath("events"), body: Optional<String>.none, deadline: .distantFuture,
+                .GET, path, body: Optional<String>.none, deadline: .distantFuture,
                 headers: [("accept", "text/event-stream")], to: index)
         } catch {
             throw error.failure
@@ -66,7 +74,7 @@ extension CloudClient {
 
     /// Nil for an event that this version does not know.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
-        guard ["change", "lease", "offer", "ping"].contains(event.name) else { return nil }
+        guard ["change", "lease", "offer", "interest", "ping"].contains(event.name) else { return nil }
         return CloudEvent(try JSONDecoder().decode(EventBody.self, from: Data(event.data.utf8)))
     }
 }

@@ -25,6 +25,8 @@ extension HTTPClient.Configuration {
         // Longer than any heartbeat, so that a renewal needs no new handshake; shorter than the cloud's own patience,
         // which would close a connection under a request.
         configuration.connectionPool.idleTimeout = .seconds(310)
+        // Each watched meter has a stream of its own; calls must not wait for one of them to end.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 512
         // The cloud sends a ping every 15 s, so a stream that is silent for more than two of them is dead.
         configuration.timeout.read = .seconds(40)
         var tls = TLSConfiguration.makeClientConfiguration()

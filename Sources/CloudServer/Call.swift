@@ -44,6 +44,16 @@ struct Call {
         request.uri.queryParameters[name[...]].map { String($0) }
     }
 
+    /// `true` or `false`; false if missing.
+    func flag(_ name: String) throws(CloudFailure) -> Bool {
+        switch query(name) {
+        case nil, "false": return false
+        case "true": return true
+        case let text?:
+            throw CloudFailure(.badRequest, "\(name) cannot be \"\(text.prefix(64))\"; it takes true or false")
+        }
+    }
+
     func required(_ name: String) throws(CloudFailure) -> String {
         guard let value = query(name), !value.isEmpty else {
             throw CloudFailure(.badRequest, "\(request.uri.path) needs the query parameter \(name)")

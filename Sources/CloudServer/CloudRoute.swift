@@ -19,13 +19,16 @@ package enum CloudRoute: String, CaseIterable, Sendable {
     case enqueue
     case leaveQueue
     case retireHost
+    case watchReadings
+    case relayReadings
 
     package var method: HTTPRequest.Method {
         switch self {
-        case .health, .metrics, .account, .changes, .events, .leases: .get
+        case .health, .metrics, .account, .changes, .events, .leases, .watchReadings: .get
         case .createZone: .put
         case .leaveQueue: .delete
-        case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .retireHost:
+        case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .retireHost,
+            .relayReadings:
             .post
         }
     }
@@ -48,6 +51,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .revokeLease: "/v1/zones/{zone}/leases/{meter}/revoke"
         case .retireHost: "/v1/zones/{zone}/hosts/{host}/retire"
         case .enqueue, .leaveQueue: "/v1/zones/{zone}/leases/{meter}/queue"
+        case .watchReadings, .relayReadings: "/v1/zones/{zone}/meters/{meter}/readings"
         }
     }
 

@@ -74,6 +74,11 @@ package struct CloudRoutes: Sendable {
             return try JSON.response(try await service.retire(try call.host, in: try call.zone, by: principal))
         case .leases, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue:
             return try await respondLeases(call, by: principal)
+        case .watchReadings: return try await watch(call, by: principal)
+        case .relayReadings:
+            let body = try await JSON.decode(RelayRequest.self, from: call.request)
+            return try JSON.response(
+                try await service.relay(body, of: try call.meter, in: try call.zone, by: principal))
         }
     }
 
@@ -87,7 +92,7 @@ package struct CloudRoutes: Sendable {
             throw error
         }
         call.context.tell(.known)
-        try gate.admit(credential: principal.credential.id)
+        try gate.admit(credential: principal.credential.id, isRelay: call.route == .relayReadings)
         return principal
     }
 

@@ -9,18 +9,24 @@ package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
         /// For each credential. A host's first sync, its renewals and a person's clicks stay far below.
         package var perCredential = Rate(perSecond: 100, burst: 400)
+        /// For each credential, for batches of readings: four a second of each of its meters that somebody watches.
+        package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)
         /// For each address, for requests without a valid credential: guesses, health checks, scrapes.
         package var perAddress = Rate(perSecond: 10, burst: 100)
         /// Most event streams that one credential may have open. A host needs one, or two while it reconnects.
         package var streamsPerCredential = 8
+        /// Most meters that one credential may watch at a time.
+        package var watchesPerCredential = 256
 
         package init() {}
     }
 
     private struct State {
         var credentials: TokenBuckets<String>
+        var relays: TokenBuckets<String>
         var addresses: TokenBuckets<String>
-        var streams: [String: Int] = [:]
+        /// Open streams, by kind and credential.
+        var streams: [StreamKind: [String: Int]] = [:]
     }
 
     private let limits: Limits
@@ -34,13 +40,19 @@ package final class RequestGate: Sendable {
         state = Mutex(
             State(
                 credentials: TokenBuckets(rate: limits.perCredential, at: start),
+                relays: TokenBuckets(rate: limits.relayPerCredential, at: start),
                 addresses: TokenBuckets(rate: limits.perAddress, at: start)))
     }
 
     /// Counts one request with a valid credential.
-    package func admit(credential id: String) throws(CloudFailure) {
+    ///
+    /// - Parameter isRelay: whether it is a batch of readings, of which there are many.
+    package func admit(credential id: String, isRelay: Bool = false) throws(CloudFailure) {
         let now = now()
-        try check(state.withLock { $0.credentials.take(id, at: now) }, "this token")
+        let wait = state.withLock { state in
+            isRelay ? state.relays.take(id, at: now) : state.credentials.take(id, at: now)
+        }
+        try check(wait, "this token")
     }
 
     /// Counts one request without a valid credential.
@@ -49,29 +61,41 @@ package final class RequestGate: Sendable {
         try check(state.withLock { $0.addresses.take(address, at: now) }, "the address \(address)")
     }
 
-    /// Counts one more event stream of a credential; `closeStream` ends it.
-    package func openStream(credential id: String) throws(CloudFailure) {
+    /// Counts one more stream of a credential; `closeStream` ends it.
+    package func openStream(_ kind: StreamKind = .events, credential id: String) throws(CloudFailure) {
+        let limit = kind == .events ? limits.streamsPerCredential : limits.watchesPerCredential
         let isOpened = state.withLock { state in
-            guard state.streams[id, default: 0] < limits.streamsPerCredential else { return false }
-            state.streams[id, default: 0] += 1
+            guard state.streams[kind]?[id] ?? 0 < limit else { return false }
+            state.streams[kind, default: [:]][id, default: 0] += 1
             return true
         }
         guard !isOpened else { return }
         throw CloudFailure(
-            .rateLimited,
-            "this token has \(limits.streamsPerCredential) event streams open already; close one of them",
+            .rateLimited, "this token has \(limit) \(kind.rawValue) open already; close one of them",
             retryAfter: .seconds(30))
     }
 
-    package func closeStream(credential id: String) {
+    package func closeStream(_ kind: StreamKind = .events, credential id: String) {
         state.withLock { state in
-            let rest = state.streams[id, default: 0] - 1
-            state.streams[id] = rest > 0 ? rest : nil
+            let rest = (state.streams[kind]?[id] ?? 0) - 1
+            state.streams[kind]?[id] = rest > 0 ? rest : nil
         }
     }
 
     /// Number of open event streams.
-    package var streams: Int { state.withLock { $0.streams.values.reduce(0, +) } }
+    package var streams: Int { count(of: .events) }
+    /// Number of streams with a meter's readings.
+    package var watches: Int { count(of: .watches) }
+
+    private func count(of kind: StreamKind) -> Int {
+        state.withLock { $0.streams[kind]?.values.reduce(0, +) ?? 0 }
+    }
+
+    /// What a stream is about.
+    package enum StreamKind: String, Hashable, Sendable {
+        case events = "event streams"
+        case watches = "watched meters"
+    }
 
     private func check(_ wait: Duration?, _ asker: String) throws(CloudFailure) {
         guard let wait else { return }

@@ -24,6 +24,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var reading: ReadingBody?
     /// The age of that reading.
     @NullCodable package var age_ms: Int64?
+    /// The host that measured it, if that is another one.
+    package var measured_by: String?
     @NullCodable package var device: DeviceBody?
     /// How often the meter is asked; null if it sends by itself.
     @NullCodable package var poll_interval_ms: Int64?
@@ -87,6 +89,9 @@ package struct DeviceBody: Codable, Hashable, Sendable {
 extension MeterStatus {
     /// Whether its values are current.
     package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
+
+    /// The host that has it, if that is another one and this host does not try to get it.
+    package var holderElsewhere: String? { lease?.state == .elsewhere && !wanted ? lease?.holder : nil }
 }
 
 /// `GET /v1/status`.

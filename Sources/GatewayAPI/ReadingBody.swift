@@ -43,6 +43,14 @@ package struct ReadingLine: Codable, Hashable, Sendable {
     package var values: ReadingBody
     /// Readings dropped before this one because the client was too slow; absent if none were.
     package var missed: Int?
+    /// The host that measured it, if that is another one.
+    package var measured_by: String?
+    /// How many measurements were folded into this one, whose values are then their means; absent for one.
+    package var count: Int?
+    /// With `count`.
+    package var least: ReadingBody?
+    /// With `count`.
+    package var greatest: ReadingBody?
 
     package init(time: String, values: ReadingBody, missed: Int? = nil) {
         self.time = time
@@ -54,6 +62,10 @@ package struct ReadingLine: Codable, Hashable, Sendable {
         let container = try decoder.container(keyedBy: TextKey.self)
         time = try container.decode(String.self, forKey: TextKey("time"))
         missed = try container.decodeIfPresent(Int.self, forKey: TextKey("missed"))
+        measured_by = try container.decodeIfPresent(String.self, forKey: TextKey("measured_by"))
+        count = try container.decodeIfPresent(Int.self, forKey: TextKey("count"))
+        least = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("least"))
+        greatest = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("greatest"))
         values = try ReadingBody(from: decoder)
     }
 
@@ -61,6 +73,10 @@ package struct ReadingLine: Codable, Hashable, Sendable {
         var container = encoder.container(keyedBy: TextKey.self)
         try container.encode(time, forKey: TextKey("time"))
         try container.encodeIfPresent(missed, forKey: TextKey("missed"))
+        try container.encodeIfPresent(measured_by, forKey: TextKey("measured_by"))
+        try container.encodeIfPresent(count, forKey: TextKey("count"))
+        try container.encodeIfPresent(least, forKey: TextKey("least"))
+        try container.encodeIfPresent(greatest, forKey: TextKey("greatest"))
         try values.encode(into: &container)
     }
 }

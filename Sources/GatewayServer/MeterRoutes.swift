@@ -6,13 +6,17 @@ import MeterModel
 /// The routes of the control socket: each decodes, calls one service, and encodes (Docs/API.md).
 package struct MeterRoutes: Sendable {
     let directory: MeterDirectory
+    let zone: ZoneMeters
     let storeStatus: @Sendable () -> StoreStatus
     let version: VersionBody
 
+    /// - Parameter zone: nil for a host without a cloud, whose own meters are all there are.
     package init(
-        directory: MeterDirectory, version: VersionBody, storeStatus: @escaping @Sendable () -> StoreStatus
+        directory: MeterDirectory, zone: ZoneMeters? = nil, version: VersionBody,
+        storeStatus: @escaping @Sendable () -> StoreStatus
     ) {
         self.directory = directory
+        self.zone = zone ?? ZoneMeters(directory: directory)
         self.version = version
         self.storeStatus = storeStatus
     }
@@ -39,7 +43,7 @@ package struct MeterRoutes: Sendable {
         let api = router.group("v1")
         api.get("version") { _, _ in try JSON.response(version) }
         api.get("status") { _, _ in
-            let meters = await directory.status()
+            let meters = await zone.status()
             return try JSON.response(
                 GatewayStatus(meters: meters, adapters: await directory.adapters(), store: storeStatus()))
         }
@@ -47,7 +51,7 @@ package struct MeterRoutes: Sendable {
         api.get("scan/others") { _, _ in try JSON.response(await directory.others()) }
         let meter = api.group("meters/:meter")
         meter.get { _, context in
-            try JSON.response(await directory.session(try Self.reference(in: context)).status())
+            try JSON.response(try await zone.status(of: try Self.reference(in: context)))
         }
         meter.post("connect") { request, context in
             let body = try await JSON.decode(ConnectRequest.self, from: request)

@@ -2,16 +2,16 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 import MeterModel
+import RelayCore
 
 /// Routes whose response continues until the client leaves: one JSON object on each line.
 extension MeterRoutes {
     func addStreams(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("readings") { request, context in
-            let session = try await directory.session(try Self.reference(in: context))
-            return try await Response.lines(of: session.readings.subscribe(), for: request) { item in
-                ReadingLine(
-                    time: item.value.wallTime.description, values: ReadingBody(item.value.reading),
-                    missed: item.missed > 0 ? item.missed : nil)
+            let readings = try await zone.readings(
+                of: try Self.reference(in: context), wantsAll: try request.flag("all"))
+            return try await Response.lines(for: request) { write in
+                try await readings.forEach { try await write(ReadingLine($0)) }
             }
         }
         meter.get("traffic") { request, context in
@@ -24,6 +24,19 @@ extension MeterRoutes {
                     missed: item.missed > 0 ? item.missed : nil)
             }
         }
+    }
+}
+
+extension ReadingLine {
+    init(_ reading: WatchedReading) {
+        self.init(
+            time: reading.wallTime.description, values: ReadingBody(reading.reading),
+            missed: reading.missed > 0 ? reading.missed : nil)
+        measured_by = reading.origin?.holder
+        guard let spread = reading.spread else { return }
+        count = spread.count
+        least = ReadingBody(spread.least)
+        greatest = ReadingBody(spread.greatest)
     }
 }
 

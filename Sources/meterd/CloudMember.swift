@@ -37,6 +37,8 @@ actor CloudMember: CloudJoining {
         var client: CloudClient
         var engine: SyncEngine
         var keeper: LeaseKeeper
+        var uplink: RelayUplink
+        var watcher: RelayWatcher
     }
 
     private let dependencies: Dependencies
@@ -177,6 +179,8 @@ actor CloudMember: CloudJoining {
 
     func keeper() -> LeaseKeeper? { active?.keeper }
 
+    func watcher() -> RelayWatcher? { active?.watcher }
+
     // MARK: One membership
 
     /// On the disk before it is used, so that a crash does not lose the token that the cloud has just issued.
@@ -195,12 +199,20 @@ actor CloudMember: CloudJoining {
             zonePolicy: policy ?? .keep, timeToLive: dependencies.configuration.timeToLive,
             tokens: await tokens(in: membership.zone), loop: dependencies.loop, rng: SystemRandomNumberGenerator(),
             logger: logger)
+        let uplink = RelayUplink(link: client, keeper: keeper, loop: dependencies.loop, logger: logger) {
+            [directory = dependencies.directory] in await directory.session(of: $0)
+        }
+        let watcher = RelayWatcher(
+            link: client, host: dependencies.identity.host, loop: dependencies.loop, logger: logger)
         let host = try CloudAddress(membership.urls[0]).host
         var syncing = SyncEngine.Dependencies(
             link: client, repository: dependencies.store, loop: dependencies.loop,
             network: NetworkWatcher(loop: dependencies.loop, host: host), rng: SystemRandomNumberGenerator(),
             changed: { [settings = dependencies.settings] in await settings.merged(MergeOutcome(changed: $0)) },
-            heard: { await keeper.handle($0) },
+            heard: { event in
+                await keeper.handle(event)
+                await uplink.handle(event)
+            },
             hostName: { [store = dependencies.store] in await store.hostName(of: $0) },
             confirmedToday: { [calendar = dependencies.calendar] in await calendar.confirmed() })
         syncing.today = { [calendar = dependencies.calendar] in try await calendar.today() }
@@ -208,7 +220,8 @@ actor CloudMember: CloudJoining {
             zone: membership.zone, host: dependencies.identity.host, timing: dependencies.timing,
             bringsAll: membership.bringsAll, dependencies: syncing, logger: logger)
         dependencies.fetched.becomes(false)
-        let begun = Active(membership: membership, client: client, engine: engine, keeper: keeper)
+        let begun = Active(
+            membership: membership, client: client, engine: engine, keeper: keeper, uplink: uplink, watcher: watcher)
         active = begun
         await dependencies.directory.use(keeper)
         startSink.yield(begun)
@@ -312,6 +325,8 @@ actor CloudMember: CloudJoining {
         active = nil
         policy = nil
         dependencies.fetched.becomes(true)
+        await ended.watcher.shutdown()
+        await ended.uplink.shutdown()
         await dependencies.directory.use(nil)
         await ended.keeper.shutdown()
         await ended.engine.stop()

@@ -27,6 +27,7 @@ struct Host {
     let rebuild: RebuildService
     let directory: MeterDirectory
     let member: CloudMember
+    let zone: ZoneMeters
     /// Nil if this host uses no broker.
     let bridge: HomeBridge?
     private let name: String
@@ -83,6 +84,9 @@ struct Host {
                 identity: try await Self.identity(name: name, in: store), machine: machine.digest,
                 configuration: configuration.cloud, calendar: calendar, timing: configuration.sync),
             logger: logger)
+        zone = ZoneMeters(
+            directory: directory, settings: settings, keeper: { [member] in await member.keeper() },
+            relay: { [member] in await member.watcher() })
         confirmation.ask { [member] in await member.confirmsCalendar() }
         bridge = HomeBridge.make(
             configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, loop: loop,
@@ -159,7 +163,9 @@ struct Host {
     /// bridge, which would report one meter after the other as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, loop: loop)
-        let routes = MeterRoutes(directory: directory, version: .current) { [storeWatch] in storeWatch.status() }
+        let routes = MeterRoutes(directory: directory, zone: zone, version: .current) { [storeWatch] in
+            storeWatch.status()
+        }
         let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, engine: { [member] in await member.engine() },
@@ -196,9 +202,10 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            status: { [directory, storeWatch] in
+            status: { [directory, zone, storeWatch] in
+                // A page that is open looks again and again, and so never has to wait.
                 GatewayStatus(
-                    meters: await directory.status(), adapters: await directory.adapters(),
+                    meters: await zone.status(within: .zero), adapters: await directory.adapters(),
                     store: storeWatch.status())
             },
             cloud: { [member] in await member.status() },

@@ -16,6 +16,7 @@ private let allowedImports: [String: Set<String>] = [
     "MetricsCore": [],
     "HomeAutomationCore": ["MeterModel"],
     "RecordingCore": ["MeterModel", "SettingsCore"],
+    "RelayCore": ["MeterModel", "LeaseCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],
     // Between: what services and edges see of the loop, channels, the network and what is plugged in.
@@ -23,7 +24,7 @@ private let allowedImports: [String: Set<String>] = [
     // Layer 1.
     "Gateway": [
         "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-        "RecordingCore", "GatewayAPI", "Logging", "Synchronization",
+        "RecordingCore", "RelayCore", "GatewayAPI", "Logging", "Synchronization",
     ],
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
@@ -56,12 +57,15 @@ private let allowedImports: [String: Set<String>] = [
         "FoundationEssentials", "Glibc", "Synchronization", "ServiceLifecycle",
     ],
     "CloudClient": [
-        "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "AsyncHTTPClient", "Crypto",
-        "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
+        "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "Gateway", "AsyncHTTPClient",
+        "Crypto", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+        "Synchronization",
     ],
     "GatewayServer": [
-        "MeterModel", "MeterCodec", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "IOPorts",
-        "Gateway", "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc", "Hummingbird",
+        "MeterModel", "MeterCodec", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
+        "RelayCore",
+        "IOPorts", "Gateway", "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc",
+        "Hummingbird",
         "HummingbirdCore", "Logging", "NIOCore", "Synchronization",
     ],
     // What two servers have in common, and two stores: but for LinuxIO, the only targets of this layer that others may

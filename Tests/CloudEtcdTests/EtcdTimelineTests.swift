@@ -82,6 +82,8 @@ struct EtcdTimelineTests {
         // Long enough for a member to start, short enough to wait for one that does not.
         var patient = server.settings
         (patient.answerTimeout, patient.patience) = (.seconds(60), .seconds(5))
+        // The first start of etcd may take longer than that, beside all other tests.
+        await (try await EtcdCloudEngine.open(server.settings)).close()
         let stays = try await EtcdCloudEngine.open(patient)
         _ = try await stays.createZone(zone, terms: .standard)
         try await write("m1", to: stays)

@@ -90,7 +90,26 @@ struct OpenAPITests {
         let record = SyncRecord(key: key, properties: ["p": later], deletion: deletion)
         let change = EventBody.Change(types: ["Host"], hostID: "h")
         let offer = EventBody.Offer(meter: "m", reserved: 1)
+        let interest = EventBody.Interest(meter: "m", remaining: 1, all: true)
+        let leastReading = RelayReadingBody(age: 0, time: 1, values: ["voltage_V": 5])
+        var reading = leastReading
+        (reading.count, reading.least, reading.greatest) = (2, ["voltage_V": 4], ["voltage_V": 6])
+        let leastBatch = RelayEventBody.Batch(
+            epoch: "e", token: 1, holderID: "h", holderName: "n", number: 1, missed: 0, readings: [reading])
+        var batch = leastBatch
+        batch.model = "UM25C"
+        let leastRelayed = RelayRequest(session: "s", token: 1, number: 1, missed: 0, readings: [reading])
+        var relayed = leastRelayed
+        relayed.model = "UM25C"
         return [
+            ("EventInterest", interest, interest), ("RelayReadingBody", reading, leastReading),
+            ("RelayRequest", relayed, leastRelayed),
+            ("RelayAnswer", RelayAnswer(interest: 1), RelayAnswer(interest: 0)),
+            ("RelayBatch", batch, leastBatch),
+            (
+                "RelayEventBody",
+                RelayEventBody(batch: batch, holder: lease, refused: "h", missed: 1, serverTime: 1), RelayEventBody()
+            ),
             (
                 "HostBody", HostBody(id: "h", name: "n", tokens: 1, leases: ["m"], listening: true),
                 HostBody(id: "h", name: "n", tokens: 0, leases: [], listening: false)
@@ -117,7 +136,10 @@ struct OpenAPITests {
             ("ModifyAnswer", ModifyAnswer(results: [], serverTime: 1), ModifyAnswer(results: [], serverTime: 1)),
             ("ChangesBody", changes, leastChanges), ("EventChange", change, EventBody.Change(types: [], hostID: nil)),
             ("EventOffer", offer, offer),
-            ("EventBody", EventBody(change: change, lease: lease, offer: offer, serverTime: 1), EventBody()),
+            (
+                "EventBody",
+                EventBody(change: change, lease: lease, offer: offer, interest: interest, serverTime: 1), EventBody()
+            ),
             ("LeaseBody", lease, leastLease), ("LeaseList", LeaseList(leases: [lease]), LeaseList(leases: [])),
             ("AcquireRequest", acquire, leastAcquire),
             ("Takeover", TakeoverRequest.of(token: 1), TakeoverRequest.of(token: 1)),
@@ -181,6 +203,8 @@ struct OpenAPITests {
         try check(RenewRequest(session: "s", leases: []))
         try check(RenewRequest.Lease(meter: "m", token: 1))
         try check(ReleaseRequest(session: "s", token: 1))
+        try check(RelayRequest(session: "s", token: 1, number: 1, missed: 0, readings: []))
+        try check(RelayReadingBody(age: 0, time: 1, values: [:]))
     }
 
     @Test func enumerations_areThoseOfTheCode() throws {
@@ -203,6 +227,9 @@ struct OpenAPITests {
             number("schemas", "Record", "properties", "properties", "maxProperties")
                 == CloudLimits.propertiesPerRecord)
         #expect(number("schemas", "Record", "properties", "name", "maxLength") == CloudLimits.nameBytes)
+        #expect(
+            number("schemas", "RelayRequest", "properties", "readings", "maxItems") == CloudLimits.readingsPerBatch)
+        #expect(number("schemas", "QuantityValues", "maxProperties") == CloudLimits.quantitiesPerReading)
         #expect(number("parameters", "Limit", "schema", "maximum") == CloudLimits.recordsPerPage)
     }
 
@@ -222,7 +249,7 @@ struct OpenAPITests {
             for name in try #require(document[["components", kind]]).map.keys {
                 let isUsed = references.contains("#/components/\(kind)/\(name)")
                 // The events' data is text for OpenAPI; people look its form up all the same.
-                #expect(isUsed || name == "EventBody", "nothing refers to \(kind)/\(name)")
+                #expect(isUsed || ["EventBody", "RelayEventBody"].contains(name), "nothing refers to \(kind)/\(name)")
             }
         }
     }

@@ -92,6 +92,8 @@ struct RefusalTests {
         case .renewLeases: #"{"session":"\#(CloudBench.uuid("1"))","leases":[]}"#
         case .acquireLease:
             #"{"requestID":"\#(CloudBench.uuid("2"))","session":"\#(CloudBench.uuid("3"))","transport":"usb"}"#
+        case .relayReadings:
+            #"{"session":"\#(CloudBench.uuid("1"))","token":1,"number":1,"missed":0,"readings":[]}"#
         case .releaseLease: #"{"session":"\#(CloudBench.uuid("1"))","token":1}"#
         default: nil
         }

@@ -109,6 +109,14 @@ final class Listener {
         return nil
     }
 
+    /// Reads on to the next event about a meter that somebody watches.
+    func interest() async -> EventBody.Interest? {
+        while let event = await iterator.next() {
+            if let interest = event.interest { return interest }
+        }
+        return nil
+    }
+
     /// Reads on to the next lease event.
     func lease() async -> LeaseBody? {
         while let event = await iterator.next() {

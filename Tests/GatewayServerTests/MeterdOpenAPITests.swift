@@ -125,18 +125,21 @@ struct MeterdOpenAPITests {
         let author = HistoryLine.Author(at: "a", host: nil, host_id: nil)
         let error = ErrorBody(code: .held, message: "m", next: "n")
         let store = StoreStatus(path: "p", unsaved: 0, saved: 0, dropped: 0, error: nil)
-        let meter = MeterStatus(
+        var meter = MeterStatus(
             id: "i", state: "offline", since: "s", local_only: true, wanted: true, counters: MeterStatus.Counters())
+        meter.measured_by = "h"
         var reading = Reading()
         for quantity in Quantity.allCases { reading[quantity] = 1 }
         let values = ReadingBody(reading)
+        var line = ReadingLine(time: "t", values: values, missed: 1)
+        (line.measured_by, line.count, line.least, line.greatest) = ("h", 2, values, values)
         var live = LiveBody(at: 1)
         (live.meters, live.adapters, live.store, live.refresh_version) = ([], [], store, 1)
         live.cloud = CloudStatus(joined: false, host_id: "i", host_name: "n")
         live.sync = SyncStatusBody(zone: "z", mode: "idle", stream: "open")
         return requests(connect) + [
             ("ErrorBody", error), ("VersionBody", VersionBody(version: "1", commit: "c", build: "debug")),
-            ("ReadingBody", values), ("ReadingLine", ReadingLine(time: "t", values: values, missed: 1)),
+            ("ReadingBody", values), ("ReadingLine", line),
             ("TrafficLine", TrafficLine(t: 1, dir: "in", hex: "00", missed: 1)),
             ("SyncEventLine", SyncEventLine(number: 1, uptime_ms: 1, time: "t", event: "e", missed: 1)),
             ("RefreshLine", RefreshLine(refresh_version: 1)), ("LeaseStatus", LeaseStatus(.held)),

@@ -2,7 +2,7 @@ package import GatewayAPI
 package import IOPorts
 package import Logging
 import MeterCodec
-import MeterModel
+package import MeterModel
 
 /// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
 ///
@@ -104,6 +104,14 @@ package actor MeterDirectory {
         var all: [MeterStatus] = []
         forEach { all.append($0.status()) }
         return all
+    }
+
+    /// One of this host's meters, under any of its ids; nil if there is none.
+    package func session(of id: MeterID) -> DeviceSession? { sessions[canonical(id)] }
+
+    /// The readings of one of this host's meters, from now on; nil if there is none with that id.
+    func readings(of id: MeterID) -> Feed<TimedReading>.Subscription? {
+        isShuttingDown ? nil : session(of: id)?.readings.subscribe()
     }
 
     package func adapters() async -> [AdapterStatus] { await dependencies.radios?.adapters() ?? [] }

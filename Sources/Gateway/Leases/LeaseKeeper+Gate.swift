@@ -45,6 +45,24 @@ extension LeaseKeeper: LinkGate {
     }
 }
 
+/// The relay's side.
+extension LeaseKeeper {
+    /// This host's meter that is leased under an id, and the lease's token, while this host has it.
+    func held(_ leased: MeterID) -> (meter: MeterID, token: FencingToken)? {
+        for (meter, entry) in entries where entry.leasedAs == leased {
+            if let permit = entry.machine.permit { return (meter, permit.token) }
+        }
+        return nil
+    }
+
+    /// The id under which a meter is leased, while another host has it.
+    package func leasedElsewhere(_ meter: MeterID) -> MeterID? {
+        let leased = leasedAs(meter)
+        guard let holder = board.lease(of: leased, at: loop.now)?.holder, holder != identity.host else { return nil }
+        return leased
+    }
+}
+
 /// The view for people: `status` and `who`.
 extension LeaseKeeper {
     /// All leases of the zone that somebody has or waits for, by meter. The caller adds the meters' names and models.

@@ -59,6 +59,10 @@ package enum CloudEvent: Hashable, Sendable {
     case lease(LeaseView)
     /// A meter is reserved for this host.
     case offer(meter: MeterID, reserved: Duration)
+    /// Somebody watches a meter that this host holds.
+    ///
+    /// - `remaining`: for how long to send its readings; zero once nobody does any more.
+    case interest(meter: MeterID, remaining: Duration, wantsAll: Bool)
     /// The cloud is alive. `serverTime` is its wall clock, in milliseconds since 1970.
     case ping(serverTime: UInt64)
 }

@@ -74,7 +74,7 @@ struct Status: AsyncParsableCommand {
         }
         return [
             .init(meter.id), .init(meter.model ?? "–"), .init(meter.name ?? "–"),
-            .init(Formatting.state(of: meter), Formatting.colour(of: meter.state)), LeaseText.cell(meter.lease),
+            .init(Formatting.state(of: meter), Formatting.colour(of: meter)), LeaseText.cell(meter.lease),
             value(.voltage),
             value(.current), value(.power),
             .init(meter.age_ms.map { Formatting.age(milliseconds: $0) } ?? "–"),

@@ -77,6 +77,8 @@ struct ReadingPrinter {
                 break
             }
         }
+        if let count = line.count { parts.append("mean of \(count)") }
+        if let host = line.measured_by { parts.append("at \(host)") }
         return parts.joined(separator: "  ")
     }
 }

@@ -59,6 +59,9 @@ enum Formatting {
     static func noData(_ status: MeterStatus, called reference: String) -> String? {
         guard !status.hasData else { return nil }
         let name = status.name ?? status.id
+        if let host = status.holderElsewhere {
+            return status.measured_by == nil ? "\(name) is at \(host), which has told nothing of it yet" : nil
+        }
         guard status.wanted else {
             let argument = reference.contains(" ") ? "\"\(reference)\"" : reference
             return "\(name): \(status.state); meterctl connect \(argument)"
@@ -67,10 +70,15 @@ enum Formatting {
     }
 
     /// `offline, looked for for 23 s` while the meter is not heard here and its lease is kept; otherwise just the
-    /// state.
+    /// state. `at alpha` for a meter that another host has.
     static func state(of meter: MeterStatus) -> String {
+        if let host = meter.holderElsewhere { return "at \(host)" }
         guard let rest = meter.searching_ms else { return meter.state }
         return "\(meter.state), looked for for \(age(milliseconds: rest))"
+    }
+
+    static func colour(of meter: MeterStatus) -> Terminal.Colour? {
+        meter.holderElsewhere == nil ? colour(of: meter.state) : meter.measured_by.map { _ in .green }
     }
 
     static func colour(of state: String) -> Terminal.Colour? {

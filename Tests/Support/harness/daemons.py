@@ -5,6 +5,8 @@ import http.client
 import json
 import os
 import socket
+import ssl
+import urllib.request
 
 from .programs import Program, Running, run
 from .waiting import SOON, Failure, wait
@@ -165,6 +167,12 @@ class Metercloud(Program):
         found = self.wait_for(
             r"(https://127\.0\.0\.1:(\d+)) --token-file (\S+) --pin (sha256:[0-9a-f]{64})", seconds)
         self.url, self.port, self.token_file, self.pin = found[1], int(found[2]), found[3], found[4]
+
+    def metrics(self, seconds=SOON):
+        """The text of its page of metrics."""
+        anybody = ssl._create_unverified_context()  # pylint: disable=protected-access - its certificate is its own
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=seconds, context=anybody) as answer:
+            return answer.read().decode()
 
     def administer(self, *arguments, status=0, seconds=SOON):
         """Runs metercloud on its folder. Returns what it said."""

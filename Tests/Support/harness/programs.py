@@ -79,6 +79,11 @@ class Running:
             raise Failure(f"{self._command} did not end within {seconds} s") from late
         return Said(self._command, self._process.returncode, out, err, time.monotonic() - self._began)
 
+    def interrupt(self, seconds=SOON):
+        """Ends it as Ctrl-C does: what it said until then."""
+        self._process.send_signal(signal.SIGINT)
+        return self.end(seconds)
+
     def kill(self):
         """Nobody waits for it any more."""
         self._process.kill()

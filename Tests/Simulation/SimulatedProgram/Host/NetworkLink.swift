@@ -227,6 +227,7 @@ extension CloudEvent {
         case .changed(let types, _): "changed \(types.map(\.rawValue))"
         case .lease(let lease): "lease of \(lease.meter), \(lease.state), token \(lease.token.rawValue)"
         case .offer(let meter, _): "offer of \(meter)"
+        case .interest(let meter, _, _): "interest in \(meter)"
         case .ping: "ping"
         }
     }

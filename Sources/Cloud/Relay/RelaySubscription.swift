@@ -1,0 +1,68 @@
+package import CloudAPI
+import Synchronization
+
+/// One event for all who watch a meter. It is encoded once, by whoever sends it first.
+package final class RelayEvent: Sendable {
+    package let body: RelayEventBody
+    /// Number of measurements in it.
+    let measurements: Int
+    private let text = Mutex<[UInt8]?>(nil)
+
+    init(_ body: RelayEventBody) {
+        self.body = body
+        measurements = body.batch?.readings.reduce(0) { $0 + ($1.count ?? 1) } ?? 0
+    }
+
+    /// The event as it is sent.
+    package func text(_ encode: (RelayEventBody) throws -> [UInt8]) throws -> [UInt8] {
+        try text.withLock { text in
+            if let text { return text }
+            let made = try encode(body)
+            text = made
+            return made
+        }
+    }
+}
+
+/// What happens with one meter that a host watches, to be iterated once.
+///
+/// Bounded: an observer that is too slow loses the oldest events, and is told how many measurements were in them
+/// (`Item.missed`). Ends when the host's token is revoked, when the meter turns out to be another one's alias, and at
+/// shutdown: the host then watches again. Releasing it ends the watching.
+package struct RelaySubscription: AsyncSequence, Sendable {
+    package struct Item: Sendable {
+        package var event: RelayEvent
+        /// Measurements that this observer lost just before.
+        package var missed: Int
+    }
+
+    /// Most events that wait: four seconds of batches.
+    static let waitingMax = 16
+
+    struct Numbered: Sendable {
+        var event: RelayEvent
+        /// Measurements in all events before it.
+        var before: Int
+    }
+
+    let stream: AsyncStream<Numbered>
+    /// Measurements before the first event.
+    let first: Int
+
+    package func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), expected: first) }
+
+    package struct Iterator: AsyncIteratorProtocol {
+        var base: AsyncStream<Numbered>.Iterator
+        var expected: Int
+
+        package mutating func next() async -> Item? {
+            await next(isolation: nil)
+        }
+
+        package mutating func next(isolation actor: isolated (any Actor)?) async -> Item? {
+            guard let next = await base.next(isolation: actor) else { return nil }
+            defer { expected = next.before + next.event.measurements }
+            return Item(event: next.event, missed: Swift.max(0, next.before - expected))
+        }
+    }
+}

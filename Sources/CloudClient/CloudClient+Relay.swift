@@ -1,0 +1,122 @@
+package import CloudAPI
+import FoundationEssentials
+package import Gateway
+import LeaseCore
+package import MeterModel
+import NIOHTTP1
+package import RelayCore
+package import SyncCore
+
+extension CloudClient: RelayLink {
+    package func watch(_ meter: MeterID, wantsAll: Bool) -> AsyncThrowingStream<RelayNews, any Error> {
+        let path = zonePath("meters/\(meter.description.urlPart)/readings") + (wantsAll ? "?all=true" : "")
+        return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
+            let task = Task {
+                do {
+                    try await self.follow(path) { event in
+                        guard let news = try RelayNews(event) else { return }
+                        // Batches are numbered, so that a gap in what is taken shows; the rest is told again.
+                        continuation.yield(news)
+                    }
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    package func send(
+        _ parcel: RelaySender.Parcel, of meter: MeterID, session: SessionID
+    ) async throws(SyncFailure) -> Duration? {
+        do throws(CallFailure) {
+            let answer: RelayAnswer = try await attempt(
+                .POST, zonePath("meters/\(meter.description.urlPart)/readings"),
+                body: RelayRequest(parcel, session: session))
+            return .milliseconds(min(max(0, answer.interest), 86_400_000))
+        } catch {
+            if case .refused(let content) = error, content.code == .leaseLost { return nil }
+            throw error.failure
+        }
+    }
+}
+
+extension RelayRequest {
+    package init(_ parcel: RelaySender.Parcel, session: SessionID) {
+        self.init(
+            session: session.description, token: parcel.token.rawValue, number: parcel.batch.number,
+            missed: parcel.batch.missed, readings: parcel.batch.readings.map { RelayReadingBody($0) })
+        model = parcel.batch.model
+    }
+}
+
+extension RelayReadingBody {
+    package init(_ reading: RelayReading) {
+        self.init(
+            age: min(reading.age, RelayTiming.ageMax).milliseconds, time: reading.wallTime.millisecondsSince1970,
+            values: reading.reading.byKey)
+        guard let spread = reading.spread else { return }
+        count = spread.count
+        least = spread.least.byKey
+        greatest = spread.greatest.byKey
+    }
+
+    /// Quantities that this version does not know are left out.
+    package var reading: RelayReading {
+        var reading = RelayReading(
+            age: min(.milliseconds(max(0, age)), RelayTiming.ageMax), wallTime: WallTime(millisecondsSince1970: time),
+            reading: Reading(byKey: values))
+        if let count, count >= 2 {
+            reading.spread = RelayReading.Spread(
+                count: min(count, Int(Int32.max)), least: Reading(byKey: least ?? [:]),
+                greatest: Reading(byKey: greatest ?? [:]))
+        }
+        return reading
+    }
+}
+
+extension RelayNews {
+    /// Nil for an event that this version does not know.
+    init?(_ event: ServerSentEvents.Event) throws {
+        guard ["readings", "holder", "refused", "gap", "ping"].contains(event.name) else { return nil }
+        self.init(try JSONDecoder().decode(RelayEventBody.self, from: Data(event.data.utf8)))
+    }
+
+    package init?(_ body: RelayEventBody) {
+        if let batch = body.batch {
+            guard let holder = HostID(batch.holderID), batch.token <= FencingToken.max.rawValue else { return nil }
+            var relayed = RelayBatch(
+                number: batch.number, missed: min(max(0, batch.missed), Int(Int32.max)),
+                readings: batch.readings.map(\.reading))
+            relayed.model = batch.model
+            self = .readings(
+                RelayObserver.Arrival(
+                    epoch: batch.epoch, token: FencingToken(rawValue: batch.token), holder: holder,
+                    holderName: batch.holderName, batch: relayed))
+        } else if let holder = body.holder {
+            guard let lease = LeaseView(holder) else { return nil }
+            self = .holder(lease)
+        } else if let name = body.refused {
+            self = .refused(hostName: name)
+        } else if let missed = body.missed {
+            self = .lost(min(max(0, missed), Int(Int32.max)))
+        } else {
+            self = .ping
+        }
+    }
+}
+
+extension Reading {
+    fileprivate var byKey: [String: Double?] {
+        var values: [String: Double?] = [:]
+        forEach { quantity, value in values[quantity.key] = .some(value) }
+        return values
+    }
+
+    fileprivate init(byKey values: [String: Double?]) {
+        self.init()
+        for quantity in Quantity.allCases {
+            if let value = values[quantity.key] { self[quantity] = value }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Cloud
+import Hummingbird
+import NIOCore
+
+extension Response {
+    /// Server-sent events written by `body`, until it returns or the client leaves.
+    ///
+    /// - Parameter slot: kept as long as the stream, and freed with it even if that never begins.
+    static func events(
+        for request: Request, in slot: StreamSlot,
+        _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
+    ) async throws -> Response {
+        // The library notices the client's leaving by reading on, and traps if a response ends before the request has
+        // been read to its end. So the end is read first, whatever the client sends.
+        var request = request
+        _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
+        let whole = request.body
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: ResponseBody { writer in
+                _ = slot
+                try await whole.consumeWithCancellationOnInboundClose { rest in
+                    for try await _ in rest {}
+                    try await body { try await writer.write($0) }
+                }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+/// One of the streams that a credential may have open.
+final class StreamSlot: Sendable {
+    private let gate: RequestGate
+    private let kind: RequestGate.StreamKind
+    private let credential: String
+
+    init(_ kind: RequestGate.StreamKind, of credential: String, at gate: RequestGate) throws(CloudFailure) {
+        try gate.openStream(kind, credential: credential)
+        self.gate = gate
+        self.kind = kind
+        self.credential = credential
+    }
+
+    deinit { gate.closeStream(kind, credential: credential) }
+}

@@ -1,0 +1,84 @@
+import MeterModel
+
+/// The readings of one meter, wherever it is: from this host's own session while it measures, and from the cloud while
+/// another host has it. It may change hands meanwhile.
+package struct MeterReadings: Sendable {
+    private enum Source: Sendable {
+        /// Of a host without a cloud: there is no other place. Ends with the session.
+        case own(Feed<TimedReading>.Subscription)
+        /// Ends when this host shuts down.
+        case anywhere(Places)
+    }
+
+    /// Where readings may come from.
+    struct Places: Sendable {
+        /// This host's session of the meter, nil while it has none.
+        let here: @Sendable () async -> Feed<TimedReading>.Subscription?
+        /// The host that has the meter, nil while none or this one has it.
+        let elsewhere: @Sendable () async -> Feed<WatchedReading>.Subscription?
+        /// Whether this host shuts down.
+        let isOver: @Sendable () async -> Bool
+        /// Before a place is looked at again.
+        let pause: @Sendable () async -> Void
+    }
+
+    private let source: Source
+
+    static func own(_ readings: Feed<TimedReading>.Subscription) -> MeterReadings {
+        MeterReadings(source: .own(readings))
+    }
+
+    static func anywhere(_ places: Places) -> MeterReadings { MeterReadings(source: .anywhere(places)) }
+
+    /// Hands on the readings until they end, or the task is cancelled.
+    package func forEach(_ body: (WatchedReading) async throws -> Void) async throws {
+        switch source {
+        case .own(let readings):
+            for await item in readings { try await body(WatchedReading(item)) }
+        case .anywhere(let places):
+            let feed = Feed<WatchedReading>()
+            let all = feed.subscribe()
+            // Before anything else, so that nothing measured from now on is missed.
+            let here = await places.here()
+            try await withThrowingTaskGroup { group in
+                group.addTask { await places.followHere(here, into: feed) }
+                group.addTask { await places.followElsewhere(into: feed) }
+                for await item in all { try await body(item.value.after(missing: item.missed)) }
+                group.cancelAll()
+            }
+        }
+    }
+}
+
+extension MeterReadings.Places {
+    fileprivate func followHere(_ first: Feed<TimedReading>.Subscription?, into feed: Feed<WatchedReading>) async {
+        var next = first
+        while !Task.isCancelled {
+            if let readings = next { for await item in readings { feed.yield(WatchedReading(item)) } }
+            guard await !isOver() else { return feed.finish() }
+            await pause()
+            next = await here()
+        }
+    }
+
+    fileprivate func followElsewhere(into feed: Feed<WatchedReading>) async {
+        while !Task.isCancelled {
+            if let readings = await elsewhere() {
+                for await item in readings { feed.yield(item.value.after(missing: item.missed)) }
+            }
+            await pause()
+        }
+    }
+}
+
+extension WatchedReading {
+    fileprivate init(_ item: Feed<TimedReading>.Item) {
+        self.init(wallTime: item.value.wallTime, reading: item.value.reading, missed: item.missed)
+    }
+
+    fileprivate func after(missing count: Int) -> WatchedReading {
+        var copy = self
+        copy.missed += count
+        return copy
+    }
+}

@@ -1,0 +1,149 @@
+package import IOPorts
+import LeaseCore
+package import Logging
+package import MeterModel
+import RelayCore
+import SyncCore
+
+/// Sends the readings of this host's meters to the cloud, for those that somebody watches from elsewhere, and only while
+/// somebody does (Docs/Relay.md).
+///
+/// An actor on the loop, where the sessions and the lease keeper are: under which lease a batch goes out is looked up
+/// when it does.
+package actor RelayUplink {
+    private struct Sending {
+        var session: DeviceSession
+        var sender: RelaySender
+        /// Takes the meter's readings.
+        var reader: Task<Void, Never>
+        var alarm: Alarm
+    }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private nonisolated let loop: any SessionLoop
+    private let link: any RelayLink
+    private let keeper: LeaseKeeper
+    private let session: @Sendable (MeterID) async -> DeviceSession?
+    private let logger: Logger
+    /// By the id under which the meter is leased.
+    private var sendings: [MeterID: Sending] = [:]
+    private var isOver = false
+
+    /// - Parameter session: that of a meter of this host, nil if there is none with that id.
+    package init(
+        link: any RelayLink, keeper: LeaseKeeper, loop: any SessionLoop, logger: Logger,
+        session: @escaping @Sendable (MeterID) async -> DeviceSession?
+    ) {
+        self.link = link
+        self.keeper = keeper
+        self.loop = loop
+        self.logger = logger
+        self.session = session
+    }
+
+    package func handle(_ event: CloudEvent) async {
+        guard case .interest(let meter, let remaining, let wantsAll) = event else { return }
+        await interest(in: meter, for: remaining, wantsAll: wantsAll)
+    }
+
+    /// Somebody watches a meter that this host has, or nobody does any more.
+    ///
+    /// - Parameters:
+    ///   - leased: the id under which the meter is leased.
+    ///   - remaining: for how long to send its readings.
+    private func interest(in leased: MeterID, for remaining: Duration, wantsAll: Bool) async {
+        guard remaining > .zero, !isOver else { return end(leased) }
+        let until = loop.now + min(remaining, RelayTiming.interest * 2)
+        guard let meter = held(leased)?.meter else { return end(leased) }
+        if let sending = sendings[leased], sending.session.id == meter {
+            sendings[leased]?.sender.interested(until: until, sendsAll: wantsAll)
+            return pump(leased)
+        }
+        end(leased)
+        guard let session = await session(meter), !isOver, sendings[leased] == nil else { return }
+        let readings = session.readings.subscribe()
+        logger.debug("a meter is watched from elsewhere", metadata: ["meter.id": "\(meter)"])
+        let reader = Task { [weak self] in
+            for await item in readings { await self?.received(item.value, missed: item.missed, of: leased) }
+            await self?.end(leased)
+        }
+        sendings[leased] = Sending(
+            session: session, sender: RelaySender(until: until, sendsAll: wantsAll), reader: reader,
+            alarm: Alarm(on: loop))
+        pump(leased)
+    }
+
+    /// Number of meters whose readings are sent.
+    package var count: Int { sendings.count }
+
+    package func shutdown() {
+        isOver = true
+        for meter in sendings.keys { end(meter) }
+    }
+
+    private func end(_ leased: MeterID) {
+        guard var ended = sendings.removeValue(forKey: leased) else { return }
+        ended.reader.cancel()
+        ended.alarm.cancel()
+    }
+
+    private func received(_ reading: TimedReading, missed: Int, of leased: MeterID) {
+        if missed > 0 { sendings[leased]?.sender.lost(missed) }
+        let token = token(leased)
+        sendings[leased]?.sender.received(reading, under: token)
+        pump(leased)
+    }
+
+    /// Sends what is due, or waits for it.
+    private func pump(_ leased: MeterID) {
+        guard let until = sendings[leased]?.sender.until else { return }
+        let now = loop.now
+        guard now < until else { return end(leased) }
+        let token = token(leased)
+        let model = sendings[leased]?.session.assumeIsolated { ($0.device?.model ?? $0.model)?.displayName }
+        if let parcel = sendings[leased]?.sender.next(under: token, model: model, at: now) {
+            Task { await self.send(parcel, of: leased) }
+        }
+        let wake = sendings[leased]?.sender.nextWake.map { min($0, until) } ?? until
+        sendings[leased]?.alarm.set(to: wake) { [weak self] in
+            self?.assumeIsolated { uplink in
+                uplink.sendings[leased]?.alarm.rang()
+                uplink.pump(leased)
+            }
+        }
+    }
+
+    /// Of the lease under which this host has the meter now.
+    private func token(_ leased: MeterID) -> FencingToken? {
+        guard let held = held(leased), held.meter == sendings[leased]?.session.id else { return nil }
+        return held.token
+    }
+
+    private func held(_ leased: MeterID) -> (meter: MeterID, token: FencingToken)? {
+        keeper.assumeIsolated { $0.held(leased) }
+    }
+
+    private func send(_ parcel: RelaySender.Parcel, of leased: MeterID) async {
+        let outcome: RelaySender.Outcome
+        do throws(SyncFailure) {
+            guard let remaining = try await link.send(parcel, of: leased, session: keeper.identity.session) else {
+                logger.notice(
+                    "readings are refused: another host has the meter",
+                    metadata: ["meter.id": "\(leased)", "lease.token": "\(parcel.token.rawValue)"])
+                return sent(parcel, .refused, of: leased)
+            }
+            guard remaining > .zero else { return end(leased) }
+            outcome = .taken
+        } catch {
+            logger.debug("readings could not be sent", metadata: ["meter.id": "\(leased)", "cause": "\(error)"])
+            outcome = .failed
+        }
+        sent(parcel, outcome, of: leased)
+    }
+
+    private func sent(_ parcel: RelaySender.Parcel, _ outcome: RelaySender.Outcome, of leased: MeterID) {
+        sendings[leased]?.sender.sent(parcel, outcome, at: loop.now)
+        pump(leased)
+    }
+}

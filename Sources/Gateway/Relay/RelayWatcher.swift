@@ -1,0 +1,172 @@
+package import IOPorts
+import LeaseCore
+package import Logging
+package import MeterModel
+import RelayCore
+import SyncCore
+
+/// Watches meters that other hosts have, through the cloud: one stream for each meter, however many look here.
+package actor RelayWatcher {
+    private struct Key: Hashable {
+        var meter: MeterID
+        var wantsAll: Bool
+    }
+
+    private struct Watched {
+        let feed: Feed<WatchedReading>
+        let begunAt: MonotonicTime
+        var observer = RelayObserver()
+        var task: Task<Void, Never>?
+        var latest: (reading: WatchedReading, time: MonotonicTime)?
+        /// While it lies ahead, somebody wants to see the last reading.
+        var isGlancedAtUntil = MonotonicTime.origin
+    }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    /// Waits before a stream that broke is opened again: the first, and the longest.
+    private static let retries = Duration.seconds(1)...Duration.seconds(16)
+
+    private nonisolated let loop: any SessionLoop
+    private let link: any RelayLink
+    private let host: HostID
+    private let logger: Logger
+    private var watched: [Key: Watched] = [:]
+    private var isOver = false
+
+    /// - Parameter host: this one.
+    package init(link: any RelayLink, host: HostID, loop: any SessionLoop, logger: Logger) {
+        self.link = link
+        self.host = host
+        self.loop = loop
+        self.logger = logger
+    }
+
+    /// A meter's readings from now on, while another host has it. Ends at `shutdown`.
+    ///
+    /// - Parameter wantsAll: every reading, even of a meter whose readings are folded otherwise.
+    package func watch(_ meter: MeterID, wantsAll: Bool) -> Feed<WatchedReading>.Subscription {
+        let key = Key(meter: meter, wantsAll: wantsAll)
+        let feed = watched[key]?.feed ?? Feed<WatchedReading>()
+        let subscription = feed.subscribe()
+        guard !isOver else {
+            feed.finish()
+            return subscription
+        }
+        begin(key, feed)
+        return subscription
+    }
+
+    /// The last readings of meters, with their ages. Watches them for a short time, as people look more than once.
+    ///
+    /// - Parameter patience: how long to wait for one since it has been watched.
+    package func latest(
+        of meters: [MeterID], within patience: Duration
+    ) async -> [MeterID: (WatchedReading, Duration)] {
+        guard !isOver else { return [:] }
+        let keys = meters.map { Key(meter: $0, wantsAll: false) }
+        for key in keys {
+            begin(key, watched[key]?.feed ?? Feed())
+            watched[key]?.isGlancedAtUntil = loop.now + RelayTiming.interest
+        }
+        while keys.contains(where: { isAwaited($0, patience) }) { await pause(.milliseconds(20)) }
+        var found: [MeterID: (WatchedReading, Duration)] = [:]
+        for key in keys {
+            guard let latest = watched[key]?.latest else { continue }
+            found[key.meter] = (latest.reading, loop.now - latest.time)
+        }
+        return found
+    }
+
+    private func isAwaited(_ key: Key, _ patience: Duration) -> Bool {
+        guard let entry = watched[key], entry.latest == nil else { return false }
+        return loop.now < entry.begunAt + patience
+    }
+
+    private func begin(_ key: Key, _ feed: Feed<WatchedReading>) {
+        guard watched[key] == nil else { return }
+        watched[key] = Watched(
+            feed: feed, begunAt: loop.now, task: Task { [weak self] in await self?.follow(key) })
+    }
+
+    /// Number of streams from the cloud.
+    package var count: Int { watched.count }
+
+    package func shutdown() {
+        isOver = true
+        for key in watched.keys { end(key) }
+    }
+
+    private func end(_ key: Key) {
+        guard let ended = watched.removeValue(forKey: key) else { return }
+        ended.task?.cancel()
+        ended.feed.finish()
+    }
+
+    /// Listens until nobody looks any more.
+    private func follow(_ key: Key) async {
+        var wait = Self.retries.lowerBound
+        while isWanted(key) {
+            do {
+                for try await news in link.watch(key.meter, wantsAll: key.wantsAll) {
+                    guard isWanted(key) else { return }
+                    wait = Self.retries.lowerBound
+                    handle(news, key)
+                }
+            } catch {
+                if wait == Self.retries.lowerBound {
+                    logger.info(
+                        "a meter elsewhere cannot be watched",
+                        metadata: ["meter.id": "\(key.meter)", "cause": "\(error)"])
+                }
+            }
+            guard isWanted(key) else { return }
+            await pause(wait)
+            wait = min(wait * 2, Self.retries.upperBound)
+        }
+    }
+
+    /// Whether anybody looks; if not, the stream is forgotten.
+    private func isWanted(_ key: Key) -> Bool {
+        guard let entry = watched[key], !Task.isCancelled else { return false }
+        guard !entry.feed.hasListeners, entry.isGlancedAtUntil < loop.now else { return true }
+        watched[key] = nil
+        return false
+    }
+
+    private func handle(_ news: RelayNews, _ key: Key) {
+        switch news {
+        case .readings(let arrival):
+            guard case .show(let missed)? = watched[key]?.observer.received(arrival), arrival.holder != host else {
+                return
+            }
+            let now = loop.wallNow
+            let origin = WatchedReading.Origin(
+                holder: arrival.holderName, token: arrival.token, model: arrival.batch.model)
+            for (index, reading) in arrival.batch.readings.enumerated() {
+                let shown = WatchedReading(
+                    wallTime: now + (.zero - reading.age), reading: reading.reading, spread: reading.spread,
+                    origin: origin, missed: index == 0 ? missed : 0)
+                watched[key]?.latest = (shown, loop.now + (.zero - reading.age))
+                watched[key]?.feed.yield(shown)
+            }
+        case .lost(let count): watched[key]?.observer.lost(count)
+        case .refused(let name):
+            logger.warning(
+                "another host talks to the meter without its lease",
+                metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
+        // This host measures by itself now. Whoever looks is shown that (`MeterReadings`).
+        case .holder(let lease): if lease.holder == host { end(key) }
+        case .ping: break
+        }
+    }
+
+    /// On the loop's clock. Cancelling the task ends it at once.
+    func pause(_ time: Duration) async {
+        let loop = loop
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let timer = loop.schedule(at: loop.now + time) { continuation.finish() }
+        for await _ in stream {}
+        loop.cancel(timer)
+    }
+}

@@ -1,0 +1,139 @@
+import ConnectionCore
+package import GatewayAPI
+import MeterModel
+
+/// The meters of the whole zone, as this host's people see them: its own, and those that other hosts have, with what
+/// those measure (Docs/Relay.md).
+///
+/// The broker and the metrics are told of this host's own meters alone (`MeterDirectory.status`), so that no meter is
+/// told twice.
+package actor ZoneMeters {
+    /// How long a status waits for the first reading of a meter that nobody here watched before.
+    package static let patience = Duration.seconds(1)
+
+    private let directory: MeterDirectory
+    private let settings: SettingsService?
+    private let keeper: @Sendable () async -> LeaseKeeper?
+    private let relay: @Sendable () async -> RelayWatcher?
+    /// Names that people gave to meters, and of which version of the settings they are.
+    private var names: (version: UInt64, of: [String: String])?
+
+    /// - Parameters:
+    ///   - keeper: the present membership's, if this host belongs to a cloud.
+    ///   - relay: the same.
+    package init(
+        directory: MeterDirectory, settings: SettingsService? = nil,
+        keeper: @escaping @Sendable () async -> LeaseKeeper? = { nil },
+        relay: @escaping @Sendable () async -> RelayWatcher? = { nil }
+    ) {
+        self.directory = directory
+        self.settings = settings
+        self.keeper = keeper
+        self.relay = relay
+    }
+
+    /// This host's meters first, then those that are known here only from other hosts.
+    ///
+    /// - Parameter patience: how long to wait for readings of meters that nobody here watched before.
+    package func status(within patience: Duration = ZoneMeters.patience) async -> [MeterStatus] {
+        let own = await directory.status()
+        guard let keeper = await keeper() else { return own }
+        let listed = Set(own.map(\.id))
+        let leases = await keeper.who().filter { !$0.mine && $0.holder != nil }
+        guard !leases.isEmpty else { return own }
+        var all = own
+        let foreign = leases.filter { !listed.contains($0.meter) }
+        let names = foreign.isEmpty ? [:] : await namesOfMeters()
+        for lease in foreign { all.append(await row(of: lease, name: names[lease.meter], keeper)) }
+        return await withReadings(all, leases, within: patience)
+    }
+
+    /// One meter of the zone.
+    ///
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`.
+    package func status(of reference: String) async throws(GatewayError) -> MeterStatus {
+        let (id, session) = try await meter(reference)
+        guard let keeper = await keeper() else { return try await directory.session(reference).status() }
+        let leases = await keeper.who().filter { !$0.mine && $0.holder != nil }
+        let elsewhere = leases.first { $0.meter == id.description }
+        var status = await session?.status()
+        if status == nil, let elsewhere {
+            status = await row(of: elsewhere, name: await namesOfMeters()[elsewhere.meter], keeper)
+        }
+        guard let status else { return try await directory.session(reference).status() }
+        guard elsewhere != nil else { return status }
+        return await withReadings([status], leases, within: Self.patience)[0]
+    }
+
+    /// The readings of a meter of the zone, from wherever it is.
+    ///
+    /// - Parameter wantsAll: every reading, even of a meter whose readings are folded otherwise.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`.
+    package func readings(
+        of reference: String, wantsAll: Bool = false
+    ) async throws(GatewayError) -> MeterReadings {
+        let (id, session) = try await meter(reference)
+        guard let keeper = await keeper(), let relay = await relay() else {
+            return .own(try await directory.session(reference).readings.subscribe())
+        }
+        if session == nil, await keeper.leasedElsewhere(id) == nil { _ = try await directory.session(reference) }
+        return .anywhere(
+            MeterReadings.Places(
+                here: { [directory] in await directory.readings(of: id) },
+                elsewhere: {
+                    guard let leased = await keeper.leasedElsewhere(id) else { return nil }
+                    return await relay.watch(leased, wantsAll: wantsAll)
+                },
+                isOver: { [directory] in await directory.isShuttingDown }, pause: { await relay.pause(.seconds(1)) }))
+    }
+
+    private func meter(_ reference: String) async throws(GatewayError) -> (id: MeterID, session: DeviceSession?) {
+        let id = try await directory.wanted(reference)
+        return (id, await directory.sessions[id])
+    }
+
+    /// The row of a meter that this host has never met.
+    private func row(of lease: WhoEntry, name: String?, _ keeper: LeaseKeeper) async -> MeterStatus {
+        let id = MeterID(lease.meter)
+        var status = MeterStatus(
+            id: lease.meter, state: ConnectionState.offline.rawValue, since: lease.since ?? "",
+            local_only: id?.isLocalOnly ?? false, wanted: false, counters: MeterStatus.Counters())
+        status.name = name
+        if let id { status.lease = await keeper.status(of: id) }
+        return status
+    }
+
+    /// Completes rows of meters that other hosts have with what those measure.
+    private func withReadings(
+        _ meters: [MeterStatus], _ leases: [WhoEntry], within patience: Duration
+    ) async -> [MeterStatus] {
+        guard let relay = await relay() else { return meters }
+        let held = Dictionary(leases.map { ($0.meter, $0) }, uniquingKeysWith: { first, _ in first })
+        let wanted = meters.compactMap { meter in held[meter.id].flatMap { _ in MeterID(meter.id) } }
+        let latest = await relay.latest(of: wanted, within: patience)
+        return meters.map { meter in
+            guard held[meter.id] != nil, let id = MeterID(meter.id), let (reading, age) = latest[id],
+                age.milliseconds <= meter.age_ms ?? .max
+            else { return meter }
+            var meter = meter
+            meter.reading = ReadingBody(reading.reading)
+            meter.age_ms = age.milliseconds
+            meter.measured_by = reading.origin?.holder
+            meter.model = meter.model ?? reading.origin?.model
+            return meter
+        }
+    }
+
+    private func namesOfMeters() async -> [String: String] {
+        guard let settings else { return [:] }
+        let version = await settings.refreshVersion
+        if let names, names.version == version { return names.of }
+        // A store that cannot be read is reported elsewhere.
+        guard let meters = try? await settings.meters() else { return names?.of ?? [:] }
+        let read = Dictionary(
+            meters.compactMap { meter in meter.name.map { (meter.id.description, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        names = (version, read)
+        return read
+    }
+}

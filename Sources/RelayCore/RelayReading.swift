@@ -1,0 +1,53 @@
+package import MeterModel
+
+/// A reading on its way from the host that measures to those that watch: one measurement, or several folded into one.
+package struct RelayReading: Hashable, Sendable {
+    /// What several measurements had in common.
+    package struct Spread: Hashable, Sendable {
+        /// How many measurements; 2 or more.
+        package var count: Int
+        package var least: Reading
+        package var greatest: Reading
+
+        package init(count: Int, least: Reading, greatest: Reading) {
+            self.count = count
+            self.least = least
+            self.greatest = greatest
+        }
+    }
+
+    /// How long before its batch was sent it was measured; of folded ones, the last. Counted on the holder's monotonic
+    /// clock, so that an observer knows the time of a reading even where the holder's calendar is wrong.
+    package var age: Duration
+    /// By the holder's calendar.
+    package var wallTime: WallTime
+    /// The measurement; of folded ones, the mean of each quantity.
+    package var reading: Reading
+    /// Nil for one measurement.
+    package var spread: Spread?
+
+    package init(age: Duration, wallTime: WallTime, reading: Reading, spread: Spread? = nil) {
+        self.age = age
+        self.wallTime = wallTime
+        self.reading = reading
+        self.spread = spread
+    }
+}
+
+/// The readings that were sent together.
+package struct RelayBatch: Hashable, Sendable {
+    /// Rises with each batch of one grant of the lease: the holder's boot-time clock, in milliseconds.
+    package var number: UInt64
+    /// Measurements that were dropped since the last batch.
+    package var missed: Int
+    /// The meter's model, as far as the holder knows.
+    package var model: String?
+    /// Oldest first.
+    package var readings: [RelayReading]
+
+    package init(number: UInt64, missed: Int, readings: [RelayReading]) {
+        self.number = number
+        self.missed = missed
+        self.readings = readings
+    }
+}

@@ -1,0 +1,17 @@
+/// The times and limits of the relay (Docs/Relay.md).
+package enum RelayTiming {
+    /// Least time between two batches of one meter.
+    package static let batchInterval = Duration.milliseconds(250)
+    /// How long a holder sends readings after it was told that somebody watches.
+    package static let interest = Duration.seconds(30)
+    /// How often it is told again while somebody does: two of these words may get lost.
+    package static let interestRepeat = Duration.seconds(10)
+    /// More readings than this in one batch are folded into one, unless an observer wants all of them.
+    package static let singlesMax = 4
+    /// Most readings in a batch: a second's worth of the fastest meter, which is four times what a batch has.
+    package static let readingsMax = 1000
+    /// Wait after a batch that could not be sent, before the next.
+    package static let retryInterval = Duration.seconds(1)
+    /// The age of a reading is at most this; a batch waits for a cloud no longer than a few seconds.
+    package static let ageMax = Duration.seconds(60)
+}

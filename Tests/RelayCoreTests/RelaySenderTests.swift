@@ -1,0 +1,193 @@
+import LeaseCore
+import MeterModel
+import MeterTestKit
+import RelayCore
+import Testing
+
+/// What the holder of a watched meter sends, and when.
+struct RelaySenderTests {
+    private let token = FencingToken(rawValue: 5)
+
+    @Test func reading_goesOutAtOnce_andTheNextAfterTheInterval() {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        sender.received(.volts(5, at: .seconds(1)), under: token)
+        let first = sender.next(under: token, at: .seconds(1))
+        if let first { sender.sent(first, .taken, at: .seconds(1)) }
+        sender.received(.volts(6, at: .seconds(1.1)), under: token)
+        let early = sender.next(under: token, at: .seconds(1.1))
+        let wake = sender.nextWake
+        let second = sender.next(under: token, at: .seconds(1.25))
+
+        #expect(first?.batch.readings.map { $0.reading[.voltage] } == [5])
+        #expect(first?.batch.number == 1000)
+        #expect(early == nil)
+        #expect(wake == .seconds(1.25))
+        #expect(second?.batch.number == 1250)
+        #expect(second?.batch.readings.map(\.age) == [.milliseconds(150)])
+    }
+
+    @Test func nothing_isSent_withoutALease_orOnceNobodyWatches() {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        sender.received(.volts(4, at: .seconds(1)), under: nil)
+        let unleased = sender.next(under: nil, at: .seconds(1))
+        let later = sender.next(under: token, at: .seconds(1))
+        sender.received(.volts(5, at: .seconds(30)), under: token)
+        let over = sender.next(under: token, at: .seconds(30))
+
+        #expect(unleased == nil)
+        #expect(later == nil, "what was measured without a lease is not kept for one")
+        #expect(over == nil)
+        #expect(sender.nextWake == nil)
+    }
+
+    @Test func oneBatch_isOnItsWay_atATime() {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        sender.received(.volts(5, at: .seconds(1)), under: token)
+        let first = sender.next(under: token, at: .seconds(1))
+        sender.received(.volts(6, at: .seconds(2)), under: token)
+        let meanwhile = sender.next(under: token, at: .seconds(9))
+        let wake = sender.nextWake
+        if let first { sender.sent(first, .taken, at: .seconds(9)) }
+
+        #expect(meanwhile == nil)
+        #expect(wake == nil)
+        #expect(sender.next(under: token, at: .seconds(9))?.batch.readings.count == 1)
+    }
+
+    @Test func manyReadings_becomeOne_withMeanLeastAndGreatest() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        for step in 1...RelayTiming.singlesMax { sender.received(.volts(Double(step), at: .seconds(1)), under: token) }
+        var singles = sender
+        sender.received(.volts(10, at: .seconds(1.2)), under: token)
+        let parcel = try sender.due(under: token, at: .seconds(1.25))
+        let folded = try #require(parcel.batch.readings.first)
+
+        #expect(singles.next(under: token, at: .seconds(1.25))?.batch.readings.count == RelayTiming.singlesMax)
+        #expect(parcel.batch.readings.count == 1)
+        #expect(folded.reading[.voltage] == 4)
+        #expect(folded.spread?.least[.voltage] == 1)
+        #expect(folded.spread?.greatest[.voltage] == 10)
+        #expect(folded.spread?.count == RelayTiming.singlesMax + 1)
+        #expect(folded.age == .milliseconds(50))
+    }
+
+    @Test func fold_countsOnlyKnownValues_andKeepsUnknownOnesUnknown() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        for step in 0..<6 {
+            var reading = Reading()
+            reading[.voltage] = step < 2 ? 6 : nil
+            reading[.temperature] = nil
+            sender.received(TimedReading(wallTime: .zero, time: .seconds(1), reading: reading), under: token)
+        }
+        let parcel = try sender.due(under: token, at: .seconds(1))
+        let folded = try #require(parcel.batch.readings.first)
+
+        #expect(folded.reading[.voltage] == 6)
+        #expect(folded.reading[.temperature] == nil)
+        #expect(folded.reading.supported.contains(.temperature))
+    }
+
+    @Test func everyReading_isSent_whereAnObserverWantsAll_boundedAndCounted() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: true)
+        for step in 0..<(RelayTiming.readingsMax + 7) {
+            sender.received(.volts(Double(step), at: .seconds(1)), under: token)
+        }
+        let batch = try sender.due(under: token, at: .seconds(1)).batch
+
+        #expect(batch.readings.count == RelayTiming.readingsMax)
+        #expect(batch.missed == 7)
+        #expect(batch.readings.first?.reading[.voltage] == 7, "the newest stay")
+    }
+
+    @Test func failedBatch_isCountedAsMissed_once_andWaitedFor() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        for _ in 0..<3 { sender.received(.volts(5, at: .seconds(1)), under: token) }
+        let first = try sender.due(under: token, at: .seconds(1))
+        sender.sent(first, .failed, at: .seconds(2))
+        sender.received(.volts(5, at: .seconds(2)), under: token)
+        let early = sender.next(under: token, at: .seconds(2.5))
+        let second = try sender.due(under: token, at: .seconds(3))
+        sender.sent(second, .taken, at: .seconds(3))
+        sender.received(.volts(5, at: .seconds(4)), under: token)
+
+        #expect(early == nil)
+        #expect(second.batch.missed == 3)
+        #expect(sender.next(under: token, at: .seconds(4))?.batch.missed == 0)
+    }
+
+    @Test func refusedToken_isNotUsedAgain_butANewerOneIs() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        sender.received(.volts(5, at: .seconds(1)), under: token)
+        let first = try sender.due(under: token, at: .seconds(1))
+        sender.sent(first, .refused, at: .seconds(1))
+        sender.received(.volts(5, at: .seconds(2)), under: token)
+        let again = sender.next(under: token, at: .seconds(2))
+        sender.received(.volts(7, at: .seconds(3)), under: FencingToken(rawValue: 6))
+        let newer = sender.next(under: FencingToken(rawValue: 6), at: .seconds(3))
+
+        #expect(again == nil)
+        #expect(newer?.batch.readings.map { $0.reading[.voltage] } == [7])
+    }
+
+    @Test func newToken_dropsWhatWaited() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        sender.received(.volts(5, at: .seconds(1)), under: token)
+        let first = try sender.due(under: token, at: .seconds(1))
+        sender.sent(first, .taken, at: .seconds(1))
+        sender.received(.volts(6, at: .seconds(2)), under: token)
+        sender.received(.volts(7, at: .seconds(2)), under: FencingToken(rawValue: 6))
+        let next = try sender.due(under: FencingToken(rawValue: 6), at: .seconds(3))
+
+        #expect(next.batch.readings.map { $0.reading[.voltage] } == [7])
+    }
+
+    /// Whatever comes in whatever order: what is shown and what is counted as missed is all that was measured, batches
+    /// keep their distance, and none is larger than allowed.
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func walk_losesNothingUncounted(seed: UInt64) {
+        var rng = SeededRNG(seed: seed)
+        var sender = RelaySender(until: .seconds(100_000), sendsAll: seed.isMultiple(of: 2))
+        var (now, measured, arrived, underWay) = (MonotonicTime.origin, 0, 0, RelaySender.Parcel?.none)
+        var lastSent: MonotonicTime?
+        for _ in 0..<20_000 {
+            now = now + .milliseconds(Int.random(in: 0...120, using: &rng))
+            switch Int.random(in: 0..<10, using: &rng) {
+            case 0..<6:
+                sender.received(.volts(1, at: now), under: token)
+                measured += 1
+            case 6..<8:
+                guard let parcel = underWay else { continue }
+                underWay = nil
+                let isTaken = Bool.random(using: &rng)
+                if isTaken { arrived += parcel.count }
+                sender.sent(parcel, isTaken ? .taken : .failed, at: now)
+            default:
+                guard let parcel = sender.next(under: token, at: now) else { continue }
+                #expect(underWay == nil)
+                #expect(lastSent.map { now - $0 >= RelayTiming.batchInterval } ?? true)
+                #expect(parcel.batch.readings.count <= RelayTiming.readingsMax)
+                lastSent = now
+                underWay = parcel
+            }
+        }
+        // The last batch brings what is still missing.
+        if let parcel = underWay { sender.sent(parcel, .failed, at: now) }
+        now = now + .seconds(10)
+        sender.received(.volts(1, at: now), under: token)
+        let last = sender.next(under: token, at: now)
+        #expect(arrived + (last?.count ?? 0) == measured + 1, "seed \(seed)")
+    }
+}
+
+extension RelaySender {
+    /// The batch that has to be due.
+    fileprivate mutating func due(under token: FencingToken, at now: MonotonicTime) throws -> Parcel {
+        let parcel = next(under: token, at: now)
+        return try #require(parcel)
+    }
+}
+
+extension RelaySender.Parcel {
+    /// Measurements in it, and those that it says are missing.
+    fileprivate var count: Int { batch.missed + batch.readings.reduce(0) { $0 + ($1.spread?.count ?? 1) } }
+}

@@ -3,7 +3,8 @@ import Synchronization
 
 /// The events waiting for one listener, in order, bounded.
 ///
-/// Waiting changes are one event, because a host fetches them all at once anyway. A listener with too many waiting
+/// Waiting changes are one event, because a host fetches them all at once anyway, and so are waiting words about who
+/// watches one meter, of which the last counts. A listener with too many waiting
 /// events is ended rather than served with gaps: it connects again and lists everything.
 final class EventBuffer: Sendable {
     /// Most events that may wait: about one for each meter of a large zone.
@@ -43,6 +44,12 @@ final class EventBuffer: Sendable {
     private static func add(_ event: EventBody, to events: inout [EventBody]) -> Bool {
         if let change = event.change, let place = events.firstIndex(where: { $0.change != nil }) {
             events[place].change = events[place].change.map { $0.joined(with: change) }
+            return true
+        }
+        if let interest = event.interest,
+            let place = events.firstIndex(where: { $0.interest?.meter == interest.meter })
+        {
+            events[place] = event
             return true
         }
         guard events.count < waitingMax else { return false }

@@ -185,6 +185,22 @@ struct RelayTests {
         _ = await expectFailure(.serviceUnavailable) { try await watch(cloud, by: one) }
     }
 
+    /// A holder that does not listen just now keeps its event stream, however often somebody looks.
+    @Test func wordsAboutOneMeter_thatWait_areOne_theLast() async throws {
+        let cloud = try await TestCloud()
+        let holder = try await Listener(cloud, 1)
+        let lease = try await cloud.acquire(holder.principal)
+        let observer = try await cloud.join(2)
+        _ = await holder.lease()
+        for _ in 0..<300 { _ = try await watch(cloud, by: observer) }
+        let last = try await watch(cloud, by: observer)
+        _ = try await cloud.release(holder.principal, lease)
+
+        #expect(await holder.interest()?.remaining == 30_000)
+        #expect(await holder.lease()?.state == "free")
+        withExtendedLifetime(last) {}
+    }
+
     @Test func everyReading_isAskedFor_whileOneObserverWantsAll() async throws {
         let cloud = try await TestCloud()
         let holder = try await Listener(cloud, 1)

@@ -40,6 +40,8 @@ final class RelayHub: Sendable {
     /// How often the watchers may be told of a host without the lease that sends readings.
     private static let refusalInterval = Duration.seconds(10)
 
+    private static let dueAtOnce = EventBuffer.waitingMax / 4
+
     private let state = Mutex(State())
     /// Called when nobody watches a meter any more that was held.
     private let ended: @Sendable (MeterPlace, HostID) -> Void
@@ -125,13 +127,15 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Meters whose holder must hear again that somebody watches.
+    /// Meters whose holder must hear again that somebody watches: those that have waited longest, and so many only that
+    /// they find room among the events that wait for one host.
     func due(at now: MonotonicTime) -> [MeterPlace] {
         state.withLock { state in
             state.meters.filter { _, watched in
                 watched.interestAt.map { now - $0 >= RelayTimes.interestRepeat } ?? true
             }
-            .keys.sorted { ($0.zone, $0.meter) < ($1.zone, $1.meter) }
+            .sorted { ($0.value.interestAt ?? .origin, $0.key) < ($1.value.interestAt ?? .origin, $1.key) }
+            .prefix(Self.dueAtOnce).map(\.key)
         }
     }
 

@@ -27,6 +27,9 @@ package actor RelayWatcher {
     /// Waits before a stream that broke is opened again: the first, and the longest.
     private static let retries = Duration.seconds(1)...Duration.seconds(16)
 
+    /// Most meters that are watched for their last readings alone: each takes a connection to the cloud.
+    static let glancesMax = 64
+
     private nonisolated let loop: any SessionLoop
     private let link: any RelayLink
     private let host: HostID
@@ -57,7 +60,8 @@ package actor RelayWatcher {
         return subscription
     }
 
-    /// The last readings of meters, with their ages. Watches them for a short time, as people look more than once.
+    /// The last readings of meters, with their ages. Watches them for a short time, as people look more than once; of very
+    /// many, only the first.
     ///
     /// - Parameter patience: how long to wait for one since it has been watched.
     package func latest(
@@ -65,7 +69,7 @@ package actor RelayWatcher {
     ) async -> [MeterID: (WatchedReading, Duration)] {
         guard !isOver else { return [:] }
         let keys = meters.map { Key(meter: $0, wantsAll: false) }
-        for key in keys {
+        for key in keys.prefix(Self.glancesMax) {
             begin(key, watched[key]?.feed ?? Feed())
             watched[key]?.isGlancedAtUntil = loop.now + RelayTiming.interest
         }

@@ -6,7 +6,7 @@ import { pairs, section } from "/host.js";
 import { listen, passed, state } from "/live.js";
 import { actions } from "/meters.js";
 import { recordingsPanel } from "/recordings.js";
-import { leaseWords, moment, nameOf, number, QUANTITIES, span, STATES } from "/words.js";
+import { leaseWords, moment, nameOf, number, QUANTITIES, span, standing } from "/words.js";
 
 const HINTS = {
   "name": "1 to 64 characters",
@@ -80,7 +80,10 @@ export function meterView(place, id, shown) {
     const meter = state.meters.get(id);
     if (!meter) return;
     const age = meter.age_ms === null ? null : meter.age_ms + passed(meter);
-    const old = age !== null && (age > 3000 || meter.state !== "data-available") ? ` · last reading ${span(age)} ago` : "";
+    const { word, state: shown } = standing(meter, age);
+    setText(badge, word);
+    setAttribute(badge, "data-state", shown);
+    const old = age !== null && (age > 3000 || shown !== "data-available") ? ` · last reading ${span(age)} ago` : "";
     setText(lease, leaseWords(meter.lease, passed(meter)) + old);
   }
 
@@ -93,8 +96,6 @@ export function meterView(place, id, shown) {
       return;
     }
     setText(title, nameOf(meter));
-    setText(badge, STATES[meter.state] ?? meter.state);
-    setAttribute(badge, "data-state", meter.state);
     setText(error, meter.error ?? "");
     error.hidden = !meter.error;
     drawValues(meter);

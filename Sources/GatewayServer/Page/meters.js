@@ -2,7 +2,7 @@
 import { call, meterPath } from "/api.js";
 import { el, say, setAttribute, setText, svg } from "/dom.js";
 import { listen, passed, state } from "/live.js";
-import { isElsewhere, leaseWords, nameOf, number, span, STATES } from "/words.js";
+import { isElsewhere, leaseWords, nameOf, number, span, standing } from "/words.js";
 
 /** Two minutes of power of each meter, for the small curves. */
 const trails = new Map();
@@ -91,7 +91,11 @@ function makeCard(id) {
     if (Number.isFinite(reading.energy_Wh)) parts.push(`${number(reading.energy_Wh, 3)} Wh`);
     if (Number.isFinite(reading.charge_mAh)) parts.push(`${number(reading.charge_mAh, 0)} mAh`);
     if (Number.isFinite(reading.temperature_C)) parts.push(`${number(reading.temperature_C, 1)} °C`);
-    if (age !== null && (age > 3000 || meter.state !== "data-available")) parts.push(`${span(age)} ago`);
+    const { word, state: shown } = standing(meter, age);
+    setText(badge, word);
+    setAttribute(badge, "data-state", shown);
+    setAttribute(element, "data-state", shown);
+    if (age !== null && (age > 3000 || shown !== "data-available")) parts.push(`${span(age)} ago`);
     setText(more, parts.join(" · "));
     setText(lease, leaseWords(meter.lease, passed(meter)));
   }
@@ -101,9 +105,6 @@ function makeCard(id) {
     const reading = meter.reading ?? {};
     setText(link, nameOf(meter));
     setText(model, [meter.model && meter.model !== nameOf(meter) ? meter.model : null, meter.transport, meter.id].filter(Boolean).join(" · "));
-    setText(badge, STATES[meter.state] ?? meter.state);
-    setAttribute(badge, "data-state", meter.state);
-    setAttribute(element, "data-state", meter.state);
     setText(volts, number(reading.voltage_V, 3));
     setText(amperes, number(reading.current_A, 3));
     setText(watts, number(reading.power_W, 3));

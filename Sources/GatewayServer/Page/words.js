@@ -1,6 +1,6 @@
 // How things are called and numbers are written.
 
-export const STATES = {
+const STATES = {
   "offline": "Offline",
   "not-connected": "Not connected",
   "connecting": "Connecting",
@@ -9,6 +9,12 @@ export const STATES = {
   "communicating": "Waiting for data",
   "data-available": "Live",
 };
+
+/** What a meter's badge says: its state here, or which host measures it. `age` is that of its last reading, null without one. */
+export function standing(meter, age) {
+  if (!meter.measured_by || meter.state === "data-available") return { word: STATES[meter.state] ?? meter.state, state: meter.state };
+  return { word: `At ${meter.measured_by}`, state: age !== null && age < 10000 ? "data-available" : meter.state };
+}
 
 export const nameOf = (meter) => meter.name || meter.model || meter.id;
 

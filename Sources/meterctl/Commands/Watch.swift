@@ -4,7 +4,8 @@ import MeterModel
 import ProgramKit
 
 struct Watch: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Live readings of one meter, one line each.")
+    static let configuration = CommandConfiguration(
+        abstract: "Live readings of one meter, on whichever host it is, one line each.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument var meter: String
@@ -12,6 +13,8 @@ struct Watch: AsyncParsableCommand {
     var json = false
     @Flag(help: "Comma-separated values with a header line.")
     var csv = false
+    @Flag(help: "Every reading of a meter that another host has; without it, fast ones are folded into their means.")
+    var all = false
     @Option(name: .customLong("for"), help: "Stop after this time.")
     var duration: TimeArgument?
 
@@ -25,7 +28,9 @@ struct Watch: AsyncParsableCommand {
         if let words = Formatting.noData(status, called: meter) { Terminal.talk(words) }
         try await withTimeLimit(duration?.duration) {
             var printer = ReadingPrinter(form: json ? .json : csv ? .csv : .people)
-            try await client.lines(meterPath(meter, "/readings"), as: ReadingLine.self) { try printer.print($0) }
+            try await client.lines(meterPath(meter, all ? "/readings?all=true" : "/readings"), as: ReadingLine.self) {
+                try printer.print($0)
+            }
         }
     }
 }

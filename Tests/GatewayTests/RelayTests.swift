@@ -90,6 +90,22 @@ struct RelayTests {
         #expect(try await holder.leave() == .none)
     }
 
+    /// What an earlier sending set off ends late, and is none of the next one's business.
+    @Test func interest_thatComesBack_isNotEndedByWhatItEnded() async throws {
+        let holder = try await Holder()
+        let watching = holder.relay.link(of: .numbered(2), named: "pi2").watch(.um, wantsAll: false)
+        for round in 1...20 {
+            await holder.interest()
+            try await holder.advance(untilBatches: holder.relay.parcels.count + 1)
+            await holder.interest(0)
+            await holder.interest()
+            await holder.bench.advance(by: .seconds(1), holder.host)
+            #expect(await holder.uplink.count == 1, "round \(round)")
+        }
+        withExtendedLifetime(watching) {}
+        #expect(try await holder.leave() == .none)
+    }
+
     @Test func interest_inAMeterThatThisHostDoesNotHave_isNotAnswered() async throws {
         let holder = try await Holder()
         await holder.uplink.handle(.interest(meter: .other, remaining: .seconds(30), wantsAll: false))

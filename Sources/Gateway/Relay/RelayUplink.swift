@@ -12,6 +12,8 @@ import SyncCore
 /// when it does.
 package actor RelayUplink {
     private struct Sending {
+        /// Rises with each sending, so that a late word of an earlier one is recognised.
+        let number: UInt64
         var session: DeviceSession
         var sender: RelaySender
         /// Takes the meter's readings.
@@ -28,6 +30,7 @@ package actor RelayUplink {
     private let logger: Logger
     /// By the id under which the meter is leased.
     private var sendings: [MeterID: Sending] = [:]
+    private var lastNumber: UInt64 = 0
     private var isOver = false
 
     /// - Parameter session: that of a meter of this host, nil if there is none with that id.
@@ -64,12 +67,16 @@ package actor RelayUplink {
         guard let session = await session(meter), !isOver, sendings[leased] == nil else { return }
         let readings = session.readings.subscribe()
         logger.debug("a meter is watched from elsewhere", metadata: ["meter.id": "\(meter)"])
+        lastNumber += 1
+        let number = lastNumber
         let reader = Task { [weak self] in
-            for await item in readings { await self?.received(item.value, missed: item.missed, of: leased) }
-            await self?.end(leased)
+            for await item in readings {
+                await self?.received(item.value, missed: item.missed, of: leased, in: number)
+            }
+            await self?.ended(leased, in: number)
         }
         sendings[leased] = Sending(
-            session: session, sender: RelaySender(until: until, sendsAll: wantsAll), reader: reader,
+            number: number, session: session, sender: RelaySender(until: until, sendsAll: wantsAll), reader: reader,
             alarm: Alarm(on: loop))
         pump(leased)
     }
@@ -88,7 +95,13 @@ package actor RelayUplink {
         ended.alarm.cancel()
     }
 
-    private func received(_ reading: TimedReading, missed: Int, of leased: MeterID) {
+    /// There is nothing more to send, or nobody to send it to.
+    private func ended(_ leased: MeterID, in number: UInt64) {
+        if sendings[leased]?.number == number { end(leased) }
+    }
+
+    private func received(_ reading: TimedReading, missed: Int, of leased: MeterID, in number: UInt64) {
+        guard sendings[leased]?.number == number else { return }
         if missed > 0 { sendings[leased]?.sender.lost(missed) }
         let token = token(leased)
         sendings[leased]?.sender.received(reading, under: token)
@@ -102,8 +115,10 @@ package actor RelayUplink {
         guard now < until else { return end(leased) }
         let token = token(leased)
         let model = sendings[leased]?.session.assumeIsolated { ($0.device?.model ?? $0.model)?.displayName }
-        if let parcel = sendings[leased]?.sender.next(under: token, model: model, at: now) {
-            Task { await self.send(parcel, of: leased) }
+        if let number = sendings[leased]?.number,
+            let parcel = sendings[leased]?.sender.next(under: token, model: model, at: now)
+        {
+            Task { await self.send(parcel, of: leased, in: number) }
         }
         let wake = sendings[leased]?.sender.nextWake.map { min($0, until) } ?? until
         sendings[leased]?.alarm.set(to: wake) { [weak self] in
@@ -124,25 +139,28 @@ package actor RelayUplink {
         keeper.assumeIsolated { $0.held(leased) }
     }
 
-    private func send(_ parcel: RelaySender.Parcel, of leased: MeterID) async {
+    private func send(_ parcel: RelaySender.Parcel, of leased: MeterID, in number: UInt64) async {
         let outcome: RelaySender.Outcome
         do throws(SyncFailure) {
             guard let remaining = try await link.send(parcel, of: leased, session: keeper.identity.session) else {
                 logger.notice(
                     "readings are refused: another host has the meter",
                     metadata: ["meter.id": "\(leased)", "lease.token": "\(parcel.token.rawValue)"])
-                return sent(parcel, .refused, of: leased)
+                return sent(parcel, .refused, of: leased, in: number)
             }
-            guard remaining > .zero else { return end(leased) }
+            guard remaining > .zero else { return ended(leased, in: number) }
             outcome = .taken
         } catch {
             logger.debug("readings could not be sent", metadata: ["meter.id": "\(leased)", "cause": "\(error)"])
             outcome = .failed
         }
-        sent(parcel, outcome, of: leased)
+        sent(parcel, outcome, of: leased, in: number)
     }
 
-    private func sent(_ parcel: RelaySender.Parcel, _ outcome: RelaySender.Outcome, of leased: MeterID) {
+    private func sent(
+        _ parcel: RelaySender.Parcel, _ outcome: RelaySender.Outcome, of leased: MeterID, in number: UInt64
+    ) {
+        guard sendings[leased]?.number == number else { return }
         sendings[leased]?.sender.sent(parcel, outcome, at: loop.now)
         pump(leased)
     }

@@ -55,6 +55,7 @@ def body(operation):
             "properties": {"p": {"value": {"string": "intruder"}, "stamp": stamp(some)}}}]},
         "renewLeases": {"session": some, "leases": [{"meter": METER, "token": 1}]},
         "acquireLease": {"requestID": some, "session": some, "transport": "usb", "takeover": {"token": 1}, "tokenFloor": 1},
+        "relayReadings": {"session": some, "token": 1, "number": 1, "missed": 0, "readings": []},
         "releaseLease": {"session": some, "token": 1},
         "join": {"hostID": some, "hostName": "intruder", "machine": "intruder"},
     }.get(operation)
@@ -129,6 +130,11 @@ def check(cloud, tokens):
         expect("events", answer, 200, foreign)
         if "event: ping" not in answer[1]:
             findings.append(f"the events of {own} do not begin with a ping: {answer[1]}")
+        calls += 1
+        answer = cloud.call("GET", f"/v1/zones/{own}/meters/{urllib.parse.quote(METER, safe='')}/readings", tokens[own])
+        expect("readings", answer, 200, foreign)
+        if "event: holder" not in answer[1]:
+            findings.append(f"what is watched in {own} does not begin with its holder: {answer[1]}")
         calls += 1
     for finding in findings:
         print(f"FINDING: {finding}")

@@ -332,7 +332,8 @@ let package = Package(
         .testTarget(
             name: "CloudClientTests",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "CloudClient", "CloudServer",
+                "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "CloudClient",
+                "CloudServer",
                 "Cloud", "Gateway", "MeterTestKit", "ServerKit", hummingbird, logging, nioCore, nioPosix, nioSSL,
                 serviceLifecycle,
             ]),

@@ -9,6 +9,11 @@ package struct RelaySender: Sendable {
     package struct Parcel: Hashable, Sendable {
         package var token: FencingToken
         package var batch: RelayBatch
+
+        package init(token: FencingToken, batch: RelayBatch) {
+            self.token = token
+            self.batch = batch
+        }
     }
 
     /// How the sending of a batch ended.

@@ -25,6 +25,13 @@ def watched_from_afar(cluster: Cluster):
     a, b, c = joined(cluster, names=WATCHERS)
     a.must("connect", METER)
     sees(c, "attic")
+    stranger = cluster.host("loft")
+    stranger.join()
+    sees(stranger, "attic")
+    for done in (("record", "start", METER), ("command", METER, "screen-timeout", "1"), ("disconnect", METER)):
+        refused = stranger.ctl(*done)
+        if refused.status != 4 or "attic has" not in refused.err:
+            raise Failure(f"{done[0]} of a meter elsewhere: {refused}")
     watching = c.begin("watch", METER, "--json")
     at_home = b.begin("watch", METER, "--json")
     for holder, other in ((b, a), (a, b)):

@@ -23,6 +23,21 @@ extension MeterDirectory {
         }
     }
 
+    /// What to answer to who wants something of a meter that this host has never met, if another host has it.
+    func isElsewhere(_ reference: String) async -> GatewayError? {
+        // A store that cannot be read knows no names of other hosts' meters; their ids are known all the same.
+        let known = (try? await allNames()) ?? names
+        guard let gate = dependencies.gate,
+            let id = (try? MeterReference.resolve(reference, among: known)) ?? MeterID(reference)
+        else { return nil }
+        let lease = gate.lease(of: canonical(id))
+        guard lease.state == .elsewhere, let holder = lease.holder else { return nil }
+        let argument = reference.contains(" ") ? "\"\(reference)\"" : reference
+        return GatewayError(
+            .held, "\(holder) has \(reference), so that is done there",
+            next: "meterctl watch \(argument) shows it here; connect \(argument) --takeover takes it from there")
+    }
+
     /// Whether to ask the zone for a meter that is not here, and look for it once it is granted.
     ///
     /// - Throws: `held` with the holder, and `refused` if a person has to confirm first.

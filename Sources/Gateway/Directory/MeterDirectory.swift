@@ -130,11 +130,18 @@ package actor MeterDirectory {
     }
 
     /// The session of the meter that a text names.
+    ///
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `held` for a meter that this host has not met and another one has.
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
-        let id =
-            if let exact = exactly(reference) { exact } else {
-                try MeterReference.resolve(reference, among: names)
-            }
+        let id: MeterID
+        do {
+            id =
+                if let exact = exactly(reference) { exact } else {
+                    try MeterReference.resolve(reference, among: names)
+                }
+        } catch {
+            throw await isElsewhere(reference) ?? error
+        }
         guard let session = sessions[id] else {
             throw GatewayError(.noSuchMeter, "no meter is called \"\(reference)\"", next: "meterctl scan")
         }

@@ -320,7 +320,7 @@ enum Program {
           status                  Every meter: state, who has it, last reading and its
                                   age, what is wrong.
           who                     Who has which meter, and until when.
-          watch                   Live readings of one meter, one line each.
+          watch                   Live readings of a meter, on whichever host it is.
           set                     Change settings of a meter.
           get                     Settings of a meter.
           history                 What was overwritten of a meter's settings, when and

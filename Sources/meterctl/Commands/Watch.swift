@@ -5,7 +5,7 @@ import ProgramKit
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Live readings of one meter, on whichever host it is, one line each.")
+        abstract: "Live readings of a meter, on whichever host it is.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument var meter: String

@@ -7,6 +7,12 @@ extension CloudFailure {
         CloudFailure(.zoneNotFound, "there is no zone \"\(zone)\"; make it with PUT /v1/zones/\(zone)")
     }
 
+    static var stopping: CloudFailure {
+        CloudFailure(
+            .serviceUnavailable, "this metercloud is stopping; ask another copy of it, or again in a moment",
+            retryAfter: .seconds(1))
+    }
+
     package static func credentialTaken(_ id: String) -> CloudFailure {
         CloudFailure(.badRequest, "there is a token with the id \(id) or with this secret already; make another one")
     }

@@ -4,8 +4,8 @@ import Synchronization
 /// The events waiting for one listener, in order, bounded.
 ///
 /// Waiting changes are one event, because a host fetches them all at once anyway, and so are waiting words about who
-/// watches one meter, of which the last counts. A listener with too many waiting
-/// events is ended rather than served with gaps: it connects again and lists everything.
+/// watches one meter, of which the last counts. A listener with too many waiting events is ended rather than served with
+/// gaps: it connects again and lists everything.
 final class EventBuffer: Sendable {
     /// Most events that may wait: about one for each meter of a large zone.
     static let waitingMax = 256

@@ -33,11 +33,7 @@ final class EventHub: Sendable {
                 buffer: buffer, host: host, credential: credential)
             return state.nextID
         }
-        guard let id else {
-            throw CloudFailure(
-                .serviceUnavailable, "this metercloud is stopping; ask another copy of it, or again in a moment",
-                retryAfter: .seconds(1))
-        }
+        guard let id else { throw .stopping }
         return EventSubscription(EventSubscription.Handle(buffer: buffer) { [self] in remove(id, from: zone) })
     }
 

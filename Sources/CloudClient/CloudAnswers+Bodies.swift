@@ -110,16 +110,20 @@ extension CloudEvent {
             guard let view = LeaseView(lease) else { return nil }
             self = .lease(view)
         } else if let offer = body.offer, let meter = MeterID(offer.meter) {
-            // A day is far more than any reservation; beyond that, sums of times would overflow.
-            self = .offer(meter: meter, reserved: .milliseconds(min(max(0, offer.reserved), 86_400_000)))
+            self = .offer(meter: meter, reserved: .remaining(milliseconds: offer.reserved))
         } else if let interest = body.interest {
             guard let meter = MeterID(interest.meter) else { return nil }
             self = .interest(
-                meter: meter, remaining: .milliseconds(min(max(0, interest.remaining), 86_400_000)),
-                wantsAll: interest.all)
+                meter: meter, remaining: .remaining(milliseconds: interest.remaining), wantsAll: interest.all)
         } else {
             guard let time = body.serverTime.flatMap({ UInt64(exactly: $0) }) else { return nil }
             self = .ping(serverTime: time)
         }
     }
+}
+
+extension Duration {
+    /// A time that the cloud gives for something to last. A day is far more than any does; beyond that, sums of times would
+    /// overflow.
+    static func remaining(milliseconds: Int64) -> Duration { .milliseconds(min(max(0, milliseconds), 86_400_000)) }
 }

@@ -9,7 +9,7 @@ package import SyncCore
 
 extension CloudClient: RelayLink {
     package func watch(_ meter: MeterID, wantsAll: Bool) -> AsyncThrowingStream<RelayNews, any Error> {
-        let path = zonePath("meters/\(meter.description.urlPart)/readings") + (wantsAll ? "?all=true" : "")
+        let path = readingsPath(meter) + (wantsAll ? "?all=true" : "")
         return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
             let task = Task {
                 do {
@@ -31,13 +31,16 @@ extension CloudClient: RelayLink {
     ) async throws(SyncFailure) -> Duration? {
         do throws(CallFailure) {
             let answer: RelayAnswer = try await attempt(
-                .POST, zonePath("meters/\(meter.description.urlPart)/readings"),
-                body: RelayRequest(parcel, session: session))
-            return .milliseconds(min(max(0, answer.interest), 86_400_000))
+                .POST, readingsPath(meter), body: RelayRequest(parcel, session: session))
+            return .remaining(milliseconds: answer.interest)
         } catch {
             if case .refused(let content) = error, content.code == .leaseLost { return nil }
             throw error.failure
         }
+    }
+
+    private func readingsPath(_ meter: MeterID) -> String {
+        zonePath("meters/\(meter.description.urlPart)/readings")
     }
 }
 
@@ -86,7 +89,7 @@ extension RelayNews {
         if let batch = body.batch {
             guard let holder = HostID(batch.holderID), batch.token <= FencingToken.max.rawValue else { return nil }
             var relayed = RelayBatch(
-                number: batch.number, missed: min(max(0, batch.missed), Int(Int32.max)),
+                number: batch.number, missed: Self.count(batch.missed),
                 readings: batch.readings.map(\.reading))
             relayed.model = batch.model
             self = .readings(
@@ -99,11 +102,14 @@ extension RelayNews {
         } else if let name = body.refused {
             self = .refused(hostName: name)
         } else if let missed = body.missed {
-            self = .lost(min(max(0, missed), Int(Int32.max)))
+            self = .lost(Self.count(missed))
         } else {
             self = .ping
         }
     }
+
+    /// So far from the greatest number that sums of such counts do not overflow.
+    private static func count(_ given: Int) -> Int { min(max(0, given), Int(Int32.max)) }
 }
 
 extension Reading {

@@ -4,8 +4,6 @@ package enum RelayTiming {
     package static let batchInterval = Duration.milliseconds(250)
     /// How long a holder sends readings after it was told that somebody watches.
     package static let interest = Duration.seconds(30)
-    /// How often it is told again while somebody does: two of these words may get lost.
-    package static let interestRepeat = Duration.seconds(10)
     /// More readings than this in one batch are folded into one, unless an observer wants all of them.
     package static let singlesMax = 4
     /// Most readings in a batch: a second's worth of the fastest meter, which is four times what a batch has.

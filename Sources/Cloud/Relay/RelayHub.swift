@@ -22,6 +22,10 @@ final class RelayHub: Sendable {
         var interestAt: MonotonicTime?
         var refusalAt: MonotonicTime?
 
+        func isInterestDue(at now: MonotonicTime) -> Bool {
+            interestAt.map { now - $0 >= RelayTimes.interestRepeat } ?? true
+        }
+
         var wantsAll: Bool { watchers.values.contains(where: \.wantsAll) }
     }
 
@@ -57,13 +61,7 @@ final class RelayHub: Sendable {
             of: RelaySubscription.Numbered.self, bufferingPolicy: .bufferingNewest(RelaySubscription.waitingMax))
         let watcher = Watcher(continuation: continuation, credential: credential, wantsAll: wantsAll)
         let result = state.withLock { state -> Result<(id: UInt64, told: Int), CloudFailure> in
-            guard !state.isClosed else {
-                return .failure(
-                    CloudFailure(
-                        .serviceUnavailable,
-                        "this metercloud is stopping; ask another copy of it, or again in a moment",
-                        retryAfter: .seconds(1)))
-            }
+            guard !state.isClosed else { return .failure(.stopping) }
             let count = state.meters[place]?.watchers.count ?? 0
             guard count < CloudLimits.watchersPerMeter else {
                 return .failure(
@@ -120,8 +118,7 @@ final class RelayHub: Sendable {
             state.meters[place]?.lease = lease
             state.meters[place]?.isLeaseKnown = true
             guard let holder = lease?.holder?.host else { return (isNews, nil) }
-            let isDue = known.interestAt.map { now - $0 >= RelayTimes.interestRepeat } ?? true
-            guard isNews || isDue else { return (isNews, nil) }
+            guard isNews || known.isInterestDue(at: now) else { return (isNews, nil) }
             state.meters[place]?.interestAt = now
             return (isNews, Interest(holder: holder, wantsAll: known.wantsAll))
         }
@@ -131,11 +128,9 @@ final class RelayHub: Sendable {
     /// they find room among the events that wait for one host.
     func due(at now: MonotonicTime) -> [MeterPlace] {
         state.withLock { state in
-            state.meters.filter { _, watched in
-                watched.interestAt.map { now - $0 >= RelayTimes.interestRepeat } ?? true
-            }
-            .sorted { ($0.value.interestAt ?? .origin, $0.key) < ($1.value.interestAt ?? .origin, $1.key) }
-            .prefix(Self.dueAtOnce).map(\.key)
+            state.meters.filter { $0.value.isInterestDue(at: now) }
+                .sorted { ($0.value.interestAt ?? .origin, $0.key) < ($1.value.interestAt ?? .origin, $1.key) }
+                .prefix(Self.dueAtOnce).map(\.key)
         }
     }
 

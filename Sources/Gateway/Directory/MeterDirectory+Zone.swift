@@ -24,7 +24,7 @@ extension MeterDirectory {
     }
 
     /// What to answer to who wants something of a meter that this host has never met, if another host has it.
-    func isElsewhere(_ reference: String) async -> GatewayError? {
+    func refusal(elsewhere reference: String) async -> GatewayError? {
         // A store that cannot be read knows no names of other hosts' meters; their ids are known all the same.
         let known = (try? await allNames()) ?? names
         guard let gate = dependencies.gate,

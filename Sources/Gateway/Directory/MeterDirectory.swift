@@ -140,7 +140,7 @@ package actor MeterDirectory {
                     try MeterReference.resolve(reference, among: names)
                 }
         } catch {
-            throw await isElsewhere(reference) ?? error
+            throw await refusal(elsewhere: reference) ?? error
         }
         guard let session = sessions[id] else {
             throw GatewayError(.noSuchMeter, "no meter is called \"\(reference)\"", next: "meterctl scan")

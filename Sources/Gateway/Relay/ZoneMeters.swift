@@ -52,8 +52,8 @@ package actor ZoneMeters {
     ///
     /// - Throws: `noSuchMeter`, `ambiguousMeter`.
     package func status(of reference: String) async throws(GatewayError) -> MeterStatus {
-        let (id, session) = try await meter(reference)
         guard let keeper = await keeper() else { return try await directory.session(reference).status() }
+        let (id, session) = try await meter(reference)
         let leases = await keeper.who().filter { !$0.mine && $0.holder != nil }
         let elsewhere = leases.first { $0.meter == id.description }
         var status = await session?.status()
@@ -72,10 +72,10 @@ package actor ZoneMeters {
     package func readings(
         of reference: String, wantsAll: Bool = false
     ) async throws(GatewayError) -> MeterReadings {
-        let (id, session) = try await meter(reference)
         guard let keeper = await keeper(), let relay = await relay() else {
             return .own(try await directory.session(reference).readings.subscribe())
         }
+        let (id, session) = try await meter(reference)
         if session == nil, await keeper.leasedElsewhere(id) == nil { _ = try await directory.session(reference) }
         return .anywhere(
             MeterReadings.Places(
@@ -108,11 +108,11 @@ package actor ZoneMeters {
         _ meters: [MeterStatus], _ leases: [WhoEntry], within patience: Duration
     ) async -> [MeterStatus] {
         guard let relay = await relay() else { return meters }
-        let held = Dictionary(leases.map { ($0.meter, $0) }, uniquingKeysWith: { first, _ in first })
-        let wanted = meters.compactMap { meter in held[meter.id].flatMap { _ in MeterID(meter.id) } }
+        let elsewhere = Set(leases.map(\.meter))
+        let wanted = meters.filter { elsewhere.contains($0.id) }.compactMap { MeterID($0.id) }
         let latest = await relay.latest(of: wanted, within: patience)
         return meters.map { meter in
-            guard held[meter.id] != nil, let id = MeterID(meter.id), let (reading, age) = latest[id],
+            guard let id = MeterID(meter.id), let (reading, age) = latest[id],
                 age.milliseconds <= meter.age_ms ?? .max
             else { return meter }
             var meter = meter

@@ -17,6 +17,7 @@ package final class CloudService: Sendable {
     let logger: Logger
     let hub: EventHub
     let relay: RelayHub
+    let commands = CommandDesk()
     let queues = LeaseQueues()
     private let rng: Mutex<any RandomNumberGenerator & Sendable>
     private let identity: Mutex<ReplicaID>
@@ -54,6 +55,7 @@ package final class CloudService: Sendable {
             let now = clock.now()
             for place in queues.places { await settleQueue(of: place) }
             await renewInterest()
+            commands.passed(clock.now())
             if now >= pingAt {
                 pingAt = now + Self.pingInterval
                 hub.tellTime(clock.wallNow())
@@ -78,6 +80,7 @@ package final class CloudService: Sendable {
     package func shutdown() async {
         hub.close()
         relay.close()
+        commands.close(at: clock.now())
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
             // Once cancelled, there is no time left, and the others end at once.

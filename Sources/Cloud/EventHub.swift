@@ -91,6 +91,11 @@ final class EventHub: Sendable {
         tell(zone) { $0 == holder ? event : nil }
     }
 
+    func tellCommand(_ command: EventBody.Command, to holder: HostID, zone: String) {
+        let event = EventBody(command: command)
+        tell(zone) { $0 == holder ? event : nil }
+    }
+
     /// Sends a ping to every stream.
     func tellTime(_ time: WallTime) {
         let zones = state.withLock { $0.zones.keys.sorted() }

@@ -151,6 +151,8 @@ package struct EventBody: Codable, Hashable, Sendable {
     package var offer: Offer?
     /// `interest`: somebody watches a meter that the receiving host holds.
     package var interest: Interest?
+    /// `command`: somebody wants something of a meter that the receiving host holds.
+    package var command: Command?
     /// `ping`, every 15 s: the cloud's time.
     package var serverTime: Int64?
 
@@ -178,10 +180,35 @@ package struct EventBody: Codable, Hashable, Sendable {
         }
     }
 
+    package struct Command: Codable, Hashable, Sendable {
+        package var requestID: String
+        package var meter: String
+        /// Of the lease at which it is aimed.
+        package var token: UInt64
+        package var action: RelayActionBody
+        /// The host from which it comes.
+        package var hostID: String
+        package var hostName: String
+        /// The copy of the cloud that decides about it, to be named in claim and answer.
+        package var copy: String?
+
+        package init(
+            requestID: String, meter: String, token: UInt64, action: RelayActionBody, hostID: String, hostName: String
+        ) {
+            self.requestID = requestID
+            self.meter = meter
+            self.token = token
+            self.action = action
+            self.hostID = hostID
+            self.hostName = hostName
+        }
+    }
+
     package init(
         change: Change? = nil, lease: LeaseBody? = nil, offer: Offer? = nil, interest: Interest? = nil,
-        serverTime: Int64? = nil
+        command: Command? = nil, serverTime: Int64? = nil
     ) {
+        self.command = command
         self.change = change
         self.lease = lease
         self.offer = offer
@@ -199,6 +226,8 @@ package struct EventBody: Codable, Hashable, Sendable {
             "offer"
         } else if interest != nil {
             "interest"
+        } else if command != nil {
+            "command"
         } else {
             "ping"
         }

@@ -31,6 +31,8 @@ package struct RelayRequest: Codable, Hashable, Sendable {
     package var missed: Int
     /// The meter's model, as far as the holder knows.
     package var model: String?
+    /// False where the holder keeps its readings to itself, and sends none; absent otherwise.
+    package var shared: Bool?
     /// Oldest first.
     package var readings: [RelayReadingBody]
 
@@ -63,6 +65,8 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
         package var number: UInt64
         package var missed: Int
         package var model: String?
+        /// False where the holder keeps its readings to itself.
+        package var shared: Bool?
         package var readings: [RelayReadingBody]
 
         package init(

@@ -2,6 +2,7 @@ package import CloudAPI
 package import Gateway
 package import LeaseCore
 package import MeterModel
+import RelayCore
 package import SettingsCore
 package import SyncCore
 
@@ -115,6 +116,9 @@ extension CloudEvent {
             guard let meter = MeterID(interest.meter) else { return nil }
             self = .interest(
                 meter: meter, remaining: .remaining(milliseconds: interest.remaining), wantsAll: interest.all)
+        } else if let command = body.command {
+            guard let command = RelayCommand(command) else { return nil }
+            self = .command(command)
         } else {
             guard let time = body.serverTime.flatMap({ UInt64(exactly: $0) }) else { return nil }
             self = .ping(serverTime: time)

@@ -75,10 +75,13 @@ package final class CloudClient: Sendable {
     }
 
     /// As `call`, with the cloud's own words if it refused.
+    ///
+    /// - Parameter patience: for a call that takes longer than others.
     func attempt<Answer: Decodable>(
-        _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none
+        _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none,
+        patience: TimeAmount? = nil
     ) async throws(CallFailure) -> Answer {
-        let deadline = NIODeadline.now() + patience
+        let deadline = NIODeadline.now() + (patience ?? self.patience)
         let response = try await send(method, path, body: body, deadline: deadline)
         let bytes: Data
         do throws(SyncFailure) {

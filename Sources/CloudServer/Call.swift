@@ -28,6 +28,8 @@ struct Call {
     var zone: String { get throws(CloudFailure) { try parameter("zone") } }
     var host: String { get throws(CloudFailure) { try parameter("host") } }
     var meter: String { get throws(CloudFailure) { try parameter("meter") } }
+    /// The id of a command.
+    var command: String { get throws(CloudFailure) { try parameter("request") } }
 
     /// Nil if missing.
     var limit: Int? {

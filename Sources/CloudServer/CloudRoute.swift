@@ -21,6 +21,9 @@ package enum CloudRoute: String, CaseIterable, Sendable {
     case retireHost
     case watchReadings
     case relayReadings
+    case commandMeter
+    case claimCommand
+    case answerCommand
 
     package var method: HTTPRequest.Method {
         switch self {
@@ -28,7 +31,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .createZone: .put
         case .leaveQueue: .delete
         case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .retireHost,
-            .relayReadings:
+            .relayReadings, .commandMeter, .claimCommand, .answerCommand:
             .post
         }
     }
@@ -51,6 +54,9 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .revokeLease: "/v1/zones/{zone}/leases/{meter}/revoke"
         case .retireHost: "/v1/zones/{zone}/hosts/{host}/retire"
         case .enqueue, .leaveQueue: "/v1/zones/{zone}/leases/{meter}/queue"
+        case .commandMeter: "/v1/zones/{zone}/meters/{meter}/commands"
+        case .claimCommand: "/v1/zones/{zone}/meters/{meter}/commands/{request}/claim"
+        case .answerCommand: "/v1/zones/{zone}/meters/{meter}/commands/{request}/answer"
         case .watchReadings, .relayReadings: "/v1/zones/{zone}/meters/{meter}/readings"
         }
     }

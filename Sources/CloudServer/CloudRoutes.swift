@@ -74,11 +74,8 @@ package struct CloudRoutes: Sendable {
             return try JSON.response(try await service.retire(try call.host, in: try call.zone, by: principal))
         case .leases, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue:
             return try await respondLeases(call, by: principal)
-        case .watchReadings: return try await watch(call, by: principal)
-        case .relayReadings:
-            let body = try await JSON.decode(RelayRequest.self, from: call.request)
-            return try JSON.response(
-                try await service.relay(body, of: try call.meter, in: try call.zone, by: principal))
+        case .watchReadings, .relayReadings, .commandMeter, .claimCommand, .answerCommand:
+            return try await respondRelay(call, by: principal)
         }
     }
 

@@ -3,9 +3,44 @@ import CloudAPI
 import Hummingbird
 import NIOCore
 
-/// Watching a meter: server-sent events, each named after the field of `RelayEventBody` that it has.
+/// Meters that other hosts have (Docs/Relay.md).
 extension CloudRoutes {
-    /// The first event says who has the meter. `?all=true` asks for every reading, however fast they come.
+    func respondRelay(_ call: Call, by principal: Principal) async throws -> Response {
+        switch call.route {
+        case .watchReadings: return try await watch(call, by: principal)
+        case .relayReadings:
+            let body = try await JSON.decode(RelayRequest.self, from: call.request)
+            return try JSON.response(
+                try await service.relay(body, of: try call.meter, in: try call.zone, by: principal))
+        case .commandMeter:
+            return try await command(call, by: principal)
+        case .claimCommand:
+            let body = try await JSON.decode(RelayClaimRequest.self, from: call.request)
+            try await service.claim(
+                body, try call.command, of: try call.meter, in: try call.zone, by: principal)
+            return try JSON.response([String: String]())
+        case .answerCommand:
+            let body = try await JSON.decode(RelayOutcomeRequest.self, from: call.request)
+            try service.answer(body, try call.command, in: try call.zone, by: principal)
+            return try JSON.response([String: String]())
+        default: return Response(status: .notFound)
+        }
+    }
+
+    /// The outcome takes seconds. Whoever has left meanwhile wants nothing done any more.
+    private func command(_ call: Call, by principal: Principal) async throws -> Response {
+        let (meter, zone) = (try call.meter, try call.zone)
+        // Read to its end first, as for a stream of events.
+        var request = call.request
+        _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
+        let body = try await JSON.decode(RelayCommandRequest.self, from: request)
+        return try await request.body.consumeWithCancellationOnInboundClose { [service] rest in
+            for try await _ in rest {}
+            return try JSON.response(try await service.command(body, of: meter, in: zone, by: principal))
+        }
+    }
+
+    /// Server-sent events, each named after the field of `RelayEventBody` that it has. The first event says who has the meter. `?all=true` asks for every reading, however fast they come.
     func watch(_ call: Call, by principal: Principal) async throws -> Response {
         let wantsAll = try call.flag("all")
         let slot = try StreamSlot(.watches, of: principal.credential.id, at: gate)

@@ -12,6 +12,11 @@ enum JSON {
         return ByteBuffer(bytes: try encoder.encode(value))
     }
 
+    /// Nil where the text is no such value.
+    static func value<Value: Decodable>(_ type: Value.Type, in text: String) -> Value? {
+        try? JSONDecoder().decode(type, from: FoundationEssentials.Data(text.utf8))
+    }
+
     /// One value and a line end: one line of a stream.
     static func line(_ value: some Encodable) throws -> ByteBuffer {
         var buffer = try encode(value)

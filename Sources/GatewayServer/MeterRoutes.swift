@@ -2,6 +2,7 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 import MeterModel
+import RelayCore
 
 /// The routes of the control socket: each decodes, calls one service, and encodes (Docs/API.md).
 package struct MeterRoutes: Sendable {
@@ -103,9 +104,12 @@ package struct MeterRoutes: Sendable {
                 throw GatewayError(
                     .badRequest, "no command is called \(body.command)", next: "the commands are \(names)")
             }
-            let session = try await directory.session(try Self.reference(in: context))
-            try await session.perform(MeterCommand(kind, body.number))
-            return try JSON.response(await session.status())
+            let reference = try Self.reference(in: context)
+            let command = MeterCommand(kind, body.number)
+            if try await zone.order(.command(command), of: reference) == nil {
+                try await directory.session(reference).perform(command)
+            }
+            return try JSON.response(await zone.status(of: reference))
         }
     }
 

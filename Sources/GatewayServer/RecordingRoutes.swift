@@ -3,15 +3,21 @@ import GatewayAPI
 package import Hummingbird
 import MeterModel
 import RecordingCore
+import RelayCore
 
 /// Charge sessions: `/v1/meters/{meter}/recording` begins and ends one, `/v1/recordings` lists all.
 package struct RecordingRoutes: RouteGroup {
     private let directory: MeterDirectory
+    private let zone: ZoneMeters
     private let recordings: RecordingService
     private let series: SeriesService
 
-    package init(directory: MeterDirectory, recordings: RecordingService, series: SeriesService) {
+    /// - Parameter zone: nil for a host without a cloud, whose own meters are all there are.
+    package init(
+        directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService
+    ) {
         self.directory = directory
+        self.zone = zone ?? ZoneMeters(directory: directory)
         self.recordings = recordings
         self.series = series
     }
@@ -19,13 +25,21 @@ package struct RecordingRoutes: RouteGroup {
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.post("meters/:meter/recording") { request, context in
             let body = try await JSON.decode(RecordingRequest.self, from: request)
-            // A recording made by this host: others' readings are not stored here.
-            let meter = try await directory.session(try MeterRoutes.reference(in: context)).id
+            let reference = try MeterRoutes.reference(in: context)
+            // Recorded by the host that has the meter: others' readings are not stored here.
+            if let done = try await zone.order(.startRecording(name: body.name), of: reference) {
+                return try JSON.response(try Self.body(done))
+            }
+            let meter = try await directory.session(reference).id
             let recording = try await recordings.start(meter, name: body.name)
             return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
         }
         api.delete("meters/:meter/recording") { _, context in
-            let meter = try await directory.session(try MeterRoutes.reference(in: context)).id
+            let reference = try MeterRoutes.reference(in: context)
+            if let done = try await zone.order(.stopRecording, of: reference) {
+                return try JSON.response(try Self.body(done))
+            }
+            let meter = try await directory.session(reference).id
             let recording = try await recordings.stop(meter)
             return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
         }
@@ -64,6 +78,18 @@ package struct RecordingRoutes: RouteGroup {
             let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
             return try JSON.response(try await series.body(for: request, of: meter, in: span))
         }
+    }
+
+    /// Another host's recording, as that host has it.
+    private static func body(_ done: (holder: String, result: String?)) throws(GatewayError) -> RecordingBody {
+        guard var body = done.result.flatMap({ JSON.value(RecordingBody.self, in: $0) }) else {
+            throw GatewayError(
+                .internalError, "\(done.holder) did it, and its answer cannot be read here",
+                next: "meterctl recordings shows it; are both hosts of one version?")
+        }
+        body.mine = false
+        body.host = done.holder
+        return body
     }
 
     /// The meter of a recording whose readings are here, and the time from its first to its last reading.

@@ -10,6 +10,8 @@ package enum RelayTiming {
     package static let readingsMax = 1000
     /// Wait after a batch that could not be sent, before the next.
     package static let retryInterval = Duration.seconds(1)
+    /// A command from another host is done within this time of asking the cloud whether to, or not at all.
+    package static let actingTime = Duration.seconds(5)
     /// The age of a reading is at most this; a batch waits for a cloud no longer than a few seconds.
     package static let ageMax = Duration.seconds(60)
 }

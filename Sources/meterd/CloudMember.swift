@@ -2,6 +2,7 @@ import CloudAPI
 import CloudClient
 import Gateway
 import GatewayAPI
+import GatewayServer
 import LeaseCore
 import LinuxIO
 import Logging
@@ -27,6 +28,9 @@ actor CloudMember: CloudJoining {
         /// A digest of the machine's id (`Machine.present`).
         var machine: String
         var configuration: Configuration.Cloud
+        var relay: Configuration.Relay
+        /// What other hosts may have this one do.
+        var actions: RelayedActions
         /// The date from which ages count.
         var calendar: RetentionCalendar
         var timing: SyncTiming
@@ -39,6 +43,8 @@ actor CloudMember: CloudJoining {
         var keeper: LeaseKeeper
         var uplink: RelayUplink
         var watcher: RelayWatcher
+        var servant: RelayServant
+        var commander: RelayCommander
     }
 
     private let dependencies: Dependencies
@@ -181,6 +187,8 @@ actor CloudMember: CloudJoining {
 
     func watcher() -> RelayWatcher? { active?.watcher }
 
+    func commander() -> RelayCommander? { active?.commander }
+
     // MARK: One membership
 
     /// On the disk before it is used, so that a crash does not lose the token that the cloud has just issued.
@@ -199,11 +207,18 @@ actor CloudMember: CloudJoining {
             zonePolicy: policy ?? .keep, timeToLive: dependencies.configuration.timeToLive,
             tokens: await tokens(in: membership.zone), loop: dependencies.loop, rng: SystemRandomNumberGenerator(),
             logger: logger)
-        let uplink = RelayUplink(link: client, keeper: keeper, loop: dependencies.loop, logger: logger) {
-            [directory = dependencies.directory] in await directory.session(of: $0)
-        }
+        let uplink = RelayUplink(
+            link: client, keeper: keeper, shares: dependencies.relay.shares, loop: dependencies.loop, logger: logger
+        ) { [directory = dependencies.directory] in await directory.session(of: $0) }
         let watcher = RelayWatcher(
             link: client, host: dependencies.identity.host, loop: dependencies.loop, logger: logger)
+        let servant = RelayServant(
+            link: client, keeper: keeper, isAllowed: dependencies.relay.takesCommands, loop: dependencies.loop,
+            logger: logger, act: dependencies.actions.perform)
+        let commander = RelayCommander(link: client, keeper: keeper) {
+            var rng = SystemRandomNumberGenerator()
+            return RequestID(using: &rng)
+        }
         let host = try CloudAddress(membership.urls[0]).host
         var syncing = SyncEngine.Dependencies(
             link: client, repository: dependencies.store, loop: dependencies.loop,
@@ -212,6 +227,7 @@ actor CloudMember: CloudJoining {
             heard: { event in
                 await keeper.handle(event)
                 await uplink.handle(event)
+                await servant.handle(event)
             },
             hostName: { [store = dependencies.store] in await store.hostName(of: $0) },
             confirmedToday: { [calendar = dependencies.calendar] in await calendar.confirmed() })
@@ -221,7 +237,8 @@ actor CloudMember: CloudJoining {
             bringsAll: membership.bringsAll, dependencies: syncing, logger: logger)
         dependencies.fetched.becomes(false)
         let begun = Active(
-            membership: membership, client: client, engine: engine, keeper: keeper, uplink: uplink, watcher: watcher)
+            membership: membership, client: client, engine: engine, keeper: keeper, uplink: uplink, watcher: watcher,
+            servant: servant, commander: commander)
         active = begun
         await dependencies.directory.use(keeper)
         startSink.yield(begun)

@@ -82,11 +82,13 @@ struct Host {
                 store: store, settings: settings, rebuild: rebuild, fetched: fetched, directory: directory, loop: loop,
                 file: MembershipFile(path: "\(configuration.stateDirectory)/cloud.json"),
                 identity: try await Self.identity(name: name, in: store), machine: machine.digest,
-                configuration: configuration.cloud, calendar: calendar, timing: configuration.sync),
+                configuration: configuration.cloud, relay: configuration.relay,
+                actions: RelayedActions(directory: directory, recordings: recordings), calendar: calendar,
+                timing: configuration.sync),
             logger: logger)
         zone = ZoneMeters(
             directory: directory, settings: settings, keeper: { [member] in await member.keeper() },
-            relay: { [member] in await member.watcher() })
+            relay: { [member] in await member.watcher() }, commander: { [member] in await member.commander() })
         confirmation.ask { [member] in await member.confirmsCalendar() }
         bridge = HomeBridge.make(
             configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, loop: loop,
@@ -181,7 +183,8 @@ struct Host {
             parked: ParkedRoutes(parked: ParkedService(repository: store, settings: settings)),
             history: HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
             series: SeriesRoutes(directory: directory, series: series),
-            recordings: RecordingRoutes(directory: directory, recordings: recordings, series: series), joining: member)
+            recordings: RecordingRoutes(
+                directory: directory, zone: zone, recordings: recordings, series: series), joining: member)
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)

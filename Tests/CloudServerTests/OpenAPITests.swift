@@ -97,11 +97,32 @@ struct OpenAPITests {
         let leastBatch = RelayEventBody.Batch(
             epoch: "e", token: 1, holderID: "h", holderName: "n", number: 1, missed: 0, readings: [reading])
         var batch = leastBatch
-        batch.model = "UM25C"
+        (batch.model, batch.shared) = ("UM25C", true)
         let leastRelayed = RelayRequest(session: "s", token: 1, number: 1, missed: 0, readings: [reading])
         var relayed = leastRelayed
-        relayed.model = "UM25C"
+        (relayed.model, relayed.shared) = ("UM25C", true)
+        let leastAction = RelayActionBody(kind: "k")
+        var action = leastAction
+        (action.command, action.number, action.name) = ("c", 1, "n")
+        let leastCommand = EventBody.Command(
+            requestID: "r", meter: "m", token: 1, action: action, hostID: "h", hostName: "n")
+        var command = leastCommand
+        command.copy = "c"
+        let leastAnswer = RelayCommandAnswer(.done)
+        var answer = leastAnswer
+        (answer.code, answer.message, answer.next, answer.result, answer.holderName) = ("c", "m", "n", "{}", "h")
+        let ordered = RelayCommandRequest(requestID: "r", token: 1, action: action)
         return [
+            ("RelayActionBody", action, leastAction), ("EventCommand", command, leastCommand),
+            ("RelayCommandRequest", ordered, ordered), ("RelayCommandAnswer", answer, leastAnswer),
+            (
+                "RelayClaimRequest", RelayClaimRequest(session: "s", token: 1, copy: "c"),
+                RelayClaimRequest(session: "s", token: 1)
+            ),
+            (
+                "RelayOutcomeRequest", RelayOutcomeRequest(token: 1, copy: "c", answer: answer),
+                RelayOutcomeRequest(token: 1, answer: answer)
+            ),
             ("EventInterest", interest, interest), ("RelayReadingBody", reading, leastReading),
             ("RelayRequest", relayed, leastRelayed),
             ("RelayAnswer", RelayAnswer(interest: 1), RelayAnswer(interest: 0)),
@@ -138,7 +159,9 @@ struct OpenAPITests {
             ("EventOffer", offer, offer),
             (
                 "EventBody",
-                EventBody(change: change, lease: lease, offer: offer, interest: interest, serverTime: 1), EventBody()
+                EventBody(
+                    change: change, lease: lease, offer: offer, interest: interest, command: command, serverTime: 1),
+                EventBody()
             ),
             ("LeaseBody", lease, leastLease), ("LeaseList", LeaseList(leases: [lease]), LeaseList(leases: [])),
             ("AcquireRequest", acquire, leastAcquire),
@@ -205,6 +228,9 @@ struct OpenAPITests {
         try check(ReleaseRequest(session: "s", token: 1))
         try check(RelayRequest(session: "s", token: 1, number: 1, missed: 0, readings: []))
         try check(RelayReadingBody(age: 0, time: 1, values: [:]))
+        try check(RelayCommandRequest(requestID: "r", token: 1, action: RelayActionBody(kind: "k")))
+        try check(RelayClaimRequest(session: "s", token: 1))
+        try check(RelayOutcomeRequest(token: 1, answer: RelayCommandAnswer(.done)))
     }
 
     @Test func enumerations_areThoseOfTheCode() throws {
@@ -214,6 +240,9 @@ struct OpenAPITests {
 
         #expect(values("ErrorContent", "properties", "code") == CloudErrorCode.allCases.map(\.rawValue))
         #expect(values("LeaseBody", "properties", "state") == ["free", "held", "revoking", "expired"])
+        #expect(
+            values("RelayCommandAnswer", "properties", "outcome") == RelayCommandAnswer.Outcome.allCases.map(\.rawValue)
+        )
         #expect(values("Policy") == ["keep", "strict"])
         #expect(values("Transport") == ["ble", "spp", "usb"])
     }
@@ -229,6 +258,10 @@ struct OpenAPITests {
         #expect(number("schemas", "Record", "properties", "name", "maxLength") == CloudLimits.nameBytes)
         #expect(
             number("schemas", "RelayRequest", "properties", "readings", "maxItems") == CloudLimits.readingsPerBatch)
+        #expect(
+            number("schemas", "RelayActionBody", "properties", "name", "maxLength") == CloudLimits.actionTextBytes)
+        #expect(
+            number("schemas", "RelayCommandAnswer", "properties", "result", "maxLength") == CloudLimits.resultBytes)
         #expect(number("schemas", "QuantityValues", "maxProperties") == CloudLimits.quantitiesPerReading)
         #expect(number("parameters", "Limit", "schema", "maximum") == CloudLimits.recordsPerPage)
     }

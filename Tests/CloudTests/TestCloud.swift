@@ -117,6 +117,14 @@ final class Listener {
         return nil
     }
 
+    /// Reads on to the next command.
+    func command() async -> EventBody.Command? {
+        while let event = await iterator.next() {
+            if let command = event.command { return command }
+        }
+        return nil
+    }
+
     /// Reads on to the next lease event.
     func lease() async -> LeaseBody? {
         while let event = await iterator.next() {

@@ -200,5 +200,5 @@ struct RelayTests {
 }
 
 extension MeterID {
-    fileprivate static let other = MeterID.mac(MACAddress(bits: 99))
+    static let other = MeterID.mac(MACAddress(bits: 99))
 }

@@ -56,6 +56,9 @@ def body(operation):
         "renewLeases": {"session": some, "leases": [{"meter": METER, "token": 1}]},
         "acquireLease": {"requestID": some, "session": some, "transport": "usb", "takeover": {"token": 1}, "tokenFloor": 1},
         "relayReadings": {"session": some, "token": 1, "number": 1, "missed": 0, "readings": []},
+        "commandMeter": {"requestID": some, "token": 1, "action": {"kind": "stopRecording"}},
+        "claimCommand": {"session": some, "token": 1},
+        "answerCommand": {"token": 1, "answer": {"outcome": "done"}},
         "releaseLease": {"session": some, "token": 1},
         "join": {"hostID": some, "hostName": "intruder", "machine": "intruder"},
     }.get(operation)
@@ -69,7 +72,8 @@ def operations():
 
 def filled(path, zone):
     query = "?type=Host" if path.endswith("/changes") else ""
-    return path.replace("{zone}", zone).replace("{meter}", urllib.parse.quote(METER, safe="")) + query
+    path = path.replace("{zone}", zone).replace("{meter}", urllib.parse.quote(METER, safe=""))
+    return path.replace("{request}", str(uuid.uuid4())) + query
 
 
 def join(cloud, token_file, zone):

@@ -28,10 +28,9 @@ def watched_from_afar(cluster: Cluster):
     stranger = cluster.host("loft")
     stranger.join()
     sees(stranger, "attic")
-    for done in (("record", "start", METER), ("command", METER, "screen-timeout", "1"), ("disconnect", METER)):
-        refused = stranger.ctl(*done)
-        if refused.status != 4 or "attic has" not in refused.err:
-            raise Failure(f"{done[0]} of a meter elsewhere: {refused}")
+    refused = stranger.ctl("disconnect", METER)
+    if refused.status != 4 or "attic has" not in refused.err:
+        raise Failure(f"disconnect of a meter elsewhere: {refused}")
     watching = c.begin("watch", METER, "--json")
     at_home = b.begin("watch", METER, "--json")
     for holder, other in ((b, a), (a, b)):
@@ -96,6 +95,54 @@ def cloud_restarted_while_watched(cluster: Cluster):
     return None
 
 
+def commanded_from_afar(cluster: Cluster):
+    """A meter is commanded and recorded from a host that does not have it; after a change of holder by the new one."""
+    a, b, c = joined(cluster, names=WATCHERS)
+    a.must("connect", METER)
+    sees(c, "attic")
+    c.must("command", METER, "screen-timeout", "1")
+    wait("the meter was told at its holder", lambda: "done for another host" in a.log and "command sent" in a.log)
+    refused = c.ctl("command", METER, "screen-timeout", "99")
+    if refused.status == 0 or "attic, which has" not in refused.err:
+        raise Failure(f"a number that the meter does not take: {refused}")
+    begun = c.json("record", "start", METER, "--name", "from afar")
+    if begun["host"] != "attic" or begun["mine"] or begun["name"] != "from afar":
+        raise Failure(f"the recording is {begun}")
+    twice = c.ctl("record", "start", METER)
+    if twice.status == 0 or "recorded already" not in twice.err:
+        raise Failure(f"recorded twice: {twice}")
+    time.sleep(3)
+    ended = c.json("record", "stop", METER)
+    if ended["id"] != begun["id"] or ended["state"] != "ended" or ended["readings"] == 0:
+        raise Failure(f"the recording ended as {ended}")
+    mine = [one for one in a.json("record", "list")["recordings"] if one["id"] == begun["id"]]
+    if not mine or not mine[0]["mine"]:
+        raise Failure("the holder does not have it")
+    a.must("disconnect", METER)
+    b.must("connect", METER, "--timeout", f"{SOON}s")
+    sees(c, "bench")
+    c.must("command", METER, "screen-timeout", "2")
+    wait("the new holder does it", lambda: "done for another host" in b.log)
+    return None
+
+
+def kept_to_itself(cluster: Cluster):
+    """A host that shares nothing and takes no commands: others see that it has the meter, and that it says no more."""
+    a, b = joined(cluster, "[relay]\nshare = false\ncommands = false\n")
+    a.must("connect", METER)
+    wait("it is seen that nothing is shared", lambda: b.json("status", METER).get("unshared"), SOON)
+    status = b.json("status", METER)
+    if status.get("reading") or "measured_by" in status:
+        raise Failure(f"something of it is shown: {status}")
+    watched = b.ctl("watch", METER)
+    if watched.status == 0 or "does not share" not in watched.err:
+        raise Failure(f"it can be watched: {watched}")
+    refused = b.ctl("command", METER, "screen-timeout", "1")
+    if refused.status == 0 or "takes no commands" not in refused.err:
+        raise Failure(f"it can be commanded: {refused}")
+    return None
+
+
 def nobody_watches(cluster: Cluster):
     """Nothing is sent while nobody watches, and a last look ends by itself."""
     a, b = joined(cluster)
@@ -121,4 +168,7 @@ def relayed(cluster):
         if line.startswith("metercloud_requests_total{") and 'route="relayReadings"' in line)
 
 
-CASES = [watched_from_afar, paused_holder_paints_nothing, cloud_restarted_while_watched, nobody_watches]
+CASES = [
+    watched_from_afar, paused_holder_paints_nothing, cloud_restarted_while_watched, commanded_from_afar, kept_to_itself,
+    nobody_watches,
+]

@@ -54,6 +54,7 @@ extension CloudService {
             epoch: epoch, token: request.token, holderID: member.host.description, holderName: member.name,
             number: request.number, missed: request.missed, readings: request.readings)
         batch.model = request.model
+        batch.shared = request.shared
         relay.tell(RelayEventBody(batch: batch), of: place)
         return RelayAnswer(interest: RelayTimes.interest.milliseconds)
     }
@@ -66,6 +67,13 @@ extension CloudService {
         guard let interest else { return }
         hub.tellInterest(
             in: meter, for: RelayTimes.interest, wantsAll: interest.wantsAll, to: interest.holder, zone: zone.name)
+    }
+
+    /// A host listens from now on: tells it which of its meters are watched.
+    func tellInterests(to host: HostID, in zone: String) {
+        for (place, wantsAll) in relay.watched(of: host, in: zone) {
+            hub.tellInterest(in: place.meter, for: RelayTimes.interest, wantsAll: wantsAll, to: host, zone: zone)
+        }
     }
 
     /// Tells the holders of watched meters again that somebody watches, whoever they are by now.
@@ -97,7 +105,7 @@ enum RelayTimes {
 }
 
 extension LeaseRecord {
-    fileprivate func isHeld(by host: HostID, _ session: SessionID, _ token: UInt64) -> Bool {
+    func isHeld(by host: HostID, _ session: SessionID, _ token: UInt64) -> Bool {
         holder?.host == host && holder?.session == session && self.token.rawValue == token
     }
 }

@@ -134,6 +134,14 @@ final class RelayHub: Sendable {
         }
     }
 
+    /// The watched meters that a host has, and whether somebody wants every reading of it.
+    func watched(of host: HostID, in zone: String) -> [(MeterPlace, wantsAll: Bool)] {
+        state.withLock { state in
+            state.meters.filter { $0.key.zone == zone && $0.value.lease?.holder?.host == host }
+                .sorted { $0.key < $1.key }.map { ($0.key, $0.value.wantsAll) }
+        }
+    }
+
     /// Tells all who watch a meter.
     func tell(_ body: RelayEventBody, of place: MeterPlace) {
         let event = RelayEvent(body)

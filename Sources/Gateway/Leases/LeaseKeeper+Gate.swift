@@ -56,10 +56,14 @@ extension LeaseKeeper {
     }
 
     /// The id under which a meter is leased, while another host has it.
-    package func leasedElsewhere(_ meter: MeterID) -> MeterID? {
-        let leased = leasedAs(meter)
-        guard let holder = board.lease(of: leased, at: loop.now)?.holder, holder != identity.host else { return nil }
-        return leased
+    package func leasedElsewhere(_ meter: MeterID) -> MeterID? { leaseElsewhere(of: meter)?.meter }
+
+    /// The lease of a meter that another host has.
+    func leaseElsewhere(of meter: MeterID) -> LeaseView? {
+        guard let lease = board.lease(of: leasedAs(meter), at: loop.now), let holder = lease.holder,
+            holder != identity.host
+        else { return nil }
+        return lease
     }
 }
 

@@ -1,5 +1,6 @@
 package import LeaseCore
 package import MeterModel
+package import RelayCore
 package import SettingsCore
 package import SyncCore
 
@@ -63,6 +64,8 @@ package enum CloudEvent: Hashable, Sendable {
     ///
     /// - `remaining`: for how long to send its readings; zero once nobody does any more.
     case interest(meter: MeterID, remaining: Duration, wantsAll: Bool)
+    /// Another host wants something of a meter that this host holds.
+    case command(RelayCommand)
     /// The cloud is alive. `serverTime` is its wall clock, in milliseconds since 1970.
     case ping(serverTime: UInt64)
 }

@@ -16,6 +16,19 @@ package protocol RelayLink: Sendable {
     func send(
         _ parcel: RelaySender.Parcel, of meter: MeterID, session: SessionID
     ) async throws(SyncFailure) -> Duration?
+
+    /// Has something done with a meter that another host holds, and waits for what becomes of it: some seconds.
+    ///
+    /// - Throws: where nothing is known of what became of it; a refusal of the cloud is an outcome.
+    func command(
+        _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
+    ) async throws(SyncFailure) -> RelayOutcome
+    /// This host is about to do what another one wants of a meter that it holds.
+    ///
+    /// - Returns: whether it may.
+    func claim(_ command: RelayCommand, session: SessionID) async throws(SyncFailure) -> Bool
+    /// Says what this host did.
+    func answer(_ command: RelayCommand, _ outcome: RelayOutcome) async throws(SyncFailure)
 }
 
 /// What a host hears of a meter that it watches.

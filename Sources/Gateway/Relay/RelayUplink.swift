@@ -26,6 +26,7 @@ package actor RelayUplink {
     private nonisolated let loop: any SessionLoop
     private let link: any RelayLink
     private let keeper: LeaseKeeper
+    private let shares: Bool
     private let session: @Sendable (MeterID) async -> DeviceSession?
     private let logger: Logger
     /// By the id under which the meter is leased.
@@ -33,13 +34,16 @@ package actor RelayUplink {
     private var lastNumber: UInt64 = 0
     private var isOver = false
 
-    /// - Parameter session: that of a meter of this host, nil if there is none with that id.
+    /// - Parameters:
+    ///   - shares: whether others may see what this host's meters measure. If not, that is all they are told.
+    ///   - session: that of a meter of this host, nil if there is none with that id.
     package init(
-        link: any RelayLink, keeper: LeaseKeeper, loop: any SessionLoop, logger: Logger,
+        link: any RelayLink, keeper: LeaseKeeper, shares: Bool = true, loop: any SessionLoop, logger: Logger,
         session: @escaping @Sendable (MeterID) async -> DeviceSession?
     ) {
         self.link = link
         self.keeper = keeper
+        self.shares = shares
         self.loop = loop
         self.logger = logger
         self.session = session
@@ -58,7 +62,8 @@ package actor RelayUplink {
     private func interest(in leased: MeterID, for remaining: Duration, wantsAll: Bool) async {
         guard remaining > .zero, !isOver else { return end(leased) }
         let until = loop.now + min(remaining, RelayTiming.interest * 2)
-        guard let meter = held(leased)?.meter else { return end(leased) }
+        guard let (meter, token) = held(leased) else { return end(leased) }
+        guard shares else { return await tellThatNothingIsShared(of: leased, token) }
         if let sending = sendings[leased], sending.session.id == meter {
             sendings[leased]?.sender.interested(until: until, sendsAll: wantsAll)
             return pump(leased)
@@ -79,6 +84,14 @@ package actor RelayUplink {
             number: number, session: session, sender: RelaySender(until: until, sendsAll: wantsAll), reader: reader,
             alarm: Alarm(on: loop))
         pump(leased)
+    }
+
+    private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
+        var batch = RelayBatch(number: UInt64(clamping: (loop.now - .origin).milliseconds), missed: 0, readings: [])
+        batch.isShared = false
+        // It is told again with the next word that somebody watches.
+        _ = try? await link.send(
+            RelaySender.Parcel(token: token, batch: batch), of: leased, session: keeper.identity.session)
     }
 
     /// Number of meters whose readings are sent.

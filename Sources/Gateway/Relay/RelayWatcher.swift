@@ -17,6 +17,8 @@ package actor RelayWatcher {
         let begunAt: MonotonicTime
         var observer = RelayObserver()
         var task: Task<Void, Never>?
+        /// The holder that said that it keeps its readings to itself.
+        var unshared: String?
         var latest: (reading: WatchedReading, time: MonotonicTime)?
         /// While it lies ahead, somebody wants to see the last reading.
         var isGlancedAtUntil = MonotonicTime.origin
@@ -82,8 +84,16 @@ package actor RelayWatcher {
         return found
     }
 
+    /// The host that has a meter, if that keeps its readings to itself.
+    ///
+    /// - Parameter patience: how long to wait until that is known.
+    package func unshared(_ meter: MeterID, within patience: Duration) async -> String? {
+        _ = await latest(of: [meter], within: patience)
+        return watched[Key(meter: meter, wantsAll: false)]?.unshared
+    }
+
     private func isAwaited(_ key: Key, _ patience: Duration) -> Bool {
-        guard let entry = watched[key], entry.latest == nil else { return false }
+        guard let entry = watched[key], entry.latest == nil, entry.unshared == nil else { return false }
         return loop.now < entry.begunAt + patience
     }
 
@@ -144,6 +154,12 @@ package actor RelayWatcher {
             guard case .show(let missed)? = watched[key]?.observer.received(arrival), arrival.holder != host else {
                 return
             }
+            guard arrival.batch.isShared else {
+                watched[key]?.unshared = arrival.holderName
+                watched[key]?.latest = nil
+                return
+            }
+            watched[key]?.unshared = nil
             let now = loop.wallNow
             let origin = WatchedReading.Origin(
                 holder: arrival.holderName, token: arrival.token, model: arrival.batch.model)

@@ -1,6 +1,7 @@
 import ConnectionCore
 package import GatewayAPI
 import MeterModel
+package import RelayCore
 
 /// The meters of the whole zone, as this host's people see them: its own, and those that other hosts have, with what
 /// those measure (Docs/Relay.md).
@@ -15,21 +16,25 @@ package actor ZoneMeters {
     private let settings: SettingsService?
     private let keeper: @Sendable () async -> LeaseKeeper?
     private let relay: @Sendable () async -> RelayWatcher?
+    private let commander: @Sendable () async -> RelayCommander?
     /// Names that people gave to meters, and of which version of the settings they are.
     private var names: (version: UInt64, of: [String: String])?
 
     /// - Parameters:
     ///   - keeper: the present membership's, if this host belongs to a cloud.
     ///   - relay: the same.
+    ///   - commander: the same.
     package init(
         directory: MeterDirectory, settings: SettingsService? = nil,
         keeper: @escaping @Sendable () async -> LeaseKeeper? = { nil },
-        relay: @escaping @Sendable () async -> RelayWatcher? = { nil }
+        relay: @escaping @Sendable () async -> RelayWatcher? = { nil },
+        commander: @escaping @Sendable () async -> RelayCommander? = { nil }
     ) {
         self.directory = directory
         self.settings = settings
         self.keeper = keeper
         self.relay = relay
+        self.commander = commander
     }
 
     /// This host's meters first, then those that are known here only from other hosts.
@@ -76,7 +81,15 @@ package actor ZoneMeters {
             return .own(try await directory.session(reference).readings.subscribe())
         }
         let (id, session) = try await meter(reference)
-        if session == nil, await keeper.leasedElsewhere(id) == nil { _ = try await directory.session(reference) }
+        let leased = await keeper.leasedElsewhere(id)
+        if session == nil, leased == nil { _ = try await directory.session(reference) }
+        if let leased, await session?.isLinked != true,
+            let holder = await relay.unshared(leased, within: Self.patience)
+        {
+            throw GatewayError(
+                .refused, "\(holder) has \(reference) and does not share what it measures",
+                next: "look there, or let it share: [relay] share = true in its configuration")
+        }
         return .anywhere(
             MeterReadings.Places(
                 here: { [directory] in await directory.readings(of: id) },
@@ -85,6 +98,21 @@ package actor ZoneMeters {
                     return await relay.watch(leased, wantsAll: wantsAll)
                 },
                 isOver: { [directory] in await directory.isShuttingDown }, pause: { await relay.pause(.seconds(1)) }))
+    }
+
+    /// Has the host that has a meter do something with it.
+    ///
+    /// - Returns: which host did it, and what its own API answers; nil where it is for this host to do.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` in the holder's words, or where it was not done; `timedOut`
+    ///   where nobody knows.
+    package func order(
+        _ action: RelayAction, of reference: String
+    ) async throws(GatewayError) -> (holder: String, result: String?)? {
+        guard let commander = await commander() else { return nil }
+        let (id, session) = try await meter(reference)
+        // A link of this host's own, beside the holder's: then people mean that one.
+        if await session?.isLinked == true { return nil }
+        return try await commander.order(action, of: id, named: reference)
     }
 
     private func meter(_ reference: String) async throws(GatewayError) -> (id: MeterID, session: DeviceSession?) {
@@ -111,11 +139,14 @@ package actor ZoneMeters {
         let elsewhere = Set(leases.map(\.meter))
         let wanted = meters.filter { elsewhere.contains($0.id) }.compactMap { MeterID($0.id) }
         let latest = await relay.latest(of: wanted, within: patience)
+        var unshared: Set<String> = []
+        for id in wanted where await relay.unshared(id, within: .zero) != nil { unshared.insert(id.description) }
         return meters.map { meter in
+            var meter = meter
+            if unshared.contains(meter.id) { meter.unshared = true }
             guard let id = MeterID(meter.id), let (reading, age) = latest[id],
                 age.milliseconds <= meter.age_ms ?? .max
             else { return meter }
-            var meter = meter
             meter.reading = ReadingBody(reading.reading)
             meter.age_ms = age.milliseconds
             meter.measured_by = reading.origin?.holder

@@ -7,6 +7,8 @@ struct CommandQueue {
     struct Entry {
         var command: MeterCommand
         var bytes: [UInt8]
+        /// When it is too late for it; nil for never.
+        var deadline: MonotonicTime?
         /// The caller waiting for the command to go out. Nobody waits for a setting.
         var sent: CheckedContinuation<Bool, Never>?
     }
@@ -39,6 +41,14 @@ struct CommandQueue {
             told[entry.command.kind] = entry.command.number
         }
         entry.sent?.resume(returning: true)
+    }
+
+    /// Removes the commands for which it is too late.
+    mutating func dropOverdue(at now: MonotonicTime) {
+        let overdue = waiting.filter { $0.deadline.map { $0 <= now } ?? false }
+        guard !overdue.isEmpty else { return }
+        waiting.removeAll { $0.deadline.map { $0 <= now } ?? false }
+        for entry in overdue { drop(entry) }
     }
 
     /// Removes a command that will not be sent after all.

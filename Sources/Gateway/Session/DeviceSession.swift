@@ -487,9 +487,14 @@ package actor DeviceSession {
 
     // MARK: Requests, commands, answers
 
+    /// Whether this host talks to the meter.
+    var isLinked: Bool { line.exchange != nil }
+
     /// Sends a command as soon as the line is free. Returns when it has gone out; meters of most families do not
     /// answer.
-    package func perform(_ command: MeterCommand) async throws(GatewayError) {
+    ///
+    /// - Parameter deadline: when it is too late for it.
+    package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {
         guard line.exchange != nil, var driver else {
             throw GatewayError(
                 .notConnected, "\(id) is \(machine.state.rawValue), so it takes no command",
@@ -507,12 +512,22 @@ package actor DeviceSession {
             throw GatewayError(
                 .refused, "\(commands.count) commands wait for \(id) already", next: "wait until they are sent")
         }
+        let timer = deadline.map { deadline in
+            loop.schedule(at: deadline) { [weak self] in
+                self?.assumeIsolated { $0.commands.dropOverdue(at: $0.loop.now) }
+            }
+        }
         let wasSent = await withCheckedContinuation { continuation in
-            commands.append(CommandQueue.Entry(command: command, bytes: bytes, sent: continuation))
+            commands.append(
+                CommandQueue.Entry(command: command, bytes: bytes, deadline: deadline, sent: continuation))
             line.exchange?.commandQueued()
             wake()
         }
+        if let timer { loop.cancel(timer) }
         guard wasSent else {
+            if let deadline, loop.now >= deadline {
+                throw GatewayError(.timedOut, "\(id) was busy until it was too late for \(command)", next: "try again")
+            }
             guard !isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
             throw GatewayError(.notConnected, "the link was lost before \(command) was sent", next: "try again")
         }
@@ -528,7 +543,7 @@ package actor DeviceSession {
                 markCommunicating(at: now)
             case .sendCommand:
                 guard let next = commands.next() else { continue }
-                guard !isInJeopardy else {
+                guard !isInJeopardy, next.deadline.map({ now < $0 }) ?? true else {
                     commands.drop(next)
                     continue
                 }

@@ -60,6 +60,7 @@ enum Formatting {
         guard !status.hasData else { return nil }
         let name = status.name ?? status.id
         if let host = status.holderElsewhere {
+            if status.unshared == true { return "\(name) is at \(host), which does not share what it measures" }
             return status.measured_by == nil ? "\(name) is at \(host), which has told nothing of it yet" : nil
         }
         guard status.wanted else {
@@ -72,7 +73,7 @@ enum Formatting {
     /// `offline, looked for for 23 s` while the meter is not heard here and its lease is kept; otherwise just the
     /// state. `at alpha` for a meter that another host has.
     static func state(of meter: MeterStatus) -> String {
-        if let host = meter.holderElsewhere { return "at \(host)" }
+        if let host = meter.holderElsewhere { return meter.unshared == true ? "at \(host), not shared" : "at \(host)" }
         guard let rest = meter.searching_ms else { return meter.state }
         return "\(meter.state), looked for for \(age(milliseconds: rest))"
     }

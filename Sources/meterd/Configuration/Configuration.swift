@@ -29,6 +29,7 @@ struct Configuration: Hashable, Sendable {
     /// The name of this host for other hosts. Nil for the system's.
     var hostName: String?
     var cloud = Cloud()
+    var relay = Relay()
     /// How much the sync engine does at once, and how long it waits.
     var sync = SyncTiming()
     var bluetooth = Bluetooth()
@@ -58,6 +59,14 @@ struct Configuration: Hashable, Sendable {
             var host: String
             var port: Int
         }
+    }
+
+    /// What other hosts of the zone see and may do of this host's meters.
+    struct Relay: Hashable, Sendable {
+        /// Whether they see what the meters measure.
+        var shares = true
+        /// Whether they may send commands to the meters, and begin and end recordings.
+        var takesCommands = true
     }
 
     /// How this host uses its radios.

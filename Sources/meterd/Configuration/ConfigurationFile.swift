@@ -38,6 +38,12 @@ struct ConfigurationFile {
             guard let cloud = value.table else { throw wrongType("cloud", "a table, [cloud]") }
             try applyCloud(cloud, to: &configuration)
         }
+        if let value = table["relay"] {
+            guard let relay = value.table else { throw wrongType("relay", "a table, [relay]") }
+            try checkKeys(of: relay, in: "relay")
+            if let share = try flag("share", in: relay, "relay.") { configuration.relay.shares = share }
+            if let takes = try flag("commands", in: relay, "relay.") { configuration.relay.takesCommands = takes }
+        }
         if let value = table["sync"] {
             guard let sync = value.table else { throw wrongType("sync", "a table, [sync]") }
             try applySync(sync, to: &configuration.sync)
@@ -67,6 +73,12 @@ struct ConfigurationFile {
         }
     }
 
+    private func flag(_ key: String, in table: TOMLTable, _ prefix: String) throws(ConfigurationError) -> Bool? {
+        guard let value = table[key] else { return nil }
+        guard let flag = value.bool else { throw wrongType(prefix + key, "true or false") }
+        return flag
+    }
+
     private func applyStore(_ store: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
         try checkKeys(of: store, in: "store")
         if let text = try string("flush-interval", in: store, "store.") {
@@ -89,10 +101,7 @@ struct ConfigurationFile {
 
     private func applyCloud(_ cloud: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
         try checkKeys(of: cloud, in: "cloud")
-        if let value = cloud["serve"] {
-            guard let flag = value.bool else { throw wrongType("cloud.serve", "true or false") }
-            configuration.cloud.serves = flag
-        }
+        if let serves = try flag("serve", in: cloud, "cloud.") { configuration.cloud.serves = serves }
         if let text = try string("listen", in: cloud, "cloud.") {
             configuration.cloud.listen = try Configuration.Cloud.Listen(text, named: "\(path): cloud.listen")
         }
@@ -130,10 +139,7 @@ struct ConfigurationFile {
         _ bluetooth: TOMLTable, to configuration: inout Configuration
     ) throws(ConfigurationError) {
         try checkKeys(of: bluetooth, in: "bluetooth")
-        if let value = bluetooth["use"] {
-            guard let flag = value.bool else { throw wrongType("bluetooth.use", "true or false") }
-            configuration.bluetooth.isUsed = flag
-        }
+        if let isUsed = try flag("use", in: bluetooth, "bluetooth.") { configuration.bluetooth.isUsed = isUsed }
         if let value = bluetooth["adapters"] {
             guard let texts = value.array else { throw wrongType("bluetooth.adapters", "a list of addresses") }
             configuration.bluetooth.adapters = []
@@ -162,10 +168,7 @@ struct ConfigurationFile {
 
     private func applyWeb(_ web: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
         try checkKeys(of: web, in: "web")
-        if let value = web["serve"] {
-            guard let flag = value.bool else { throw wrongType("web.serve", "true or false") }
-            configuration.web.serves = flag
-        }
+        if let serves = try flag("serve", in: web, "web.") { configuration.web.serves = serves }
         if let text = try string("listen", in: web, "web.") {
             configuration.web.listen = try Configuration.webListen(text, named: "\(path): web.listen")
         }
@@ -213,11 +216,7 @@ struct ConfigurationFile {
             id = parsed
         }
         let name = try string("name", in: port, "port.")
-        var connects = true
-        if let value = port["connect"] {
-            guard let flag = value.bool else { throw wrongType("port.connect", "true or false") }
-            connects = flag
-        }
+        let connects = try flag("connect", in: port, "port.") ?? true
         return Configuration.Port(
             declared: DeclaredPort(path: devicePath, isRawHID: rawPath != nil, model: model, id: id, name: name),
             connects: connects)

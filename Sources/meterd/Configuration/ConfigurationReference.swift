@@ -21,7 +21,7 @@ enum ConfigurationReference {
         var keys: [Key]
     }
 
-    static let tables = [general, cloud, sync, bluetooth, web, mqtt, store, port, rawPort]
+    static let tables = [general, cloud, relay, sync, bluetooth, web, mqtt, store, port, rawPort]
 
     /// The names allowed in a table: its keys and, in the outermost one, the tables as well.
     static func names(in table: String) -> [String] {
@@ -76,6 +76,18 @@ enum ConfigurationReference {
                 explanation:
                     "Proxies, through which many hosts come to the cloud that is served here: their addresses. "
                     + "Default: no proxies."),
+        ])
+
+    private static let relay = Table(
+        name: "relay",
+        keys: [
+            Key(
+                name: "share", value: "true",
+                explanation: "false: what this host's meters measure is not shown on other hosts, which say so."),
+            Key(
+                name: "commands", value: "true",
+                explanation: "false: other hosts may not send commands to this host's meters, nor begin or end "
+                    + "recordings here."),
         ])
 
     private static let bluetooth = Table(

@@ -15,6 +15,12 @@ final class SimulatedRelay: Sendable {
         var nextID: UInt64 = 0
         var parcels: [RelaySender.Parcel] = []
         var failures = 0
+        var listeners: [HostID: @Sendable (CloudEvent) async -> Void] = [:]
+        var orders: [RequestID: (holder: HostID, isClaimed: Bool, said: CheckedContinuation<RelayOutcome, Never>?)] =
+            [:]
+        /// Claims that are granted, and of which the holder hears only after this time.
+        var claimDelay: (@Sendable () async -> Void)?
+        var losesClaims = false
         var answersSlowly: [CheckedContinuation<Void, Never>]?
     }
 
@@ -29,6 +35,31 @@ final class SimulatedRelay: Sendable {
 
     /// Fails the next so many requests.
     func fail(_ count: Int) { state.withLock { $0.failures = count } }
+
+    /// A host's event stream.
+    func listen(_ host: HostID, _ hear: @escaping @Sendable (CloudEvent) async -> Void) {
+        state.withLock { $0.listeners[host] = hear }
+    }
+
+    /// The answers to claims get lost from now on.
+    func loseClaims() { state.withLock { $0.losesClaims = true } }
+
+    /// Before a holder hears that its claim is granted, this is done.
+    func delayClaims(_ wait: @escaping @Sendable () async -> Void) { state.withLock { $0.claimDelay = wait } }
+
+    /// Ends the commands of which nothing was heard.
+    func giveUp() {
+        let open = state.withLock { state in
+            let open = state.orders.values.compactMap { order in order.said.map { ($0, order.isClaimed) } }
+            for id in state.orders.keys { state.orders[id]?.said = nil }
+            return open
+        }
+        for (said, isClaimed) in open {
+            said.resume(returning: isClaimed ? .timedOut("no word") : .notDone("no claim"))
+        }
+    }
+
+    var claimCount: Int { state.withLock { $0.orders.values.count { $0.isClaimed } } }
 
     /// Breaks all streams.
     func breakStreams() {
@@ -82,6 +113,40 @@ final class SimulatedRelay: Sendable {
                         epoch: "epoch", token: parcel.token, holder: host, holderName: name, batch: parcel.batch)),
                 of: meter)
             return relay.watcherCount > 0 ? RelayTiming.interest : .zero
+        }
+
+        func command(
+            _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
+        ) async throws(SyncFailure) -> RelayOutcome {
+            guard let record = relay.zone.record(of: meter), record.token == token, let holder = record.holder?.host
+            else { return .notDone("the meter has changed hands") }
+            let command = RelayCommand(
+                id: id, meter: meter, token: token, action: action, author: host, authorName: name)
+            let hear = relay.state.withLock { $0.listeners[holder] }
+            return await withCheckedContinuation { said in
+                relay.state.withLock { $0.orders[id] = (holder, false, said) }
+                Task { await hear?(.command(command)) }
+            }
+        }
+
+        func claim(_ command: RelayCommand, session: SessionID) async throws(SyncFailure) -> Bool {
+            let (isGranted, loses, wait) = relay.state.withLock { state in
+                guard let order = state.orders[command.id], order.holder == host, !order.isClaimed, order.said != nil
+                else { return (false, false, state.claimDelay) }
+                state.orders[command.id]?.isClaimed = true
+                return (true, state.losesClaims, state.claimDelay)
+            }
+            if loses { throw SyncFailure(.network, "the answer was lost") }
+            await wait?()
+            return isGranted
+        }
+
+        func answer(_ command: RelayCommand, _ outcome: RelayOutcome) async throws(SyncFailure) {
+            let said = relay.state.withLock { state in
+                defer { state.orders[command.id]?.said = nil }
+                return state.orders[command.id]?.said
+            }
+            said?.resume(returning: outcome)
         }
     }
 }

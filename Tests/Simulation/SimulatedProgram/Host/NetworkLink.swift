@@ -4,6 +4,7 @@ import CloudClient
 import Gateway
 import LeaseCore
 import MeterModel
+import RelayCore
 import SettingsCore
 import SimulatedCloud
 import SyncCore
@@ -228,6 +229,7 @@ extension CloudEvent {
         case .lease(let lease): "lease of \(lease.meter), \(lease.state), token \(lease.token.rawValue)"
         case .offer(let meter, _): "offer of \(meter)"
         case .interest(let meter, _, _): "interest in \(meter)"
+        case .command(let command): "command for \(command.meter)"
         case .ping: "ping"
         }
     }

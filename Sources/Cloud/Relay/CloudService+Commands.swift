@@ -1,0 +1,115 @@
+package import CloudAPI
+import LeaseCore
+import Logging
+import MeterModel
+
+/// Commands for a meter that another host has (Docs/Relay.md#commands). None is stored.
+extension CloudService {
+    /// Passes a command on to the host that has the meter, and waits for what becomes of it.
+    ///
+    /// - Throws: `leaseLost` with the present lease if the token is not its, `badRequest`, `rateLimited`.
+    package func command(
+        _ request: RelayCommandRequest, of meter: String, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) -> RelayCommandAnswer {
+        let member = try member(principal, of: zone)
+        let key = CommandLedger.Key(zone: zone, requestID: try Self.request(request.requestID))
+        try request.action.check()
+        let asked = try Self.meter(meter)
+        let known = try await existing(zone)
+        let standing = try await ask { try await engine.standing(of: asked, in: zone) }
+        guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == request.token else {
+            throw lost(standing.record, of: standing.meter, in: known)
+        }
+        let order = CommandLedger.Order(
+            meter: standing.meter, token: request.token, holder: holder.host, holderName: holder.hostName,
+            author: member.host, authorName: member.name, action: request.action)
+        if try commands.take(key, order, at: clock.now()) { tell(order, key) }
+        guard let outcome = await commands.outcome(of: key, now: clock.now) else {
+            throw CloudFailure(.serviceUnavailable, "nobody waits for the outcome any more")
+        }
+        return outcome
+    }
+
+    /// The holder is about to do it.
+    ///
+    /// - Throws: `leaseLost` or `notFound` where it must not be done.
+    package func claim(
+        _ request: RelayClaimRequest, _ requestID: String, of meter: String, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) {
+        let member = try member(principal, of: zone)
+        let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
+        let session = try Self.session(request.session)
+        let asked = try Self.meter(meter)
+        let standing = try await ask { try await engine.standing(of: asked, in: zone) }
+        guard standing.record?.isHeld(by: member.host, session, request.token) == true else {
+            // An earlier run of the same host ends nothing: the lease at which the command is aimed may stand.
+            if let order = commands.order(key),
+                standing.record?.token.rawValue != order.token || standing.record?.holder?.host != order.holder
+            {
+                commands.changedHands(key, at: clock.now())
+            }
+            throw CloudFailure(
+                .leaseLost, "\(standing.meter) has changed hands, so the command must not be done by \(member.name)")
+        }
+        try commands.claim(key, by: member.host, token: request.token, at: clock.now())
+    }
+
+    /// The holder has done it, or has not.
+    package func answer(
+        _ request: RelayOutcomeRequest, _ requestID: String, in zone: String, by principal: Principal
+    ) throws(CloudFailure) {
+        let member = try member(principal, of: zone)
+        try request.answer.check()
+        let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
+        let isNews = commands.answer(key, by: member.host, token: request.token, request.answer, at: clock.now())
+        if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
+    }
+
+    /// A host listens from now on: tells it what it has missed.
+    func tellWaitingCommands(to host: HostID, in zone: String) {
+        for (key, order) in commands.waiting(for: host, in: zone) { tell(order, key) }
+    }
+
+    private func tell(_ order: CommandLedger.Order, _ key: CommandLedger.Key) {
+        let event = EventBody.Command(
+            requestID: key.requestID.description, meter: order.meter, token: order.token, action: order.action,
+            hostID: order.author.description, hostName: order.authorName)
+        hub.tellCommand(event, to: order.holder, zone: key.zone)
+    }
+
+    private func lost(_ record: LeaseRecord?, of meter: String, in zone: Zone) -> CloudFailure {
+        let present = record?.holder.map { "\($0.hostName) has \(meter) now" } ?? "nobody has \(meter)"
+        var failure = CloudFailure(.leaseLost, "the command is for another holder: \(present)")
+        failure.lease = body(of: record, meter: meter, in: zone)
+        return failure
+    }
+
+    private static func request(_ text: String) throws(CloudFailure) -> RequestID {
+        guard let id = RequestID(text) else {
+            throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which a command's id is")
+        }
+        return id
+    }
+}
+
+extension RelayActionBody {
+    fileprivate func check() throws(CloudFailure) {
+        for text in [kind, command, name].compactMap(\.self) where text.utf8.count > CloudLimits.actionTextBytes {
+            throw CloudFailure(
+                .limitExceeded,
+                "\(text.utf8.count) bytes are too many for a command; a text has at "
+                    + "most \(CloudLimits.actionTextBytes)")
+        }
+    }
+}
+
+extension RelayCommandAnswer {
+    fileprivate func check() throws(CloudFailure) {
+        for text in [code, message, next, result].compactMap(\.self) where text.utf8.count > CloudLimits.resultBytes {
+            throw CloudFailure(
+                .limitExceeded,
+                "\(text.utf8.count) bytes are too many for an outcome; a text has at most "
+                    + "\(CloudLimits.resultBytes)")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import GatewayAPI
+import LeaseCore
+package import MeterModel
+package import RelayCore
+import SyncCore
+
+/// Has other hosts do what people here want of the meters that those have (Docs/Relay.md#commands).
+package struct RelayCommander: Sendable {
+    private let link: any RelayLink
+    private let keeper: LeaseKeeper
+    private let newID: @Sendable () -> RequestID
+
+    package init(link: any RelayLink, keeper: LeaseKeeper, newID: @escaping @Sendable () -> RequestID) {
+        self.link = link
+        self.keeper = keeper
+        self.newID = newID
+    }
+
+    /// - Parameter reference: as the person named the meter.
+    /// - Returns: who did it, and what that host's own API answers; nil if no other host has the meter.
+    /// - Throws: in the holder's words, or that it was not done, or that nobody knows.
+    package func order(
+        _ action: RelayAction, of meter: MeterID, named reference: String
+    ) async throws(GatewayError) -> (holder: String, result: String?)? {
+        guard let lease = await keeper.leaseElsewhere(of: meter) else { return nil }
+        let holder = lease.holderName ?? "another host"
+        let outcome: RelayOutcome
+        do throws(SyncFailure) {
+            outcome = try await link.command(newID(), action, of: lease.meter, token: lease.token)
+        } catch {
+            throw unknown("the cloud said nothing (\(error.message))", holder)
+        }
+        switch outcome {
+        case .done(let result): return (holder, result)
+        case .refused(let code, let message, let next):
+            throw GatewayError(
+                ErrorCode(rawValue: code) ?? .refused, "\(holder), which has \(reference), refused it: \(message)",
+                next: next)
+        case .notDone(let why):
+            throw GatewayError(
+                .refused, "it was not done: \(why)", next: "meterctl who says who has the meter; then try again")
+        case .timedOut(let why): throw unknown(why, holder)
+        }
+    }
+
+    private func unknown(_ why: String, _ holder: String) -> GatewayError {
+        GatewayError(
+            .timedOut, "whether \(holder) did it is not known: \(why)",
+            next: "look before you try again: meterctl status")
+    }
+}

@@ -1,0 +1,103 @@
+import GatewayAPI
+package import IOPorts
+import LeaseCore
+package import Logging
+package import MeterModel
+package import RelayCore
+import SyncCore
+
+/// Does what other hosts want of the meters that this one has (Docs/Relay.md#commands).
+///
+/// An actor on the loop, where the sessions and the lease keeper are: whether this host still has the meter is looked up
+/// at the moment when it acts.
+package actor RelayServant {
+    /// Does it before the given time, or not at all.
+    ///
+    /// - Returns: what this host's own API answers, as a text of JSON; nil where that says nothing.
+    package typealias Act =
+        @Sendable (RelayAction, MeterID, _ deadline: MonotonicTime) async throws(GatewayError) -> String?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private nonisolated let loop: any SessionLoop
+    private let link: any RelayLink
+    private let keeper: LeaseKeeper
+    private let isAllowed: Bool
+    private let act: Act
+    private let logger: Logger
+    private var duty = CommandDuty()
+
+    /// - Parameter isAllowed: whether this host takes commands from others.
+    package init(
+        link: any RelayLink, keeper: LeaseKeeper, isAllowed: Bool = true, loop: any SessionLoop, logger: Logger,
+        act: @escaping Act
+    ) {
+        self.link = link
+        self.keeper = keeper
+        self.isAllowed = isAllowed
+        self.loop = loop
+        self.logger = logger
+        self.act = act
+    }
+
+    /// Returns at once: what is to be done takes seconds, and the next event must not wait for it.
+    package func handle(_ event: CloudEvent) {
+        guard case .command(let command) = event else { return }
+        switch duty.received(command, holding: token(for: command), isAllowed: isAllowed) {
+        case .ignore: break
+        case .answer(let outcome): Task { await self.answer(command, outcome) }
+        case .claim: Task { await self.serve(command) }
+        }
+    }
+
+    private func serve(_ command: RelayCommand) async {
+        let sent = loop.now
+        let isGranted: Bool
+        do throws(SyncFailure) {
+            isGranted = try await link.claim(command, session: keeper.identity.session)
+        } catch {
+            // It may have been granted. Nobody does it then, and the cloud says that nothing is known of it.
+            return logger.notice(
+                "a command from another host is not done: the cloud did not answer",
+                metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
+        }
+        guard isGranted else { return }
+        guard let deadline = CommandDuty.granted(command, sent: sent, holding: token(for: command), at: loop.now),
+            let meter = held(command)?.meter
+        else { return await answer(command, .notDone("it came too late, or the meter changed hands")) }
+        await answer(command, await outcome(of: command, with: meter, by: deadline))
+    }
+
+    private func outcome(of command: RelayCommand, with meter: MeterID, by deadline: MonotonicTime) async
+        -> RelayOutcome
+    {
+        do throws(GatewayError) {
+            let result = try await act(command.action, meter, deadline)
+            logger.notice(
+                "done for another host",
+                metadata: [
+                    "meter.id": "\(meter)", "host": "\(command.authorName)", "action": "\(command.action)",
+                    "lease.token": "\(command.token.rawValue)",
+                ])
+            return .done(result: result)
+        } catch {
+            return .refused(code: error.code.rawValue, message: error.message, next: error.next)
+        }
+    }
+
+    private func answer(_ command: RelayCommand, _ outcome: RelayOutcome) async {
+        do throws(SyncFailure) {
+            try await link.answer(command, outcome)
+        } catch {
+            logger.notice(
+                "what became of another host's command could not be said",
+                metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
+        }
+    }
+
+    private func token(for command: RelayCommand) -> FencingToken? { held(command)?.token }
+
+    private func held(_ command: RelayCommand) -> (meter: MeterID, token: FencingToken)? {
+        keeper.assumeIsolated { $0.held(command.meter) }
+    }
+}

@@ -1,0 +1,45 @@
+package import Gateway
+import GatewayAPI
+import Hummingbird
+package import MeterModel
+import RecordingCore
+package import RelayCore
+
+/// What other hosts may have this one do with its meters, answered as its own API answers.
+package struct RelayedActions: Sendable {
+    private let directory: MeterDirectory
+    private let recordings: RecordingService
+
+    package init(directory: MeterDirectory, recordings: RecordingService) {
+        self.directory = directory
+        self.recordings = recordings
+    }
+
+    /// - Parameter deadline: when it is too late for it.
+    /// - Returns: the answer as a text of JSON; nil where that says nothing.
+    package func perform(
+        _ action: RelayAction, of meter: MeterID, by deadline: MonotonicTime
+    ) async throws(GatewayError) -> String? {
+        switch action {
+        case .command(let command):
+            guard let session = await directory.session(of: meter) else {
+                throw GatewayError(.noSuchMeter, "no meter is called \(meter) any more", next: "meterctl who")
+            }
+            try await session.perform(command, by: deadline)
+            return nil
+        case .startRecording(let name): return try await text(of: try await recordings.start(meter, name: name))
+        case .stopRecording: return try await text(of: try await recordings.stop(meter))
+        case .unknown(let kind):
+            throw GatewayError(.badRequest, "this host does not know \"\(kind)\"", next: "update it")
+        }
+    }
+
+    private func text(of recording: Recording) async throws(GatewayError) -> String {
+        let entry = try await recordings.recording(recording.id.recordName)
+        do {
+            return String(buffer: try JSON.encode(RecordingBody(entry)))
+        } catch {
+            throw GatewayError(error, doing: "telling of the recording \(recording.id.short)")
+        }
+    }
+}

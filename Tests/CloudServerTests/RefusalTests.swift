@@ -74,6 +74,7 @@ struct RefusalTests {
             for route in CloudRoute.allCases where route.path.contains("{zone}") {
                 let path = route.path.replacing("{zone}", with: "home")
                     .replacing("{meter}", with: CloudBench.meter.replacing(":", with: "%3A"))
+                    .replacing("{request}", with: CloudBench.uuid("4"))
                 let query = route == .changes ? "?type=DeviceSettings" : ""
                 let answer = try await browser.request(
                     route.method, path + query, token: stranger.token, Self.body(for: route))
@@ -94,6 +95,10 @@ struct RefusalTests {
             #"{"requestID":"\#(CloudBench.uuid("2"))","session":"\#(CloudBench.uuid("3"))","transport":"usb"}"#
         case .relayReadings:
             #"{"session":"\#(CloudBench.uuid("1"))","token":1,"number":1,"missed":0,"readings":[]}"#
+        case .commandMeter:
+            #"{"requestID":"\#(CloudBench.uuid("4"))","token":1,"action":{"kind":"stopRecording"}}"#
+        case .claimCommand: #"{"session":"\#(CloudBench.uuid("1"))","token":1}"#
+        case .answerCommand: #"{"token":1,"answer":{"outcome":"done"}}"#
         case .releaseLease: #"{"session":"\#(CloudBench.uuid("1"))","token":1}"#
         default: nil
         }

@@ -55,6 +55,31 @@ struct WatchTests {
         #expect(bench.gate.watches == 0)
     }
 
+    /// Whoever closes the connection takes back a command that nobody has claimed.
+    @Test func author_thatLeaves_takesTheCommandBack() async throws {
+        let (holder, author) = (try await bench.host("a"), try await bench.host("b"))
+        try await bench.test(.socket) { [bench] browser in
+            let lease = try await acquire(browser, by: holder.token)
+            let port = try #require(browser.client.port)
+            let id = CloudBench.uuid("4")
+            let path = "/v1/zones/home/meters/\(CloudBench.meter.replacing(":", with: "%3A"))/commands"
+            let body = #"{"requestID":"\#(id)","token":\#(lease.token),"action":{"kind":"stopRecording"}}"#
+            var events = try await bench.service.events(in: "home", by: holder.principal).makeAsyncIterator()
+            do {
+                let socket = try RawSocket(port: port)
+                try socket.send(
+                    "POST \(path) HTTP/1.1\r\nhost: x\r\nauthorization: Bearer \(author.token)\r\n"
+                        + "content-length: \(body.utf8.count)\r\n\r\n\(body)")
+                while let event = await events.next(), event.command == nil {}
+            }
+            let claim = RelayClaimRequest(session: try #require(lease.session), token: lease.token)
+            // It is claimed by nobody, and over with the connection.
+            try await eventually("it is taken back") { bench.service.isOpen(command: id, in: "home") == false }
+            let refused = try await browser.post("\(path)/\(id)/claim", token: holder.token, claim)
+            #expect(refused.status == 404, "\(refused.text)")
+        }
+    }
+
     @Test func observer_thatLeaves_isForgotten() async throws {
         let observer = try await bench.host("b")
         try await bench.test(.socket) { [bench] browser in

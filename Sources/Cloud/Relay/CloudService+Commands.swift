@@ -65,6 +65,11 @@ extension CloudService {
         if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
     }
 
+    /// Whether the outcome of a command is not known yet.
+    package func isOpen(command id: String, in zone: String) -> Bool {
+        RequestID(id).map { commands.isOpen(CommandLedger.Key(zone: zone, requestID: $0)) } ?? false
+    }
+
     /// A host listens from now on: tells it what it has missed.
     func tellWaitingCommands(to host: HostID, in zone: String) {
         for (key, order) in commands.waiting(for: host, in: zone) { tell(order, key) }

@@ -68,6 +68,10 @@ final class CommandDesk: Sendable {
 
     func order(_ key: CommandLedger.Key) -> CommandLedger.Order? { state.withLock { $0.ledger.order(key) } }
 
+    func isOpen(_ key: CommandLedger.Key) -> Bool {
+        state.withLock { $0.ledger.order(key) != nil && $0.ledger.outcome(key) == nil }
+    }
+
     func waiting(for holder: HostID, in zone: String) -> [(CommandLedger.Key, CommandLedger.Order)] {
         state.withLock { $0.ledger.waiting(for: holder, in: zone) }
     }

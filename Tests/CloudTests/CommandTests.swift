@@ -188,5 +188,11 @@ struct CommandTests {
                     token: 1, answer: RelayCommandAnswer(.refused, message: String(repeating: "x", count: 20_000))),
                 RequestID.numbered(1).description, in: "home", by: holder)
         }
+        _ = await expectFailure(.limitExceeded) {
+            try cloud.service.answer(
+                RelayOutcomeRequest(
+                    token: 1, copy: String(repeating: "x", count: 257), answer: RelayCommandAnswer(.done)),
+                RequestID.numbered(1).description, in: "home", by: holder)
+        }
     }
 }

@@ -39,6 +39,7 @@ extension CloudService {
         let member = try member(principal, of: zone)
         let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
         let session = try Self.session(request.session)
+        try Self.check(copy: request.copy)
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone) }
         guard standing.record?.isHeld(by: member.host, session, request.token) == true else {
@@ -60,6 +61,7 @@ extension CloudService {
     ) throws(CloudFailure) {
         let member = try member(principal, of: zone)
         try request.answer.check()
+        try Self.check(copy: request.copy)
         let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
         let isNews = commands.answer(key, by: member.host, token: request.token, request.answer, at: clock.now())
         if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
@@ -89,6 +91,11 @@ extension CloudService {
         return failure
     }
 
+    private static func check(copy: String?) throws(CloudFailure) {
+        guard let copy, copy.utf8.count > CloudLimits.actionTextBytes else { return }
+        throw CloudFailure(.limitExceeded, "no copy of this cloud has a name of \(copy.utf8.count) bytes")
+    }
+
     private static func request(_ text: String) throws(CloudFailure) -> RequestID {
         guard let id = RequestID(text) else {
             throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which a command's id is")
@@ -110,7 +117,7 @@ extension RelayActionBody {
 
 extension RelayCommandAnswer {
     fileprivate func check() throws(CloudFailure) {
-        for text in [code, message, next, result].compactMap(\.self) where text.utf8.count > CloudLimits.resultBytes {
+        for text in [code, message, next, result, holderName].compactMap(\.self) where text.utf8.count > CloudLimits.resultBytes {
             throw CloudFailure(
                 .limitExceeded,
                 "\(text.utf8.count) bytes are too many for an outcome; a text has at most "

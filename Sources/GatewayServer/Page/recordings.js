@@ -69,7 +69,10 @@ export function recordingsPanel(id) {
   }
 
   function draw(recordings) {
-    isRunning = recordings.some((one) => one.mine && one.state === "running");
+    // Of a meter that another host has, that one's recording is begun and ended here.
+    const lease = id ? state.meters.get(id)?.lease : undefined;
+    const holder = lease?.state === "elsewhere" ? lease.holder_id : undefined;
+    isRunning = recordings.some((one) => one.state === "running" && (one.mine || one.host_id === holder));
     setAttribute(form, "hidden", !state.session.may_change);
     for (const part of [label, name, start]) setAttribute(part, "hidden", isRunning);
     setAttribute(stop, "hidden", !isRunning);

@@ -117,7 +117,8 @@ extension RelayActionBody {
 
 extension RelayCommandAnswer {
     fileprivate func check() throws(CloudFailure) {
-        for text in [code, message, next, result, holderName].compactMap(\.self) where text.utf8.count > CloudLimits.resultBytes {
+        for text in [code, message, next, result, holderName].compactMap(\.self)
+        where text.utf8.count > CloudLimits.resultBytes {
             throw CloudFailure(
                 .limitExceeded,
                 "\(text.utf8.count) bytes are too many for an outcome; a text has at most "

@@ -80,20 +80,17 @@ final class EventHub: Sendable {
     }
 
     func tellOffer(of meter: String, reserved: Duration, to host: HostID, in zone: String) {
-        let event = EventBody(offer: EventBody.Offer(meter: meter, reserved: reserved.milliseconds))
-        tell(zone) { $0 == host ? event : nil }
+        tell(host, in: zone, EventBody(offer: EventBody.Offer(meter: meter, reserved: reserved.milliseconds)))
     }
 
     /// - Parameter time: how long the holder sends readings; zero once nobody watches any more.
     func tellInterest(in meter: String, for time: Duration, wantsAll: Bool, to holder: HostID, zone: String) {
-        let event = EventBody(
-            interest: EventBody.Interest(meter: meter, remaining: time.milliseconds, all: wantsAll))
-        tell(zone) { $0 == holder ? event : nil }
+        let interest = EventBody.Interest(meter: meter, remaining: time.milliseconds, all: wantsAll)
+        tell(holder, in: zone, EventBody(interest: interest))
     }
 
     func tellCommand(_ command: EventBody.Command, to holder: HostID, zone: String) {
-        let event = EventBody(command: command)
-        tell(zone) { $0 == holder ? event : nil }
+        tell(holder, in: zone, EventBody(command: command))
     }
 
     /// Sends a ping to every stream.
@@ -135,6 +132,10 @@ final class EventHub: Sendable {
             }
             .sorted { $0.id < $1.id }
         }
+    }
+
+    private func tell(_ host: HostID, in zone: String, _ event: EventBody) {
+        tell(zone) { $0 == host ? event : nil }
     }
 
     /// In the order in which they came, so that a simulated run is the same each time.

@@ -40,7 +40,8 @@ extension CloudRoutes {
         }
     }
 
-    /// Server-sent events, each named after the field of `RelayEventBody` that it has. The first event says who has the meter. `?all=true` asks for every reading, however fast they come.
+    /// Server-sent events, each named after the field of `RelayEventBody` that it has. The first event says who has the
+    /// meter. `?all=true` asks for every reading, however fast they come.
     func watch(_ call: Call, by principal: Principal) async throws -> Response {
         let wantsAll = try call.flag("all")
         let slot = try StreamSlot(.watches, of: principal.credential.id, at: gate)

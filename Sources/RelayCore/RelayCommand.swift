@@ -20,7 +20,7 @@ package struct RelayCommand: Hashable, Sendable {
     package var action: RelayAction
     package var author: HostID
     package var authorName: String
-    /// The copy of the cloud that decides about it; nil where there is one.
+    /// The copy of the cloud that decides about it; nil where there is only one.
     package var copy: String?
 
     package init(

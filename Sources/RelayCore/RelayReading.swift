@@ -47,6 +47,12 @@ package struct RelayBatch: Hashable, Sendable {
     /// Oldest first.
     package var readings: [RelayReading]
 
+    /// - Parameter now: by the holder's boot-time clock. So numbers rise also after a restart of the sending, of which an
+    ///   observer does not know.
+    package init(at now: MonotonicTime, missed: Int, readings: [RelayReading]) {
+        self.init(number: UInt64(clamping: (now - .origin).milliseconds), missed: missed, readings: readings)
+    }
+
     package init(number: UInt64, missed: Int, readings: [RelayReading]) {
         self.number = number
         self.missed = missed

@@ -91,9 +91,7 @@ package struct RelaySender: Sendable {
             waiting.map {
                 RelayReading(age: max(.zero, now - $0.time), wallTime: $0.wallTime, reading: $0.reading)
             } + (fold.map { [$0.folded(at: now)] } ?? [])
-        // Also after a restart of the sending, which an observer does not know of.
-        let number = UInt64(clamping: (now - .origin).milliseconds)
-        var batch = RelayBatch(number: number, missed: missed, readings: readings)
+        var batch = RelayBatch(at: now, missed: missed, readings: readings)
         batch.model = model
         drop()
         isSending = true

@@ -1,4 +1,3 @@
-import Cloud
 import CloudAPI
 import CloudServer
 import Foundation
@@ -8,6 +7,8 @@ import MeterModel
 import MeterTestKit
 import ServerKit
 import Testing
+
+@testable import Cloud
 
 /// Watching a meter, on the router and on a socket (Docs/Relay.md).
 @Suite(.timeLimit(.minutes(10)))
@@ -74,7 +75,8 @@ struct WatchTests {
             }
             let claim = RelayClaimRequest(session: try #require(lease.session), token: lease.token)
             // It is claimed by nobody, and over with the connection.
-            try await eventually("it is taken back") { bench.service.isOpen(command: id, in: "home") == false }
+            let host = try #require(HostID(holder.id))
+            try await eventually("it is taken back") { bench.service.commands.waiting(for: host, in: "home").isEmpty }
             let refused = try await browser.post("\(path)/\(id)/claim", token: holder.token, claim)
             #expect(refused.status == 404, "\(refused.text)")
         }

@@ -17,13 +17,13 @@ struct RelayTests {
         let session: DeviceSession
         let uplink: RelayUplink
 
-        init() async throws {
+        init(shares: Bool = true) async throws {
             relay = SimulatedRelay(bench.zone)
             host = bench.host(1)
             session = try await host.pluggedIn()
             uplink = RelayUplink(
-                link: relay.link(of: .numbered(1), named: "pi1"), keeper: host.keeper, loop: bench.loop,
-                logger: host.host.log.logger
+                link: relay.link(of: .numbered(1), named: "pi1"), keeper: host.keeper, shares: shares,
+                loop: bench.loop, logger: host.host.log.logger
             ) { [session] _ in session }
             await bench.advance(by: .seconds(2), host)
         }
@@ -129,6 +129,28 @@ struct RelayTests {
         #expect(
             first.map { abs($0.wallTime.millisecondsSince1970 - holder.bench.loop.wallNow.millisecondsSince1970) }
                 ?? .max <= 1000)
+        await watcher.shutdown()
+        #expect(try await holder.leave() == .none)
+    }
+
+    /// A host that keeps its readings to itself says that, once for each word that somebody watches, and sends none. To ask
+    /// who does so begins nothing: a long list would have a stream for each meter.
+    @Test func holder_thatSharesNothing_saysSo_andWhoAsksForThatOpensNoStream() async throws {
+        let holder = try await Holder(shares: false)
+        let watcher = holder.watcher()
+        #expect(await watcher.unshared(among: [.um, .other]).isEmpty)
+        #expect(await watcher.count == 0)
+        async let looked = watcher.latest(of: [.um], within: .seconds(20))
+        try await eventually("it watches") { holder.relay.watcherCount == 1 }
+        await holder.interest()
+        try await holder.advance(untilBatches: 1)
+        await holder.bench.advance(by: .seconds(5), holder.host)
+
+        #expect(await looked.isEmpty)
+        #expect(await watcher.unshared(among: [.um, .other]) == [.um: "pi1"])
+        #expect(holder.relay.parcels.count == 1)
+        #expect(holder.relay.parcels.first?.batch.readings.isEmpty == true)
+        #expect(await holder.uplink.count == 0)
         await watcher.shutdown()
         #expect(try await holder.leave() == .none)
     }

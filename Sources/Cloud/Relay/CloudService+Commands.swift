@@ -13,7 +13,9 @@ extension CloudService {
     ) async throws(CloudFailure) -> RelayCommandAnswer {
         let member = try member(principal, of: zone)
         let key = CommandLedger.Key(zone: zone, requestID: try Self.request(request.requestID))
-        try request.action.check()
+        try Self.check(
+            [request.action.kind, request.action.command, request.action.name], CloudLimits.actionTextBytes, "a command"
+        )
         let asked = try Self.meter(meter)
         let known = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: asked, in: zone) }
@@ -39,7 +41,7 @@ extension CloudService {
         let member = try member(principal, of: zone)
         let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
         let session = try Self.session(request.session)
-        try Self.check(copy: request.copy)
+        try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone) }
         guard standing.record?.isHeld(by: member.host, session, request.token) == true else {
@@ -60,16 +62,14 @@ extension CloudService {
         _ request: RelayOutcomeRequest, _ requestID: String, in zone: String, by principal: Principal
     ) throws(CloudFailure) {
         let member = try member(principal, of: zone)
-        try request.answer.check()
-        try Self.check(copy: request.copy)
+        let answer = request.answer
+        try Self.check(
+            [answer.code, answer.message, answer.next, answer.result, answer.holderName], CloudLimits.resultBytes,
+            "an outcome")
+        try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
         let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
-        let isNews = commands.answer(key, by: member.host, token: request.token, request.answer, at: clock.now())
+        let isNews = commands.answer(key, by: member.host, token: request.token, answer, at: clock.now())
         if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
-    }
-
-    /// Whether the outcome of a command is not known yet.
-    package func isOpen(command id: String, in zone: String) -> Bool {
-        RequestID(id).map { commands.isOpen(CommandLedger.Key(zone: zone, requestID: $0)) } ?? false
     }
 
     /// A host listens from now on: tells it what it has missed.
@@ -91,9 +91,12 @@ extension CloudService {
         return failure
     }
 
-    private static func check(copy: String?) throws(CloudFailure) {
-        guard let copy, copy.utf8.count > CloudLimits.actionTextBytes else { return }
-        throw CloudFailure(.limitExceeded, "no copy of this cloud has a name of \(copy.utf8.count) bytes")
+    private static func check(_ texts: [String?], _ bytesMax: Int, _ what: String) throws(CloudFailure) {
+        for text in texts.compactMap(\.self) where text.utf8.count > bytesMax {
+            throw CloudFailure(
+                .limitExceeded,
+                "\(text.utf8.count) bytes are too many for \(what); a text has at most \(bytesMax)")
+        }
     }
 
     private static func request(_ text: String) throws(CloudFailure) -> RequestID {
@@ -101,28 +104,5 @@ extension CloudService {
             throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which a command's id is")
         }
         return id
-    }
-}
-
-extension RelayActionBody {
-    fileprivate func check() throws(CloudFailure) {
-        for text in [kind, command, name].compactMap(\.self) where text.utf8.count > CloudLimits.actionTextBytes {
-            throw CloudFailure(
-                .limitExceeded,
-                "\(text.utf8.count) bytes are too many for a command; a text has at "
-                    + "most \(CloudLimits.actionTextBytes)")
-        }
-    }
-}
-
-extension RelayCommandAnswer {
-    fileprivate func check() throws(CloudFailure) {
-        for text in [code, message, next, result, holderName].compactMap(\.self)
-        where text.utf8.count > CloudLimits.resultBytes {
-            throw CloudFailure(
-                .limitExceeded,
-                "\(text.utf8.count) bytes are too many for an outcome; a text has at most "
-                    + "\(CloudLimits.resultBytes)")
-        }
     }
 }

@@ -26,9 +26,11 @@ final class CommandDesk: Sendable {
     private let state = Mutex(State())
 
     /// Changes what is known, and answers those whose commands have an outcome by it.
-    private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
-        let (value, served) = state.withLock { state in
-            let value = body(&state)
+    private func change<Value: Sendable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let (value, served) = try state.withLock { state throws(Failure) in
+            let value = try body(&state)
             return (value, state.served())
         }
         for (waiter, outcome) in served { waiter.resume(returning: outcome) }
@@ -40,24 +42,16 @@ final class CommandDesk: Sendable {
     func take(
         _ key: CommandLedger.Key, _ order: CommandLedger.Order, at now: MonotonicTime
     ) throws(CloudFailure) -> Bool {
-        try change { state -> Result<Bool, CloudFailure> in
-            guard !state.isClosed else { return .failure(.stopping) }
-            do throws(CloudFailure) {
-                return .success(try state.ledger.take(key, order, at: now))
-            } catch {
-                return .failure(error)
-            }
-        }.get()
+        try change { state throws(CloudFailure) in
+            guard !state.isClosed else { throw .stopping }
+            return try state.ledger.take(key, order, at: now)
+        }
     }
 
     func claim(_ key: CommandLedger.Key, by host: HostID, token: UInt64, at now: MonotonicTime) throws(CloudFailure) {
-        try change { state -> Result<Void, CloudFailure> in
-            do throws(CloudFailure) {
-                return .success(try state.ledger.claim(key, by: host, token: token, at: now))
-            } catch {
-                return .failure(error)
-            }
-        }.get()
+        try change { state throws(CloudFailure) in
+            try state.ledger.claim(key, by: host, token: token, at: now)
+        }
     }
 
     func answer(
@@ -67,10 +61,6 @@ final class CommandDesk: Sendable {
     }
 
     func order(_ key: CommandLedger.Key) -> CommandLedger.Order? { state.withLock { $0.ledger.order(key) } }
-
-    func isOpen(_ key: CommandLedger.Key) -> Bool {
-        state.withLock { $0.ledger.order(key) != nil && $0.ledger.outcome(key) == nil }
-    }
 
     func waiting(for holder: HostID, in zone: String) -> [(CommandLedger.Key, CommandLedger.Order)] {
         state.withLock { $0.ledger.waiting(for: holder, in: zone) }
@@ -87,7 +77,7 @@ final class CommandDesk: Sendable {
     func close(at now: MonotonicTime) {
         change { state in
             state.isClosed = true
-            _ = state.ledger.close(at: now)
+            state.ledger.close(at: now)
         }
     }
 

@@ -150,16 +150,14 @@ struct CommandLedger {
     }
 
     /// Ends everything: this copy of the cloud stops.
-    mutating func close(at now: MonotonicTime) -> [Key] {
-        let open = entries.filter(\.value.isOpen).keys.sorted()
-        for key in open {
+    mutating func close(at now: MonotonicTime) {
+        for key in entries.filter(\.value.isOpen).keys {
             if case .claimed? = entries[key]?.phase {
                 end(key, RelayCommandAnswer(.timedOut, message: "the cloud stopped meanwhile"), at: now)
             } else {
                 end(key, RelayCommandAnswer(.notDone, message: "the cloud stopped before it was done"), at: now)
             }
         }
-        return open
     }
 
     /// What became of a command; nil while that is open.

@@ -87,7 +87,7 @@ package actor RelayUplink {
     }
 
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
-        var batch = RelayBatch(number: UInt64(clamping: (loop.now - .origin).milliseconds), missed: 0, readings: [])
+        var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
         // It is told again with the next word that somebody watches.
         _ = try? await link.send(

@@ -84,12 +84,11 @@ package actor RelayWatcher {
         return found
     }
 
-    /// The host that has a meter, if that keeps its readings to itself.
-    ///
-    /// - Parameter patience: how long to wait until that is known.
-    package func unshared(_ meter: MeterID, within patience: Duration) async -> String? {
-        _ = await latest(of: [meter], within: patience)
-        return watched[Key(meter: meter, wantsAll: false)]?.unshared
+    /// The hosts that keep the readings of these meters to themselves, as far as that is known from looking at them.
+    package func unshared(among meters: [MeterID]) -> [MeterID: String] {
+        var hosts: [MeterID: String] = [:]
+        for meter in meters { hosts[meter] = watched[Key(meter: meter, wantsAll: false)]?.unshared }
+        return hosts
     }
 
     private func isAwaited(_ key: Key, _ patience: Duration) -> Bool {

@@ -83,12 +83,13 @@ package actor ZoneMeters {
         let (id, session) = try await meter(reference)
         let leased = await keeper.leasedElsewhere(id)
         if session == nil, leased == nil { _ = try await directory.session(reference) }
-        if let leased, await session?.isLinked != true,
-            let holder = await relay.unshared(leased, within: Self.patience)
-        {
-            throw GatewayError(
-                .refused, "\(holder) has \(reference) and does not share what it measures",
-                next: "look there, or let it share: [relay] share = true in its configuration")
+        if let leased, await session?.isLinked != true {
+            _ = await relay.latest(of: [leased], within: Self.patience)
+            if let holder = await relay.unshared(among: [leased])[leased] {
+                throw GatewayError(
+                    .refused, "\(holder) has \(reference) and does not share what it measures",
+                    next: "look there, or let it share: [relay] share = true in its configuration")
+            }
         }
         return .anywhere(
             MeterReadings.Places(
@@ -139,12 +140,12 @@ package actor ZoneMeters {
         let elsewhere = Set(leases.map(\.meter))
         let wanted = meters.filter { elsewhere.contains($0.id) }.compactMap { MeterID($0.id) }
         let latest = await relay.latest(of: wanted, within: patience)
-        var unshared: Set<String> = []
-        for id in wanted where await relay.unshared(id, within: .zero) != nil { unshared.insert(id.description) }
+        let unshared = await relay.unshared(among: wanted)
         return meters.map { meter in
+            guard let id = MeterID(meter.id) else { return meter }
             var meter = meter
-            if unshared.contains(meter.id) { meter.unshared = true }
-            guard let id = MeterID(meter.id), let (reading, age) = latest[id],
+            if unshared[id] != nil { meter.unshared = true }
+            guard let (reading, age) = latest[id],
                 age.milliseconds <= meter.age_ms ?? .max
             else { return meter }
             meter.reading = ReadingBody(reading.reading)

@@ -128,8 +128,11 @@ def commanded_from_afar(cluster: Cluster):
 
 def kept_to_itself(cluster: Cluster):
     """A host that shares nothing and takes no commands: others see that it has the meter, and that it says no more."""
-    a, b = joined(cluster, "[relay]\nshare = false\ncommands = false\n")
+    a, _ = joined(cluster, "[relay]\nshare = false\ncommands = false\n")
     a.must("connect", METER)
+    # It has never met the meter: the others had a reading of their own when they did.
+    b = cluster.host("loft")
+    b.join()
     wait("it is seen that nothing is shared", lambda: b.json("status", METER).get("unshared"), SOON)
     status = b.json("status", METER)
     if status.get("reading") or "measured_by" in status:

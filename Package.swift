@@ -95,6 +95,8 @@ let package = Package(
         .systemLibrary(name: "CZlib"),
         // What two servers have in common: who may ask how often, and how slowly.
         .target(name: "ServerKit", dependencies: ["MeterModel", crypto, logging, nioCore, nioTLS]),
+        // How a host reaches the cloud, and one copy of it another: by the pin of its certificate.
+        .target(name: "PinnedHTTP", dependencies: ["CloudAPI", asyncHTTPClient, crypto, nioCore, nioSSL]),
         // What two stores in SQLite files have in common: their lock, their errors.
         .target(name: "StoreKit", dependencies: ["LinuxIO", grdb]),
         .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "IOPorts", "MeterModel", "MeterCodec"]),
@@ -148,7 +150,7 @@ let package = Package(
             name: "CloudClient",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "Gateway",
-                asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "PinnedHTTP", asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
 
         // What several programs have in common: their output, their errors, and a cloud that is served.
@@ -159,7 +161,7 @@ let package = Package(
             name: "CloudHosting",
             dependencies: [
                 "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO", "MetricsCore",
-                "ServerKit", logging, serviceLifecycle,
+                "PinnedHTTP", "ServerKit", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
 
         // MARK: Layer 3 - programs: composition only

@@ -19,6 +19,7 @@ package final class CloudService: Sendable {
     let relay: RelayHub
     let commands = CommandDesk()
     let queues = LeaseQueues()
+    let post = CopyPost()
     private let rng: Mutex<any RandomNumberGenerator & Sendable>
     private let identity: Mutex<ReplicaID>
     let saidThatTheStoreWentBack = Atomic(false)
@@ -34,9 +35,12 @@ package final class CloudService: Sendable {
         self.logger = logger
         let hub = EventHub()
         self.hub = hub
-        relay = RelayHub { place, holder in
-            hub.tellInterest(in: place.meter, for: .zero, wantsAll: false, to: holder, zone: place.zone)
-        }
+        let post = post
+        relay = RelayHub(
+            ended: { place, holder in
+                hub.tellInterest(in: place.meter, for: .zero, wantsAll: false, to: holder, zone: place.zone)
+            },
+            changed: { post.tell { $0.noteWatching() } })
     }
 
     /// How often every event stream gets the time, so that a host notices a dead stream, and the cloud a dead host.
@@ -50,12 +54,17 @@ package final class CloudService: Sendable {
         let retention = CloudRetention(engine: engine, clock: clock, logger: logger)
         var purgeAt = clock.now() + CloudRetention.firstAfter
         var pingAt = clock.now() + Self.pingInterval
+        var repeatAt = clock.now() + RelayTimes.interestRepeat
         await readQueues()
         while !Task.isCancelled {
             let now = clock.now()
             for place in queues.places { await settleQueue(of: place) }
             await renewInterest()
             commands.passed(clock.now())
+            if now >= repeatAt {
+                repeatAt = now + RelayTimes.interestRepeat
+                post.tell { $0.noteWatching() }
+            }
             if now >= pingAt {
                 pingAt = now + Self.pingInterval
                 hub.tellTime(clock.wallNow())

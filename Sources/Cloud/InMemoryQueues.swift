@@ -1,11 +1,13 @@
 import Synchronization
 
-/// Lease queues and heartbeats of an engine that has them only in this process: each call is one step under one lock,
+/// Lease queues, and what copies know of each other, of an engine that has them only in this process: each call is one step under one lock,
 /// and everything is gone with the process.
 package final class InMemoryQueues: Sendable {
     private struct State {
         var queues: [MeterPlace: QueueState] = [:]
         var marks: [ReplicaID: UInt64] = [:]
+        var addresses: [ReplicaID: String] = [:]
+        var key: String?
         var version: UInt64 = 0
     }
 
@@ -29,12 +31,24 @@ package final class InMemoryQueues: Sendable {
     package var reading: QueueSnapshot { state.withLock { QueueSnapshot(queues: $0.queues, version: $0.version) } }
 
     /// See `CloudEngine.heartbeat`.
-    package func heartbeat(of copy: ReplicaID, isFirst: Bool) -> Heartbeats {
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) -> Heartbeats {
         state.withLock { state in
-            guard isFirst || state.marks[copy] != nil else { return Heartbeats(marks: state.marks, wasGivenUp: true) }
-            state.version += 1
-            state.marks[copy] = state.version
-            return Heartbeats(marks: state.marks, wasGivenUp: false)
+            let wasGivenUp = !isFirst && state.marks[copy] == nil
+            if !wasGivenUp {
+                state.version += 1
+                state.marks[copy] = state.version
+                state.addresses[copy] = address
+            }
+            return Heartbeats(marks: state.marks, addresses: state.addresses, wasGivenUp: wasGivenUp)
+        }
+    }
+
+    /// See `CloudEngine.copiesKey`.
+    package func copiesKey(proposing key: String) -> String {
+        state.withLock { state in
+            let known = state.key ?? key
+            state.key = known
+            return known
         }
     }
 
@@ -44,6 +58,7 @@ package final class InMemoryQueues: Sendable {
             guard let present = state.marks[copy] else { return true }
             guard present == mark else { return false }
             state.marks[copy] = nil
+            state.addresses[copy] = nil
             return true
         }
     }

@@ -5,6 +5,7 @@ import Gateway
 import MeterModel
 import NIOCore
 import NIOHTTP1
+import PinnedHTTP
 package import SyncCore
 import Synchronization
 

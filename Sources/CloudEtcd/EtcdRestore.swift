@@ -47,6 +47,8 @@ package struct EtcdRestore: Hashable, Sendable {
             .put(key: keys.epoch, value: Array(epoch.utf8)),
             .put(key: keys.tokenFloor, value: Array(String(floor).utf8)),
             .put(key: keys.restoring, value: []),
+            // Whoever has the snapshot has the secret of its copies; they make another.
+            .delete(key: keys.copiesKey),
         ]
         change.failure = [.range(EtcdRange(key: keys.epoch))]
         let answer = try await engine.client.commit(change)

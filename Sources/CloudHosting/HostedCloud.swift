@@ -71,6 +71,8 @@ package struct HostedCloud: Sendable {
         package var proxies: [String]
         /// The program's version.
         package var version: String
+        /// Where other copies of this cloud reach this one, given its port; nil where it has none.
+        package var advertised: (@Sendable (_ port: Int) -> String)?
 
         package init(
             host: String, port: Int, certificate: ServerCertificate?, limits: RequestGate.Limits = .init(),
@@ -113,13 +115,17 @@ package struct HostedCloud: Sendable {
             connections: connections, logger: logger)
         let console = ConsoleApplication(console: console, socketPath: folder.consoleSocketPath, logger: logger)
         let (consoleRuns, consoleRunning) = AsyncStream.makeStream(of: Void.self)
-        let follower = store.hasCopies ? [CloudFollower(store: store, service: service)] : []
+        let (served, isServed) = AsyncStream.makeStream(of: Void.self)
+        let follower = store.hasCopies ? [CloudFollower(store: store, service: service, isServed: served)] : []
+        let copies = serving.advertised.map { (link: CopyClient(pin: serving.certificate?.pin), address: $0) }
         return follower.map { .init(service: $0) } + [
             .init(service: CloudMaintenance(service: service)),
             .init(service: console.service { consoleRunning.finish() }),
             .init(
                 service: try application.service { port in
                     for await _ in consoleRuns {}
+                    if let copies { service.open(copies.link, at: copies.address(port)) }
+                    isServed.finish()
                     await onRunning(port)
                 }),
             .init(service: CloudStreamEnder(service: service)),

@@ -21,16 +21,22 @@ protocol HostedStore: Sendable {
     func close() throws
 }
 
-/// Tells this copy's hosts what the other copies did, and sends those its heartbeats.
+/// Tells this copy's hosts what the other copies did, and those what there is to tell.
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
+    /// Ends once others can reach this copy: it says so with its first heartbeat.
+    let isServed: AsyncStream<Void>
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask { await store.follow { await service.hear($0) } }
-                group.addTask { await service.liveAmongCopies() }
+                group.addTask { await service.carryNews() }
+                group.addTask {
+                    for await _ in isServed {}
+                    await service.liveAmongCopies()
+                }
             }
         }
     }

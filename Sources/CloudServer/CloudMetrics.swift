@@ -9,6 +9,9 @@ package enum CloudMetrics {
     static let durations = MetricDefinition.histogram(
         "metercloud_request_duration_seconds", ["route"], "Time until the head of the answer.")
     static let streams = MetricDefinition.gauge("metercloud_streams", "Event streams that are open.")
+    static let copies = MetricDefinition.gauge("metercloud_copies", "Other copies of this cloud that are known.")
+    static let silentCopies = MetricDefinition.gauge(
+        "metercloud_copies_unreachable", "Other copies that cannot be reached, so that their meters are not seen here.")
     static let storeHealthy = MetricDefinition.gauge(
         "metercloud_store_healthy", "1 where the store takes what it is given; 0 where GET /v1/health says why not.")
     package static let connections = MetricDefinition.gauge(
@@ -42,7 +45,8 @@ package enum CloudMetrics {
     /// Every metric.
     package static let all: [MetricDefinition] =
         [
-            build, requests, durations, streams, storeHealthy, connections, refusedConnections, zones, records, leases,
+            build, requests, durations, streams, copies, silentCopies, storeHealthy, connections, refusedConnections,
+            zones, records, leases,
             commits,
             writes, storeBytes, zoneBytes, zoneBytesMax, zoneRecords, zoneRecordsMax,
         ]

@@ -24,6 +24,8 @@ package enum CloudRoute: String, CaseIterable, Sendable {
     case commandMeter
     case claimCommand
     case answerCommand
+    case copyNews
+    case copyQuestion
 
     package var method: HTTPRequest.Method {
         switch self {
@@ -31,7 +33,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .createZone: .put
         case .leaveQueue: .delete
         case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .retireHost,
-            .relayReadings, .commandMeter, .claimCommand, .answerCommand:
+            .relayReadings, .commandMeter, .claimCommand, .answerCommand, .copyNews, .copyQuestion:
             .post
         }
     }
@@ -58,11 +60,16 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .claimCommand: "/v1/zones/{zone}/meters/{meter}/commands/{request}/claim"
         case .answerCommand: "/v1/zones/{zone}/meters/{meter}/commands/{request}/answer"
         case .watchReadings, .relayReadings: "/v1/zones/{zone}/meters/{meter}/readings"
+        case .copyNews: "/v1/copies/news"
+        case .copyQuestion: "/v1/copies/ask"
         }
     }
 
-    /// Whether it requires a bearer token.
-    package var needsToken: Bool { self != .health && self != .metrics }
+    /// Whether it requires a host's token.
+    package var needsToken: Bool { self != .health && self != .metrics && !isForCopies }
+
+    /// Whether it is for the other copies of this cloud alone; Docs/openapi.yaml, which is for hosts, leaves it out.
+    package var isForCopies: Bool { self == .copyNews || self == .copyQuestion }
 
     /// The methods of a path; empty if there is no such path.
     package static func methods(of path: String) -> [HTTPRequest.Method] {

@@ -55,13 +55,14 @@ package struct CloudRoutes: Sendable {
     }
 
     private func respond(to call: Call) async throws -> Response {
+        if call.route.isForCopies { return try await respondCopy(call) }
         guard call.route.needsToken else {
             try gate.admit(address: call.context.address)
             return call.route == .health ? try await health(call) : try await metricsPage()
         }
         let principal = try await authenticate(call)
         switch call.route {
-        case .health, .metrics: return Response(status: .notFound)
+        case .health, .metrics, .copyNews, .copyQuestion: return Response(status: .notFound)
         case .join: return try await join(call, by: principal)
         case .account: return try JSON.response(try await service.account(of: principal))
         case .createZone:
@@ -109,6 +110,9 @@ package struct CloudRoutes: Sendable {
         page.addInfo(CloudMetrics.build, [version])
         tally.tell(&page)
         page.add(CloudMetrics.streams, count: gate.streams)
+        let copies = service.copyCounts
+        page.add(CloudMetrics.copies, count: copies.known)
+        page.add(CloudMetrics.silentCopies, count: copies.silent)
         page.add(CloudMetrics.storeHealthy, count: await health.fault() == nil ? 1 : 0)
         try await figures(&page)
         return Response(

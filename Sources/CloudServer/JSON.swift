@@ -21,13 +21,15 @@ enum JSON {
             body: ResponseBody(byteBuffer: try encode(value)))
     }
 
-    /// - Throws: `NIOTooManyBytesError` above `bodyBytesMax`, `DecodingError` for an unsuitable body.
-    static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
+    /// - Throws: `NIOTooManyBytesError` above `bytesMax`, `DecodingError` for an unsuitable body.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from request: Request, upTo bytesMax: Int = bodyBytesMax
+    ) async throws -> Value {
         // Refused before it is read if the client announces its size.
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bodyBytesMax {
-            throw NIOTooManyBytesError(maxBytes: bodyBytesMax)
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bytesMax {
+            throw NIOTooManyBytesError(maxBytes: bytesMax)
         }
-        return try decode(type, from: try await request.body.collect(upTo: bodyBytesMax))
+        return try decode(type, from: try await request.body.collect(upTo: bytesMax))
     }
 
     /// - Returns: nil for a request without a body.

@@ -21,7 +21,7 @@ extension CloudRoutes {
             return try JSON.response([String: String]())
         case .answerCommand:
             let body = try await JSON.decode(RelayOutcomeRequest.self, from: call.request)
-            try service.answer(body, try call.command, in: try call.zone, by: principal)
+            try await service.answer(body, try call.command, in: try call.zone, by: principal)
             return try JSON.response([String: String]())
         default: return Response(status: .notFound)
         }

@@ -11,9 +11,11 @@ extension SQLiteCloudEngine {
 
     package func queues() async throws -> QueueSnapshot { waiting.reading }
 
-    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
-        waiting.heartbeat(of: copy, isFirst: isFirst)
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats {
+        waiting.heartbeat(of: copy, isFirst: isFirst, address: address)
     }
+
+    package func copiesKey(proposing key: String) async throws -> String { waiting.copiesKey(proposing: key) }
 
     package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
         waiting.giveUp(copy, seen: mark)

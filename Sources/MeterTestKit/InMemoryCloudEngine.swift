@@ -356,8 +356,12 @@ extension InMemoryCloudEngine {
 
     package func queues() async throws -> QueueSnapshot { try step { _ in waiting.reading } }
 
-    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
-        try step { _ in waiting.heartbeat(of: copy, isFirst: isFirst) }
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats {
+        try step { _ in waiting.heartbeat(of: copy, isFirst: isFirst, address: address) }
+    }
+
+    package func copiesKey(proposing key: String) async throws -> String {
+        try step { _ in waiting.copiesKey(proposing: key) }
     }
 
     package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {

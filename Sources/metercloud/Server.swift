@@ -26,6 +26,8 @@ struct Server {
     let rate: Int
     let connectionsPerAddress: Int
     let proxies: [String]
+    /// Where other copies of this cloud reach this one; nil for its name and port.
+    let advertise: String?
     let logger: Logger
     /// The service manager to report to, if any.
     let manager: ServiceManager?
@@ -66,11 +68,12 @@ struct Server {
         var limits = RequestGate.Limits()
         limits.perCredential = Rate(perSecond: Double(rate), burst: 4 * Double(rate))
         limits.perAddress = Rate(perSecond: Double(rate) / 10, burst: Double(rate))
-        let serving = HostedCloud.Serving(
+        var serving = HostedCloud.Serving(
             host: address.host, port: address.port, certificate: certificate, limits: limits,
             connections: DescriptorBudget(descriptors: descriptors, hasPage: false)
                 .cloudBounds(perAddress: connectionsPerAddress),
             proxies: proxies, version: VersionBody.current.version)
+        if etcd != nil { serving.advertised = { advertise ?? url(port: $0) } }
         let report = manager.map { manager in
             ServiceReport(
                 to: manager, parts: [{ await cloud.turn() }], status: { cloud.summary },
@@ -113,8 +116,7 @@ struct Server {
 
     /// Command lines that join a host, for people to copy.
     func joinLines(port: Int, pin: CertificatePin?, hasToken: Bool) -> [String] {
-        let authority = IPAddress.authority(publicName, port)
-        let join = "meterctl cloud join \(usesTLS ? "https" : "http")://\(authority) --token-file "
+        let join = "meterctl cloud join \(url(port: port)) --token-file "
         let pinned = pin.map { " --pin \($0)" } ?? ""
         guard hasToken else {
             return [
@@ -125,6 +127,10 @@ struct Server {
         var lines = ["A host joins with:", "  \(join)\(folder.enrolmentTokenPath.shellQuoted)\(pinned)"]
         if !address.isLoopback { lines.append("Another machine needs a copy of that token file first.") }
         return lines
+    }
+
+    private func url(port: Int) -> String {
+        "\(usesTLS ? "https" : "http")://\(IPAddress.authority(publicName, port))"
     }
 
     private var publicName: String {

@@ -305,7 +305,7 @@ struct EtcdQueuesTests {
                 try await second.leave(host(2))
                 #expect(try await first.waiting() == [])
             }
-            let signs = try await first.engine.heartbeat(of: .numbered(1), isFirst: true)
+            let signs = try await first.engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
             #expect(Set(signs.marks.keys) == [.numbered(1)])
             withExtendedLifetime(stream) {}
         }

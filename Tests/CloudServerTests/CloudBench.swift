@@ -118,8 +118,14 @@ struct Browser: Sendable {
     func request(
         _ method: HTTPRequest.Method, _ uri: String, token: String? = nil, _ body: String? = nil
     ) async throws -> Answer {
+        try await request(method, uri, authorization: token.map { "Bearer \($0)" }, body)
+    }
+
+    func request(
+        _ method: HTTPRequest.Method, _ uri: String, authorization: String?, _ body: String?
+    ) async throws -> Answer {
         var headers = HTTPFields()
-        if let token { headers[.authorization] = "Bearer \(token)" }
+        headers[.authorization] = authorization
         return try await client.execute(
             uri: uri, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) }
         ) { response in

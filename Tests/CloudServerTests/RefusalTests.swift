@@ -104,6 +104,21 @@ struct RefusalTests {
         }
     }
 
+    /// What copies tell each other takes their own secret: no host's token, and nothing like it.
+    @Test func copiesRoutes_areForCopiesAlone() async throws {
+        let host = try await bench.host("a")
+        try await bench.test(.router) { browser in
+            for route in CloudRoute.allCases where route.isForCopies {
+                let news = #"{"from":"\#(CloudBench.uuid("1"))","to":"\#(CloudBench.uuid("2"))","address":"https://x"}"#
+                for headers in ["Copy \(String(repeating: "0", count: 64))", "Copy", "Copy  ", "Bearer \(host.token)"] {
+                    let answer = try await browser.request(route.method, route.path, authorization: headers, news)
+                    #expect(answer.status == 401, "\(route) with \(headers.prefix(8))")
+                    #expect(answer.error?.code == .notAuthenticated)
+                }
+            }
+        }
+    }
+
     @Test(arguments: Medium.allCases)
     func enrolmentToken_isForJoiningOnly(medium: Medium) async throws {
         let enrolment = try await bench.token(.enrolment)

@@ -32,8 +32,8 @@ struct CommandTests {
 
     private func say(
         _ cloud: TestCloud, _ host: Principal, _ command: EventBody.Command, _ answer: RelayCommandAnswer
-    ) throws(CloudFailure) {
-        try cloud.service.answer(
+    ) async throws(CloudFailure) {
+        try await cloud.service.answer(
             RelayOutcomeRequest(token: command.token, answer: answer), command.requestID, in: "home", by: host)
     }
 
@@ -49,7 +49,7 @@ struct CommandTests {
         try await claim(cloud, holder.principal, told)
         var answer = RelayCommandAnswer(.done)
         answer.result = #"{"id":"00000001"}"#
-        try say(cloud, holder.principal, told, answer)
+        try await say(cloud, holder.principal, told, answer)
 
         let said = try await outcome
         #expect(said.outcome == .done)
@@ -98,10 +98,10 @@ struct CommandTests {
         let told = try #require(await holder.command())
         _ = await expectFailure(.leaseLost) { try await claim(cloud, stranger, told) }
         _ = await expectFailure(.leaseLost) { try await claim(cloud, holder.principal, told, session: 2) }
-        try say(cloud, stranger, told, RelayCommandAnswer(.done))
+        try await say(cloud, stranger, told, RelayCommandAnswer(.done))
         try await claim(cloud, holder.principal, told)
-        try say(cloud, stranger, told, RelayCommandAnswer(.done))
-        try say(cloud, holder.principal, told, RelayCommandAnswer(.refused, message: "no"))
+        try await say(cloud, stranger, told, RelayCommandAnswer(.done))
+        try await say(cloud, holder.principal, told, RelayCommandAnswer(.refused, message: "no"))
         #expect(try await outcome.outcome == .refused)
     }
 
@@ -139,7 +139,7 @@ struct CommandTests {
         // The order may come before the stream or after it: it is told in both cases.
         let told = try #require(await listener.command())
         try await claim(cloud, holder, told)
-        try say(cloud, holder, told, RelayCommandAnswer(.done))
+        try await say(cloud, holder, told, RelayCommandAnswer(.done))
         #expect(try await outcome.value.outcome == .done)
     }
 
@@ -183,13 +183,13 @@ struct CommandTests {
                 of: TestCloud.meter, in: "home", by: holder)
         }
         _ = await expectFailure(.limitExceeded) {
-            try cloud.service.answer(
+            try await cloud.service.answer(
                 RelayOutcomeRequest(
                     token: 1, answer: RelayCommandAnswer(.refused, message: String(repeating: "x", count: 20_000))),
                 RequestID.numbered(1).description, in: "home", by: holder)
         }
         _ = await expectFailure(.limitExceeded) {
-            try cloud.service.answer(
+            try await cloud.service.answer(
                 RelayOutcomeRequest(
                     token: 1, copy: String(repeating: "x", count: 257), answer: RelayCommandAnswer(.done)),
                 RequestID.numbered(1).description, in: "home", by: holder)

@@ -217,7 +217,7 @@ struct RelayTests {
 }
 
 extension RelayReadingBody {
-    fileprivate static func volts(_ volts: Double) -> RelayReadingBody {
+    static func volts(_ volts: Double) -> RelayReadingBody {
         RelayReadingBody(age: 0, time: 1_700_000_000_000, values: ["voltage_V": volts])
     }
 }

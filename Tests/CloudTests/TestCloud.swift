@@ -29,7 +29,9 @@ struct TestCloud {
     }
 
     /// Another copy of the same cloud, with the same clock. Nobody tells the one what the other did.
-    func anotherCopy() -> TestCloud { TestCloud(engine: engine, time: time, rng: CountingRNG(last: 1000)) }
+    func anotherCopy(_ number: UInt64 = 1) -> TestCloud {
+        TestCloud(engine: engine, time: time, rng: CountingRNG(last: 1000 * number))
+    }
 
     /// A host that joined, with a token of its own.
     func join(_ number: UInt8) async throws -> Principal {

@@ -143,8 +143,8 @@ struct OutputTests {
         let pin = try #require(CertificatePin("sha256:" + String(repeating: "ab", count: 32)))
         let server = Server(
             folder: CloudFolder(path: "/var/lib/my cloud"), etcd: nil, address: .everywhere, names: ["pi.local"],
-            usesTLS: true, rate: 100, connectionsPerAddress: 64, proxies: [], logger: Logger(label: "test"),
-            manager: nil)
+            usesTLS: true, rate: 100, connectionsPerAddress: 64, proxies: [], advertise: nil,
+            logger: Logger(label: "test"), manager: nil)
 
         #expect(
             server.joinLines(port: 8643, pin: pin, hasToken: true) == [

@@ -1,5 +1,6 @@
 """Cases in which a host watches a meter that another one has."""
 
+import datetime
 import json
 import signal
 import time
@@ -55,6 +56,12 @@ def watched_from_afar(cluster: Cluster):
 def changes(values):
     """Each value that differs from the one before it."""
     return [value for place, value in enumerate(values) if place == 0 or values[place - 1] != value]
+
+
+def widest_gap(times):
+    """The longest time between two readings, in seconds."""
+    moments = [datetime.datetime.fromisoformat(time.replace("Z", "+00:00")) for time in times]
+    return max((later - earlier).total_seconds() for earlier, later in zip(moments, moments[1:]))
 
 
 def paused_holder_paints_nothing(cluster: Cluster):

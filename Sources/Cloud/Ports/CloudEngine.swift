@@ -123,7 +123,7 @@ package protocol CloudEngine: Sendable {
     ///   good.
     func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits
 
-    // MARK: Lease queues
+    // MARK: Lease queues, and the copies of this cloud
 
     /// Changes one queue in one atomic step across all copies of this cloud. Never durable: with the last copy that
     /// uses the store its queues may be gone, and a host that waits queues again.
@@ -138,12 +138,16 @@ package protocol CloudEngine: Sendable {
     func queues() async throws -> QueueSnapshot
     /// Sends the heartbeat of one copy of this cloud to the others, and returns theirs.
     ///
-    /// - Parameter isFirst: whether it is this copy's first, from which on it can be given up. If that failed, the next
-    ///   does not count as the first.
-    func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats
+    /// - Parameters:
+    ///   - isFirst: whether it is this copy's first, from which on it can be given up. If that failed, the next does not
+    ///     count as the first.
+    ///   - address: where the others reach this copy, if they do.
+    func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats
     /// Removes a copy's heartbeat, which it notices with its next one.
     ///
     /// - Parameter mark: its last one, as seen; 0 if there was none.
     /// - Returns: false if it has sent another one since, so it is alive.
     func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool
+    /// The secret by which the copies of this cloud know each other: the first one proposed.
+    func copiesKey(proposing key: String) async throws -> String
 }

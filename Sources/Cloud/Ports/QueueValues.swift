@@ -54,11 +54,14 @@ package struct QueueSnapshot: Hashable, Sendable {
 package struct Heartbeats: Hashable, Sendable {
     /// By copy, a mark that changes with each heartbeat. Never 0.
     package var marks: [ReplicaID: UInt64]
+    /// By copy, where others reach it, of those that said so.
+    package var addresses: [ReplicaID: String]
     /// Whether another copy has given up the one that asked.
     package var wasGivenUp: Bool
 
-    package init(marks: [ReplicaID: UInt64], wasGivenUp: Bool) {
+    package init(marks: [ReplicaID: UInt64], addresses: [ReplicaID: String] = [:], wasGivenUp: Bool) {
         self.marks = marks
+        self.addresses = addresses
         self.wasGivenUp = wasGivenUp
     }
 }

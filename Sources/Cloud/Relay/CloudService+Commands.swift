@@ -40,10 +40,23 @@ extension CloudService {
     ) async throws(CloudFailure) {
         let member = try member(principal, of: zone)
         let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
-        let session = try Self.session(request.session)
         try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
+        guard let other = elsewhere(request.copy, key) else {
+            return try await claim(request, key, of: meter, by: member)
+        }
+        let claim = CopyQuestionBody.Claim(
+            zone: zone, meter: meter, requestID: requestID, hostID: member.host.description, hostName: member.name,
+            request: request)
+        try await ask(other) { $0.claim = claim }
+    }
+
+    /// Decides it here.
+    func claim(
+        _ request: RelayClaimRequest, _ key: CommandLedger.Key, of meter: String, by member: Member
+    ) async throws(CloudFailure) {
+        let session = try Self.session(request.session)
         let asked = try Self.meter(meter)
-        let standing = try await ask { try await engine.standing(of: asked, in: zone) }
+        let standing = try await ask { try await engine.standing(of: asked, in: key.zone) }
         guard standing.record?.isHeld(by: member.host, session, request.token) == true else {
             // An earlier run of the same host ends nothing: the lease at which the command is aimed may stand.
             if let order = commands.order(key),
@@ -60,28 +73,67 @@ extension CloudService {
     /// The holder has done it, or has not.
     package func answer(
         _ request: RelayOutcomeRequest, _ requestID: String, in zone: String, by principal: Principal
-    ) throws(CloudFailure) {
+    ) async throws(CloudFailure) {
         let member = try member(principal, of: zone)
-        let answer = request.answer
+        let said = request.answer
         try Self.check(
-            [answer.code, answer.message, answer.next, answer.result, answer.holderName], CloudLimits.resultBytes,
-            "an outcome")
+            [said.code, said.message, said.next, said.result, said.holderName], CloudLimits.resultBytes, "an outcome")
         try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
         let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
-        let isNews = commands.answer(key, by: member.host, token: request.token, answer, at: clock.now())
+        guard let other = elsewhere(request.copy, key) else { return answer(request, key, by: member.host) }
+        let outcome = CopyQuestionBody.Outcome(
+            zone: zone, requestID: requestID, hostID: member.host.description, request: request)
+        try await ask(other) { $0.outcome = outcome }
+    }
+
+    /// Takes it here.
+    func answer(_ request: RelayOutcomeRequest, _ key: CommandLedger.Key, by host: HostID) {
+        let isNews = commands.answer(key, by: host, token: request.token, request.answer, at: clock.now())
         if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
     }
 
     /// A host listens from now on: tells it what it has missed.
     func tellWaitingCommands(to host: HostID, in zone: String) {
-        for (key, order) in commands.waiting(for: host, in: zone) { tell(order, key) }
+        for (key, order) in commands.waiting(for: host, in: zone) {
+            hub.tellCommand(event(order, key), to: order.holder, zone: key.zone)
+        }
+        let listener = CopyNewsBody.Listener(zone: zone, hostID: host.description)
+        post.tell { $0.add(listener) }
+    }
+
+    /// Tells another copy of the commands that wait for a host that has begun to listen there.
+    func tellWaitingCommands(to host: HostID, in zone: String, at copy: ReplicaID) {
+        for (key, order) in commands.waiting(for: host, in: zone) {
+            let command = note(order, key)
+            post.tell(copy) { $0.add(command) }
+        }
     }
 
     private func tell(_ order: CommandLedger.Order, _ key: CommandLedger.Key) {
-        let event = EventBody.Command(
+        let command = note(order, key)
+        hub.tellCommand(command.command, to: order.holder, zone: key.zone)
+        // The holder may listen to any of them.
+        post.tell { $0.add(command) }
+    }
+
+    private func note(_ order: CommandLedger.Order, _ key: CommandLedger.Key) -> CopyNewsBody.Command {
+        CopyNewsBody.Command(zone: key.zone, holderID: order.holder.description, command: event(order, key))
+    }
+
+    private func event(_ order: CommandLedger.Order, _ key: CommandLedger.Key) -> EventBody.Command {
+        var event = EventBody.Command(
             requestID: key.requestID.description, meter: order.meter, token: order.token, action: order.action,
             hostID: order.author.description, hostName: order.authorName)
-        hub.tellCommand(event, to: order.holder, zone: key.zone)
+        event.copy = post.isOpen ? copy.description : nil
+        return event
+    }
+
+    /// The copy that took a command, if it is another one.
+    private func elsewhere(_ copy: String?, _ key: CommandLedger.Key) -> ReplicaID? {
+        guard commands.order(key) == nil, let other = copy.flatMap({ ReplicaID($0) }), other != self.copy else {
+            return nil
+        }
+        return other
     }
 
     private func lost(_ record: LeaseRecord?, of meter: String, in zone: Zone) -> CloudFailure {
@@ -99,7 +151,7 @@ extension CloudService {
         }
     }
 
-    private static func request(_ text: String) throws(CloudFailure) -> RequestID {
+    static func request(_ text: String) throws(CloudFailure) -> RequestID {
         guard let id = RequestID(text) else {
             throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which a command's id is")
         }

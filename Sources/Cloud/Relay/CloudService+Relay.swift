@@ -34,8 +34,17 @@ extension CloudService {
         let member = try member(principal, of: zone)
         let session = try Self.session(request.session)
         let place = MeterPlace(zone: zone, meter: try Self.meter(meter))
-        try request.check()
-        guard relay.isWatched(place) else { return RelayAnswer(interest: 0) }
+        var batch = RelayEventBody.Batch(
+            epoch: "", token: request.token, holderID: member.host.description, holderName: member.name,
+            number: request.number, missed: request.missed, readings: request.readings)
+        batch.model = request.model
+        batch.shared = request.shared
+        try batch.check()
+        guard relay.isWatched(place) else {
+            // A holder that hears that nobody watches sends nothing more.
+            guard post.knowsWhoWatches else { throw .justStarted }
+            return RelayAnswer(interest: 0)
+        }
         var lease = relay.lease(of: place)
         if lease?.isHeld(by: member.host, session, request.token) != true {
             // A lease that was granted a moment ago, perhaps through another copy of this cloud.
@@ -43,19 +52,16 @@ extension CloudService {
             relayLease(lease, of: place.meter, in: try await existing(zone))
         }
         guard lease?.isHeld(by: member.host, session, request.token) == true else {
-            relay.tellRefusal(of: member.name, of: place, at: clock.now())
+            if let told = relay.tellRefusal(of: member.name, of: place, at: clock.now()) { passOn(told, of: place) }
             throw CloudFailure(
                 .leaseLost,
                 "the readings of \(place.meter) are refused: \(member.name) does not have its lease under the token "
                     + "\(request.token)")
         }
-        let epoch = try await ask { try await engine.epoch }
-        var batch = RelayEventBody.Batch(
-            epoch: epoch, token: request.token, holderID: member.host.description, holderName: member.name,
-            number: request.number, missed: request.missed, readings: request.readings)
-        batch.model = request.model
-        batch.shared = request.shared
-        relay.tell(RelayEventBody(batch: batch), of: place)
+        batch.epoch = try await ask { try await engine.epoch }
+        let event = RelayEventBody(batch: batch)
+        relay.tell(event, of: place)
+        passOn(event, of: place)
         return RelayAnswer(interest: RelayTimes.interest.milliseconds)
     }
 
@@ -78,20 +84,22 @@ extension CloudService {
 
     /// Tells the holders of watched meters again that somebody watches, whoever they are by now.
     func renewInterest() async {
-        for place in relay.due(at: clock.now()) {
-            do {
-                let standing = try await engine.standing(of: place.meter, in: place.zone)
-                guard standing.meter == place.meter, let zone = try await engine.zone(place.zone) else {
-                    // Its id has become another one's alias: those who watch it find the meter anew.
-                    relay.end(place)
-                    continue
-                }
-                relayLease(standing.record, of: place.meter, in: zone)
-            } catch {
-                logger.warning(
-                    "who has a watched meter is not known",
-                    metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+        relay.passed(clock.now())
+        for place in relay.due(at: clock.now()) { await lookAtHolder(of: place) }
+    }
+
+    /// Reads who has a watched meter, and tells that host that it is watched, if it is due.
+    func lookAtHolder(of place: MeterPlace) async {
+        do {
+            let standing = try await engine.standing(of: place.meter, in: place.zone)
+            guard standing.meter == place.meter, let zone = try await engine.zone(place.zone) else {
+                // Its id has become another one's alias: those who watch it find the meter anew.
+                return relay.end(place)
             }
+            relayLease(standing.record, of: place.meter, in: zone)
+        } catch {
+            logger.warning(
+                "who has a watched meter is not known", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
         }
     }
 }
@@ -110,9 +118,9 @@ extension LeaseRecord {
     }
 }
 
-extension RelayRequest {
+extension RelayEventBody.Batch {
     /// - Throws: if it is larger than what a holder sends, or says what no meter measures.
-    fileprivate func check() throws(CloudFailure) {
+    func check() throws(CloudFailure) {
         guard readings.count <= CloudLimits.readingsPerBatch else {
             throw CloudFailure(
                 .limitExceeded,

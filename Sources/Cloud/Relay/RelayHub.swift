@@ -3,7 +3,8 @@ import LeaseCore
 import MeterModel
 import Synchronization
 
-/// Who watches which meter at this copy of the cloud, and what they are told. Nothing of it is stored.
+/// Who watches which meter at this copy of the cloud, and what they are told; and which meters are watched at other copies.
+/// Nothing of it is stored.
 final class RelayHub: Sendable {
     private struct Watcher {
         var continuation: AsyncStream<RelaySubscription.Numbered>.Continuation
@@ -11,8 +12,16 @@ final class RelayHub: Sendable {
         var wantsAll: Bool
     }
 
+    /// Another copy of the cloud, at which a meter is watched.
+    private struct OtherCopy {
+        var wantsAll: Bool
+        /// It says so again before that.
+        var until: MonotonicTime
+    }
+
     private struct Watched {
         var watchers: [UInt64: Watcher] = [:]
+        var copies: [ReplicaID: OtherCopy] = [:]
         /// Measurements told so far.
         var told = 0
         /// The lease as last read or heard of.
@@ -26,7 +35,9 @@ final class RelayHub: Sendable {
             interestAt.map { now - $0 >= RelayTimes.interestRepeat } ?? true
         }
 
-        var wantsAll: Bool { watchers.values.contains(where: \.wantsAll) }
+        var isIdle: Bool { watchers.isEmpty && copies.isEmpty }
+        var watchersWantAll: Bool { watchers.values.contains(where: \.wantsAll) }
+        var wantsAll: Bool { watchersWantAll || copies.values.contains(where: \.wantsAll) }
     }
 
     /// What a holder must hear.
@@ -39,6 +50,29 @@ final class RelayHub: Sendable {
         var meters: [MeterPlace: Watched] = [:]
         var nextID: UInt64 = 0
         var isClosed = false
+
+        /// Forgets a meter that nobody watches any more.
+        ///
+        /// - Returns: the host that has it.
+        mutating func forget(_ place: MeterPlace) -> HostID? {
+            guard meters[place]?.isIdle == true else { return nil }
+            return meters.removeValue(forKey: place)?.lease?.holder?.host
+        }
+
+        /// Forgets other copies that meet the condition.
+        ///
+        /// - Returns: the meters that nobody watches any more, and who has them.
+        mutating func remove(
+            where isGone: (MeterPlace, ReplicaID, OtherCopy) -> Bool
+        ) -> [(place: MeterPlace, holder: HostID?)] {
+            var gone: [(place: MeterPlace, holder: HostID?)] = []
+            for place in meters.keys.sorted() {
+                let leaving = meters[place]?.copies.filter { isGone(place, $0.key, $0.value) }.map(\.key) ?? []
+                for copy in leaving { meters[place]?.copies[copy] = nil }
+                if !leaving.isEmpty { gone.append((place, forget(place))) }
+            }
+            return gone
+        }
     }
 
     /// How often the watchers may be told of a host without the lease that sends readings.
@@ -49,8 +83,13 @@ final class RelayHub: Sendable {
     private let state = Mutex(State())
     /// Called when nobody watches a meter any more that was held.
     private let ended: @Sendable (MeterPlace, HostID) -> Void
+    /// Called when other meters are watched here than before, or more of one is wanted.
+    private let changed: @Sendable () -> Void
 
-    init(ended: @escaping @Sendable (MeterPlace, HostID) -> Void) { self.ended = ended }
+    init(ended: @escaping @Sendable (MeterPlace, HostID) -> Void, changed: @escaping @Sendable () -> Void) {
+        self.ended = ended
+        self.changed = changed
+    }
 
     /// - Parameter first: the subscription's first event.
     /// - Throws: `serviceUnavailable` once it is closed, `limitExceeded`.
@@ -60,7 +99,7 @@ final class RelayHub: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RelaySubscription.Numbered.self, bufferingPolicy: .bufferingNewest(RelaySubscription.waitingMax))
         let watcher = Watcher(continuation: continuation, credential: credential, wantsAll: wantsAll)
-        let result = state.withLock { state -> Result<(id: UInt64, told: Int), CloudFailure> in
+        let result = state.withLock { state -> Result<(id: UInt64, told: Int, isNews: Bool), CloudFailure> in
             guard !state.isClosed else { return .failure(.stopping) }
             let count = state.meters[place]?.watchers.count ?? 0
             guard count < CloudLimits.watchersPerMeter else {
@@ -74,23 +113,79 @@ final class RelayHub: Sendable {
             continuation.yield(RelaySubscription.Numbered(event: RelayEvent(first), before: watched.told))
             // The holder must hear of it where somebody wants more than before.
             if wantsAll, !watched.wantsAll { watched.interestAt = nil }
+            let isNews = watched.watchers.isEmpty || wantsAll && !watched.watchersWantAll
             watched.watchers[state.nextID] = watcher
             state.meters[place] = watched
-            return .success((state.nextID, watched.told))
+            return .success((state.nextID, watched.told, isNews))
         }
-        let (id, told) = try result.get()
+        let (id, told, isNews) = try result.get()
+        if isNews { changed() }
         continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
         return RelaySubscription(stream: stream, first: told)
     }
 
     private func remove(_ id: UInt64, from place: MeterPlace) {
-        let left = state.withLock { state -> HostID? in
-            guard state.meters[place]?.watchers.removeValue(forKey: id) != nil,
-                state.meters[place]?.watchers.isEmpty == true
-            else { return nil }
-            return state.meters.removeValue(forKey: place)?.lease?.holder?.host
+        let (left, isNews) = state.withLock { state -> (HostID?, Bool) in
+            guard let gone = state.meters[place]?.watchers.removeValue(forKey: id) else { return (nil, false) }
+            let left = state.meters[place]
+            let isNews = left?.watchers.isEmpty == true || gone.wantsAll && left?.watchersWantAll == false
+            return (state.forget(place), isNews)
         }
+        if isNews { changed() }
         if let left { ended(place, left) }
+    }
+
+    // MARK: Other copies
+
+    /// All that is watched here, for the other copies.
+    var watchedHere: [CopyWatch] {
+        state.withLock { state in
+            state.meters.filter { !$0.value.watchers.isEmpty }.sorted { $0.key < $1.key }
+                .prefix(CloudLimits.copyWatches).map { place, watched in
+                    CopyWatch(zone: place.zone, meter: place.meter, all: watched.watchersWantAll ? true : nil)
+                }
+        }
+    }
+
+    /// Another copy said what is watched there: all of it, and nothing else.
+    ///
+    /// - Parameter places: and whether somebody wants every reading.
+    /// - Returns: what is new.
+    func setWatched(_ places: [MeterPlace: Bool], at copy: ReplicaID, until: MonotonicTime) -> [MeterPlace] {
+        let (new, gone) = state.withLock { state -> ([MeterPlace], [(MeterPlace, HostID?)]) in
+            var new: [MeterPlace] = []
+            for (place, wantsAll) in places {
+                var watched = state.meters[place] ?? Watched()
+                if watched.copies[copy].map({ wantsAll && !$0.wantsAll }) ?? true {
+                    new.append(place)
+                    // The holder must hear of it.
+                    if watched.isIdle || wantsAll && !watched.wantsAll { watched.interestAt = nil }
+                }
+                watched.copies[copy] = OtherCopy(wantsAll: wantsAll, until: until)
+                state.meters[place] = watched
+            }
+            let gone = state.remove { place, other, _ in other == copy && places[place] == nil }
+            return (new.sorted(), gone)
+        }
+        tellEnded(gone)
+        return new
+    }
+
+    /// Forgets what other copies have not said again.
+    func passed(_ now: MonotonicTime) { tellEnded(state.withLock { $0.remove { _, _, other in other.until <= now } }) }
+
+    /// A copy is gone.
+    func forget(_ copy: ReplicaID) { tellEnded(state.withLock { $0.remove { _, other, _ in other == copy } }) }
+
+    /// Copies at which a meter is watched.
+    func copies(watching place: MeterPlace) -> [ReplicaID] {
+        state.withLock { $0.meters[place]?.copies.keys.sorted() ?? [] }
+    }
+
+    private func tellEnded(_ gone: [(place: MeterPlace, holder: HostID?)]) {
+        for (place, holder) in gone {
+            if let holder { ended(place, holder) }
+        }
     }
 
     func isWatched(_ place: MeterPlace) -> Bool { state.withLock { $0.meters[place] != nil } }
@@ -154,7 +249,9 @@ final class RelayHub: Sendable {
     }
 
     /// Tells all who watch a meter that a host without its lease sent readings; not again and again.
-    func tellRefusal(of host: String, of place: MeterPlace, at now: MonotonicTime) {
+    ///
+    /// - Returns: what they were told; nil if nothing.
+    func tellRefusal(of host: String, of place: MeterPlace, at now: MonotonicTime) -> RelayEventBody? {
         let isDue = state.withLock { state in
             guard let watched = state.meters[place],
                 watched.refusalAt.map({ now - $0 >= Self.refusalInterval }) ?? true
@@ -162,7 +259,10 @@ final class RelayHub: Sendable {
             state.meters[place]?.refusalAt = now
             return true
         }
-        if isDue { tell(RelayEventBody(refused: host), of: place) }
+        guard isDue else { return nil }
+        let event = RelayEventBody(refused: host)
+        tell(event, of: place)
+        return event
     }
 
     /// Sends a ping to all who watch anything.
@@ -174,8 +274,11 @@ final class RelayHub: Sendable {
     /// Ends the streams opened with this credential.
     func end(credential: String) { endAll { _, watcher in watcher.credential == credential } }
 
-    /// Ends the streams of all who watch a meter.
-    func end(_ place: MeterPlace) { endAll { other, _ in other == place } }
+    /// Ends the streams of all who watch a meter. Other copies look for themselves.
+    func end(_ place: MeterPlace) {
+        state.withLock { state in _ = state.remove { other, _, _ in other == place } }
+        endAll { other, _ in other == place }
+    }
 
     /// Refuses new watchers, and ends all streams.
     func close() {

@@ -10,7 +10,7 @@ package final class RelayEvent: Sendable {
 
     init(_ body: RelayEventBody) {
         self.body = body
-        measurements = body.batch?.readings.reduce(0) { $0 + ($1.count ?? 1) } ?? 0
+        measurements = body.measurements
     }
 
     /// The event as it is sent.
@@ -22,6 +22,11 @@ package final class RelayEvent: Sendable {
             return made
         }
     }
+}
+
+extension RelayEventBody {
+    /// Number of measurements in it.
+    var measurements: Int { batch?.readings.reduce(0) { $0 + ($1.count ?? 1) } ?? 0 }
 }
 
 /// What happens with one meter that a host watches, to be iterated once.

@@ -8,6 +8,7 @@ import SettingsCore
 /// ```
 /// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
 /// m/believed                          the date from which ages count back
+/// m/copies                            the secret by which the copies of the cloud know each other
 /// z/<zone>                            its terms and limits
 /// d/<zone>                            its identity
 /// n/<zone>                            the newest mark of its timeline
@@ -20,7 +21,7 @@ import SettingsCore
 /// t/<zone>/<time>/<sequence>          a tombstone, by the time from which its age counts
 /// p/<zone>/<meter>                    the pulse of a lease: empty, changed by every renewal
 /// i/<credential>                      the hash under which it lies
-/// c/<copy>                            a copy of the cloud lives: empty, changed by each of its signs of life
+/// c/<copy>                            a copy of the cloud lives: where others reach it, changed by each sign of life
 /// b/<zone>/<host>                     the hashes of the credentials that are bound to the host
 /// w/b                                 what the copy that wrote it last has renewed since it wrote it before
 /// w/h/<zone>                          the head: the zone's sequence and what it has used, changed with every record
@@ -44,6 +45,7 @@ struct StoreKeys: Sendable {
     var tokenFloor: [UInt8] { key("m/floor") }
     var believedDate: [UInt8] { key("m/believed") }
     var restoring: [UInt8] { key("m/restoring") }
+    var copiesKey: [UInt8] { key("m/copies") }
     var arriving: [UInt8] { key("m/arriving") }
     /// The beginnings of all keys except those of the store itself.
     var allKinds: [[UInt8]] {

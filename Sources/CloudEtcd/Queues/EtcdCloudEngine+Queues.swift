@@ -70,7 +70,7 @@ extension EtcdCloudEngine {
 
     // MARK: Heartbeats
 
-    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats {
         try await finish { [self] in
             let key = keys.copy(copy)
             let all = EtcdRange(prefix: keys.allCopies)
@@ -78,28 +78,53 @@ extension EtcdCloudEngine {
             for _ in 0..<Self.roundsMax {
                 let own = entries.first { $0.key == key }
                 // Its key has existed since its first heartbeat, and only others delete it.
-                guard own != nil || isFirst else { return Heartbeats(marks: marks(entries), wasGivenUp: true) }
+                guard own != nil || isFirst else { return heartbeats(entries, wasGivenUp: true) }
                 var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: own?.revision ?? 0)])
-                transaction.success = [.put(key: key, value: []), .range(all)]
+                transaction.success = [.put(key: key, value: Array((address ?? "").utf8)), .range(all)]
                 transaction.failure = [.range(all)]
                 let answer = try await client.commit(transaction)
                 guard let range = answer.range(answer.succeeded ? 1 : 0) else { throw Self.leftOut(key) }
                 entries = range.entries
-                if answer.succeeded { return Heartbeats(marks: marks(entries), wasGivenUp: false) }
+                if answer.succeeded { return heartbeats(entries, wasGivenUp: false) }
             }
             throw EtcdError(.overloaded, "others change the sign of life of this copy. Try again")
         }
     }
 
-    private func marks(_ entries: [EtcdEntry]) -> [ReplicaID: UInt64] {
-        var marks: [ReplicaID: UInt64] = [:]
+    private func heartbeats(_ entries: [EtcdEntry], wasGivenUp: Bool) -> Heartbeats {
+        var heartbeats = Heartbeats(marks: [:], wasGivenUp: wasGivenUp)
         for entry in entries {
             guard let copy = StoreKeys.text(of: entry.key, after: keys.allCopies).flatMap({ ReplicaID($0) }) else {
                 continue
             }
-            marks[copy] = UInt64(clamping: entry.revision)
+            heartbeats.marks[copy] = UInt64(clamping: entry.revision)
+            // Empty at a copy of an earlier version, which takes nothing from others.
+            guard let address = String(validating: entry.value, as: UTF8.self), !address.isEmpty else { continue }
+            heartbeats.addresses[copy] = address
         }
-        return marks
+        return heartbeats
+    }
+
+    package func copiesKey(proposing key: String) async throws -> String {
+        try await finish { [self] in
+            let place = keys.copiesKey
+            let found = try await client.read([EtcdRange(key: place)]).ranges[0].entries.first
+            if let found { return try text(of: found) }
+            var transaction = EtcdTransaction(compares: [EtcdCompare(key: place, revision: 0)])
+            transaction.success = [.put(key: place, value: Array(key.utf8)), .range(EtcdRange(key: place))]
+            transaction.failure = [.range(EtcdRange(key: place))]
+            let answer = try await client.commit(transaction)
+            // Another copy was quicker, or the answer to an earlier attempt was lost.
+            guard let entry = answer.range(answer.succeeded ? 1 : 0)?.entries.first else { throw Self.leftOut(place) }
+            return try text(of: entry)
+        }
+    }
+
+    private func text(of entry: EtcdEntry) throws(EtcdError) -> String {
+        guard let text = String(validating: entry.value, as: UTF8.self), text.utf8.count >= 32 else {
+            throw EtcdError(damaged: entry.key, "a secret has 32 characters or more")
+        }
+        return text
     }
 
     package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {

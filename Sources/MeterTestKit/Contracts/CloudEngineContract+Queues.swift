@@ -82,9 +82,9 @@ extension CloudEngineContract {
     static var copyClauses: [Clause] {
         [
             Clause("signs_areOthers_eachTime") { engine in
-                let first = try await engine.heartbeat(of: .numbered(1), isFirst: true)
-                let other = try await engine.heartbeat(of: .numbered(2), isFirst: true)
-                let second = try await engine.heartbeat(of: .numbered(1), isFirst: false)
+                let first = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
+                let other = try await engine.heartbeat(of: .numbered(2), isFirst: true, address: nil)
+                let second = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: nil)
                 try ContractViolation.requireEqual(Set(first.marks.keys), [.numbered(1)], "copies at first")
                 try ContractViolation.requireEqual(Set(second.marks.keys), [.numbered(1), .numbered(2)], "copies")
                 try ContractViolation.require(first.marks[.numbered(1)] != second.marks[.numbered(1)], "another mark")
@@ -93,17 +93,35 @@ extension CloudEngineContract {
                 try ContractViolation.require(!second.marks.values.contains(0), "no mark is 0")
                 for signs in [first, other, second] { try ContractViolation.require(!signs.wasGivenUp, "lives") }
             },
+            Clause("copies_findEachOther") { engine in
+                let (here, there) = ("https://one.lan:8643", "https://two.lan:8643")
+                _ = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
+                let none = try await engine.heartbeat(of: .numbered(2), isFirst: true, address: there)
+                try ContractViolation.requireEqual(none.addresses, [.numbered(2): there], "who said where")
+                let both = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: here)
+                try ContractViolation.requireEqual(
+                    both.addresses, [.numbered(1): here, .numbered(2): there], "addresses")
+                _ = try await engine.giveUp(.numbered(2), seen: both.marks[.numbered(2)] ?? 0)
+                let left = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: here)
+                try ContractViolation.requireEqual(left.addresses, [.numbered(1): here], "addresses of who lives")
+            },
+            Clause("copies_haveOneKey") { engine in
+                let keys = [1, 2].map { String(repeating: "\($0)", count: 64) }
+                let first = try await engine.copiesKey(proposing: keys[0])
+                let second = try await engine.copiesKey(proposing: keys[1])
+                try ContractViolation.requireEqual([first, second], [keys[0], keys[0]], "the first one proposed")
+            },
             Clause("copy_isGivenUp_onlyAsItWasSeen") { engine in
-                let first = try await engine.heartbeat(of: .numbered(1), isFirst: true)
-                _ = try await engine.heartbeat(of: .numbered(1), isFirst: false)
+                let first = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
+                _ = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: nil)
                 let seen = first.marks[.numbered(1)] ?? 0
                 try ContractViolation.require(try await !engine.giveUp(.numbered(1), seen: seen), "by an old mark")
                 try ContractViolation.require(try await !engine.giveUp(.numbered(1), seen: 0), "by no mark")
-                let third = try await engine.heartbeat(of: .numbered(1), isFirst: false)
+                let third = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: nil)
                 try ContractViolation.require(!third.wasGivenUp, "it lives")
             },
             Clause("copy_isTold_thatItWasGivenUp") { engine in
-                let first = try await engine.heartbeat(of: .numbered(1), isFirst: true)
+                let first = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
                 let mark = first.marks[.numbered(1)] ?? 0
                 // By two other copies at once.
                 for _ in 0..<2 {
@@ -111,11 +129,11 @@ extension CloudEngineContract {
                 }
                 try ContractViolation.require(
                     try await engine.giveUp(.numbered(3), seen: 0), "one that never gave a sign")
-                let told = try await engine.heartbeat(of: .numbered(1), isFirst: false)
+                let told = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: nil)
                 try ContractViolation.require(told.wasGivenUp, "told")
                 try ContractViolation.requireEqual(told.marks, [:], "marks")
                 // Under another id it is a new copy.
-                let anew = try await engine.heartbeat(of: .numbered(2), isFirst: true)
+                let anew = try await engine.heartbeat(of: .numbered(2), isFirst: true, address: nil)
                 try ContractViolation.require(!anew.wasGivenUp, "anew")
                 try ContractViolation.requireEqual(Set(anew.marks.keys), [.numbered(2)], "copies")
             },

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import CloudAPI
 import CloudServer
 import FoundationEssentials
 import GatewayAPI
@@ -44,6 +45,13 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A proxy through which many hosts come; may be repeated.", valueName: "address"))
     var proxy: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Over etcd: where the other copies of this cloud reach this one. Without it, the name and port in the line "
+                + "by which hosts join.",
+            valueName: "url"))
+    var advertise: String?
+
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.info
 
@@ -60,6 +68,15 @@ struct Serve: AsyncParsableCommand {
         if let bad = proxy.first(where: { IPAddress.bytes(of: $0) == nil }) {
             throw ValidationError("--proxy cannot be \"\(bad)\"; it is an address, without port")
         }
+        if let advertise {
+            if store.engine != .etcd {
+                throw ValidationError("--advertise is for --engine etcd, whose copies reach each other")
+            }
+            if !isReachable(advertise) {
+                throw ValidationError(
+                    "--advertise cannot be \"\(advertise)\"; it is an address such as https://cloud1.lan:8643")
+            }
+        }
         if let bad = name.first(where: { !Self.isName($0) }) {
             throw ValidationError("--name cannot be \"\(bad)\"; it is a host name or an address, without port")
         }
@@ -71,7 +88,7 @@ struct Serve: AsyncParsableCommand {
         logger.logLevel = logLevel
         let server = Server(
             folder: data.folder, etcd: try store.etcd, address: listen, names: name, usesTLS: !noTls, rate: rate,
-            connectionsPerAddress: connectionsPerAddress, proxies: proxy, logger: logger,
+            connectionsPerAddress: connectionsPerAddress, proxies: proxy, advertise: advertise, logger: logger,
             manager: ServiceManager(environment: ProcessInfo.processInfo.environment))
         do {
             try await server.run()
@@ -80,6 +97,15 @@ struct Serve: AsyncParsableCommand {
         } catch let error as CloudSetupError {
             throw CommandFailure(.error, error.message, next: "see that \(data.folder.path) is this user's, and whole")
         }
+    }
+
+    /// Whether it is a URL of this server's kind, with nothing after the port. Without TLS it stays on this machine.
+    private func isReachable(_ url: String) -> Bool {
+        let scheme = noTls ? "http://" : "https://"
+        guard url.hasPrefix(scheme), url.utf8.count <= 300, !url.contains(where: { "?#@ ".contains($0) }),
+            let authority = URLAuthority(url.dropFirst(scheme.count)), !authority.host.contains("/")
+        else { return false }
+        return !noTls || authority.isLoopback
     }
 
     /// Whether it is an address, or consists of letters, digits, dots and dashes.

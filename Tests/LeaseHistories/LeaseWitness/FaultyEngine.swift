@@ -193,8 +193,11 @@ extension FaultyEngine {
         try await base.changeQueue(at: place, change)
     }
     package func queues() async throws -> QueueSnapshot { try await base.queues() }
-    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
-        try await base.heartbeat(of: copy, isFirst: isFirst)
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats {
+        try await base.heartbeat(of: copy, isFirst: isFirst, address: address)
+    }
+    package func copiesKey(proposing key: String) async throws -> String {
+        try await base.copiesKey(proposing: key)
     }
     package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
         try await base.giveUp(copy, seen: mark)

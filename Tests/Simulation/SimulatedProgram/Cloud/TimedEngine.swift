@@ -130,8 +130,11 @@ struct TimedEngine: CloudEngine {
         try await read { try await base.changeQueue(at: place, change) }
     }
     func queues() async throws -> QueueSnapshot { try await read { try await base.queues() } }
-    func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
-        try await read { try await base.heartbeat(of: copy, isFirst: isFirst) }
+    func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats {
+        try await read { try await base.heartbeat(of: copy, isFirst: isFirst, address: address) }
+    }
+    func copiesKey(proposing key: String) async throws -> String {
+        try await read { try await base.copiesKey(proposing: key) }
     }
     func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
         try await read { try await base.giveUp(copy, seen: mark) }

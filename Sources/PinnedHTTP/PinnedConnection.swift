@@ -1,21 +1,23 @@
-import AsyncHTTPClient
-import CloudAPI
+package import AsyncHTTPClient
+package import CloudAPI
 import Crypto
 import NIOCore
 import NIOSSL
 
 /// The server's certificate is not the pinned one.
-struct WrongCertificate: Error {
-    var found: CertificatePin?
+package struct WrongCertificate: Error, CustomStringConvertible {
+    package var found: CertificatePin?
+
+    package var description: String { "its pin is \(found.map { "\($0)" } ?? "none"), which is another" }
 }
 
 extension HTTPClient.Configuration {
-    /// How to connect to the cloud.
+    /// How to connect to the cloud, or from one copy of it to another.
     ///
     /// With a pin, the certificate's names, dates and issuer do not matter, so the usual verification is off; each new
     /// connection is held back until its certificate's key has been compared, before any byte of a request is sent. The
     /// handshake has then proved that the other side has that key.
-    static func cloud(pin: CertificatePin?) -> HTTPClient.Configuration {
+    package static func cloud(pin: CertificatePin?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only

@@ -34,7 +34,7 @@ extension CloudService {
         let isFirst = life.name != me
         life.name = me
         do {
-            let heartbeats = try await engine.heartbeat(of: me, isFirst: isFirst)
+            let heartbeats = try await engine.heartbeat(of: me, isFirst: isFirst, address: post.ownAddress)
             guard !heartbeats.wasGivenUp else {
                 // Cut off for too long: those who wait here were removed from their queues, and have to queue again.
                 logger.warning("the other copies had given this one up; those who wait through it queue again")
@@ -42,6 +42,7 @@ extension CloudService {
                 hub.endQueues()
                 return
             }
+            try await meet(heartbeats.addresses)
             var marks = heartbeats.marks
             for waited in queues.copies where marks[waited] == nil { marks[waited] = 0 }
             marks[me] = nil

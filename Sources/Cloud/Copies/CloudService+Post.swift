@@ -1,0 +1,171 @@
+package import CloudAPI
+import LeaseCore
+import Logging
+import MeterModel
+
+/// What the copies of one cloud tell each other: what is watched at each, readings for those who watch, and commands
+/// (Docs/Relay.md#several-copies). Each host talks to whichever copy it likes; what is said here comes from the others.
+extension CloudService {
+    /// Other copies are reached through this from now on, and reach this one at the address.
+    package func open(_ link: any CopyLink, at address: String) {
+        post.open(CopyPost.Door(link: link, address: address))
+    }
+
+    /// Whether a request shows the secret of the copies.
+    package func isCopy(_ shown: String) -> Bool {
+        guard let key = post.key, key.utf8.count == shown.utf8.count else { return false }
+        // Takes as long wherever they differ.
+        return zip(key.utf8, shown.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    /// Number of other copies that are known, and of those that cannot be reached.
+    package var copyCounts: (known: Int, silent: Int) {
+        let counts = post.counts
+        return (counts.peers, counts.silent)
+    }
+
+    /// Tells the other copies what there is to tell. Runs until its task is cancelled.
+    package func carryNews() async {
+        await withDiscardingTaskGroup { group in
+            for await other in post.ready {
+                group.addTask { await self.deliver(to: other) }
+            }
+        }
+    }
+
+    /// Notes who the other copies are.
+    func meet(_ addresses: [ReplicaID: String]) async throws {
+        guard post.isOpen else { return }
+        let key: String
+        if let known = post.key {
+            key = known
+        } else {
+            let digits = (0..<4).map { _ in Self.digits(nextRandom()) }
+            key = try await engine.copiesKey(proposing: digits.joined())
+        }
+        var others = addresses
+        others[copy] = nil
+        for gone in post.found(others, key: key) { relay.forget(gone) }
+    }
+
+    private static func digits(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+
+    /// After a word that was lost.
+    private static let retryInterval = Duration.seconds(1)
+
+    private func deliver(to other: ReplicaID) async {
+        while !Task.isCancelled, let delivery = post.take(for: other) {
+            do {
+                let answer = try await delivery.link.tell(
+                    news(delivery, for: other), at: delivery.address, key: delivery.key)
+                post.delivered(to: other)
+                if let watching = answer.watching { await note(watching, at: other) }
+            } catch {
+                if post.failed(delivery.parcel, to: other) {
+                    logger.warning(
+                        "a copy of this cloud cannot be reached: what is measured through it is not seen here",
+                        metadata: ["copy": "\(other)", "address": "\(delivery.address)", "cause": "\(error)"])
+                }
+                try? await clock.sleep(clock.now() + Self.retryInterval)
+            }
+        }
+    }
+
+    private func news(_ delivery: CopyPost.Delivery, for other: ReplicaID) -> CopyNewsBody {
+        let parcel = delivery.parcel
+        var news = CopyNewsBody(from: copy.description, to: other.description, address: delivery.ownAddress)
+        if parcel.tellsWatching { news.watching = relay.watchedHere }
+        if delivery.asks { news.asks = true }
+        if !parcel.events.isEmpty { news.events = parcel.events }
+        if !parcel.commands.isEmpty { news.commands = parcel.commands }
+        if !parcel.listeners.isEmpty { news.listeners = parcel.listeners }
+        return news
+    }
+
+    // MARK: What other copies say
+
+    /// - Throws: `notFound` where it is for another copy, which this one may have been; `badRequest`.
+    package func hear(_ news: CopyNewsBody) async throws(CloudFailure) -> CopyNewsAnswer {
+        let from = try addressed(to: news.to, from: news.from)
+        post.heard(from: from, at: news.address)
+        if let watching = news.watching { await note(watching, at: from) }
+        for event in news.events ?? [] {
+            try event.event.batch?.check()
+            relay.tell(event.event, of: MeterPlace(zone: event.zone, meter: event.meter))
+        }
+        for command in news.commands ?? [] {
+            guard let holder = HostID(command.holderID) else { continue }
+            hub.tellCommand(command.command, to: holder, zone: command.zone)
+        }
+        for listener in news.listeners ?? [] {
+            guard let host = HostID(listener.hostID) else { continue }
+            tellWaitingCommands(to: host, in: listener.zone, at: from)
+        }
+        return CopyNewsAnswer(watching: news.asks == true ? relay.watchedHere : nil)
+    }
+
+    /// - Throws: the refusal for the host that asked.
+    package func answer(_ question: CopyQuestionBody) async throws(CloudFailure) {
+        _ = try addressed(to: question.to, from: question.to)
+        if let claim = question.claim {
+            guard let host = HostID(claim.hostID) else { throw CloudFailure(.badRequest, "no host claims it") }
+            let key = CommandLedger.Key(zone: claim.zone, requestID: try Self.request(claim.requestID))
+            let member = Member(host: host, name: claim.hostName, credential: "")
+            return try await self.claim(claim.request, key, of: claim.meter, by: member)
+        }
+        if let outcome = question.outcome {
+            guard let host = HostID(outcome.hostID) else { throw CloudFailure(.badRequest, "no host says it") }
+            let key = CommandLedger.Key(zone: outcome.zone, requestID: try Self.request(outcome.requestID))
+            return answer(outcome.request, key, by: host)
+        }
+        throw CloudFailure(.badRequest, "the question of a copy is not known here; update all copies together")
+    }
+
+    /// - Throws: `notFound` unless it is for this copy.
+    private func addressed(to: String, from: String) throws(CloudFailure) -> ReplicaID {
+        guard ReplicaID(to) == copy, let from = ReplicaID(from) else {
+            throw CloudFailure(.notFound, "this is not the copy \(to.prefix(64)); it was started again, or given up")
+        }
+        return from
+    }
+
+    /// Another copy said all that is watched there: this one's holders are to send it.
+    private func note(_ watching: [CopyWatch], at other: ReplicaID) async {
+        var places: [MeterPlace: Bool] = [:]
+        for watch in watching.prefix(CloudLimits.copyWatches) {
+            places[MeterPlace(zone: watch.zone, meter: watch.meter)] = watch.all ?? false
+        }
+        for place in relay.setWatched(places, at: other, until: clock.now() + RelayTimes.interest) {
+            await lookAtHolder(of: place)
+        }
+    }
+
+    /// A batch was taken, or refused: for those who watch the meter at other copies.
+    func passOn(_ event: RelayEventBody, of place: MeterPlace) {
+        for other in relay.copies(watching: place) {
+            post.tell(other) { $0.add(event, of: place) }
+        }
+    }
+
+    /// Asks the copy that alone can decide.
+    func ask(
+        _ other: ReplicaID, _ question: (inout CopyQuestionBody) -> Void
+    ) async throws(CloudFailure) {
+        guard let (link, address, key) = post.line(to: other) else {
+            throw CloudFailure(.notFound, "the copy of the cloud that took the command is gone")
+        }
+        var body = CopyQuestionBody(to: other.description)
+        question(&body)
+        try await link.ask(body, at: address, key: key)
+    }
+}
+
+extension CloudFailure {
+    /// Nobody has told this copy yet what is watched at the others.
+    static var justStarted: CloudFailure {
+        CloudFailure(.rateLimited, "this copy of the cloud has just started; ask again", retryAfter: .seconds(1))
+    }
+}

@@ -1,0 +1,71 @@
+import AsyncHTTPClient
+import Cloud
+import CloudAPI
+import CloudServer
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import PinnedHTTP
+
+/// Reaches the other copies of this cloud over HTTP. All of them have one key, so that one pin fits all.
+final class CopyClient: CopyLink {
+    /// How long an answer may take. Another copy answers from its memory, and asks the store about a claim.
+    private static let patience = TimeAmount.seconds(5)
+    private static let answerBytesMax = CloudLimits.copyBodyBytes
+
+    private let http: HTTPClient
+
+    /// - Parameter pin: nil without TLS, between copies on one machine.
+    init(pin: CertificatePin?) {
+        http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: pin))
+    }
+
+    deinit {
+        // Nothing to say to whom: the program ends.
+        try? http.syncShutdown()
+    }
+
+    func tell(_ news: CopyNewsBody, at address: String, key: String) async throws -> CopyNewsAnswer {
+        let answer = try await post(news, to: address + CloudRoute.copyNews.path, key: key)
+        return try JSONDecoder().decode(CopyNewsAnswer.self, from: answer)
+    }
+
+    func ask(_ question: CopyQuestionBody, at address: String, key: String) async throws(CloudFailure) {
+        do {
+            _ = try await post(question, to: address + CloudRoute.copyQuestion.path, key: key)
+        } catch let refusal as CloudFailure {
+            throw refusal
+        } catch {
+            throw CloudFailure(
+                .rateLimited, "the copy of the cloud at \(address) cannot be reached: \(error)", retryAfter: .seconds(1)
+            )
+        }
+    }
+
+    private func post(_ body: some Encodable, to url: String, key: String) async throws -> Data {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "authorization", value: "\(CloudRoutes.copyScheme) \(key)")
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
+        let response = try await http.execute(request, timeout: Self.patience)
+        let bytes = Data(try await response.body.collect(upTo: Self.answerBytesMax).readableBytesView)
+        guard response.status.code < 400 else {
+            throw CloudFailure(try JSONDecoder().decode(CloudErrorBody.self, from: bytes).error)
+        }
+        return bytes
+    }
+}
+
+extension CloudFailure {
+    /// What another copy refused, for whoever asked this one.
+    fileprivate init(_ content: CloudErrorBody.Content) {
+        self.init(
+            content.code, content.message,
+            retryAfter: content.retryAfter.map { .milliseconds(Int64((max(0, min($0, 3600)) * 1000).rounded())) })
+        epoch = content.epoch
+        zoneID = content.zoneID
+        lease = content.lease
+        reason = content.reason
+    }
+}

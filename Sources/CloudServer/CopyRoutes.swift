@@ -1,0 +1,33 @@
+import Cloud
+import CloudAPI
+import Hummingbird
+import ServerKit
+
+/// What the other copies of this cloud say (Docs/Relay.md#several-copies). They show the secret that all copies have in
+/// their store: no host's token is good for it.
+extension CloudRoutes {
+    /// The scheme of the `Authorization` header.
+    package static let copyScheme = "Copy"
+
+    func respondCopy(_ call: Call) async throws -> Response {
+        guard let shown = Self.copyKey(in: call.request), service.isCopy(shown) else {
+            try gate.admit(address: call.context.address)
+            throw CloudFailure(
+                .notAuthenticated, "\(call.request.uri.path) is for the copies of this cloud, which know its secret")
+        }
+        call.context.tell(.known)
+        guard call.route == .copyNews else {
+            let question = try await JSON.decode(
+                CopyQuestionBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
+            try await service.answer(question)
+            return try JSON.response([String: String]())
+        }
+        let news = try await JSON.decode(CopyNewsBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
+        return try JSON.response(try await service.hear(news))
+    }
+
+    private static func copyKey(in request: Request) -> String? {
+        let parts = request.headers[.authorization]?.split(separator: " ") ?? []
+        return parts.count == 2 && parts[0] == copyScheme ? String(parts[1]) : nil
+    }
+}

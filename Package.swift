@@ -202,7 +202,7 @@ let package = Package(
 
         .target(
             name: "SimulatedCloud",
-            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud"],
+            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "RelayCore", "CloudAPI", "Cloud"],
             path: "Tests/Simulation/SimulatedCloud"),
         .executableTarget(
             name: "Simulation",

@@ -209,7 +209,7 @@ actor CloudMember: CloudJoining {
             logger: logger)
         let uplink = RelayUplink(
             link: client, keeper: keeper, shares: dependencies.relay.shares, loop: dependencies.loop, logger: logger
-        ) { [directory = dependencies.directory] in await directory.session(of: $0) }
+        ) { [directory = dependencies.directory] in await directory.session(of: $0)?.relaySource }
         let watcher = RelayWatcher(
             link: client, host: dependencies.identity.host, loop: dependencies.loop, logger: logger)
         let servant = RelayServant(

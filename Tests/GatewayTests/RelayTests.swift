@@ -24,7 +24,7 @@ struct RelayTests {
             uplink = RelayUplink(
                 link: relay.link(of: .numbered(1), named: "pi1"), keeper: host.keeper, shares: shares,
                 loop: bench.loop, logger: host.host.log.logger
-            ) { [session] _ in session }
+            ) { [session] _ in session.relaySource }
             await bench.advance(by: .seconds(2), host)
         }
 

@@ -1,7 +1,7 @@
 package import CloudAPI
-import LeaseCore
+package import LeaseCore
 import Logging
-import MeterModel
+package import MeterModel
 
 /// Readings on their way from the host that has a meter to those that watch it (Docs/Relay.md).
 extension CloudService {
@@ -113,7 +113,8 @@ enum RelayTimes {
 }
 
 extension LeaseRecord {
-    func isHeld(by host: HostID, _ session: SessionID, _ token: UInt64) -> Bool {
+    /// Whether a host has the lease, in this session and under this token.
+    package func isHeld(by host: HostID, _ session: SessionID, _ token: UInt64) -> Bool {
         holder?.host == host && holder?.session == session && self.token.rawValue == token
     }
 }

@@ -14,7 +14,7 @@ package actor RelayUplink {
     private struct Sending {
         /// Rises with each sending, so that a late word of an earlier one is recognised.
         let number: UInt64
-        var session: DeviceSession
+        var source: RelaySource
         var sender: RelaySender
         /// Takes the meter's readings.
         var reader: Task<Void, Never>
@@ -27,7 +27,7 @@ package actor RelayUplink {
     private let link: any RelayLink
     private let keeper: LeaseKeeper
     private let shares: Bool
-    private let session: @Sendable (MeterID) async -> DeviceSession?
+    private let source: @Sendable (MeterID) async -> RelaySource?
     private let logger: Logger
     /// By the id under which the meter is leased.
     private var sendings: [MeterID: Sending] = [:]
@@ -36,17 +36,17 @@ package actor RelayUplink {
 
     /// - Parameters:
     ///   - shares: whether others may see what this host's meters measure. If not, that is all they are told.
-    ///   - session: that of a meter of this host, nil if there is none with that id.
+    ///   - source: a meter of this host, nil if there is none with that id.
     package init(
         link: any RelayLink, keeper: LeaseKeeper, shares: Bool = true, loop: any SessionLoop, logger: Logger,
-        session: @escaping @Sendable (MeterID) async -> DeviceSession?
+        source: @escaping @Sendable (MeterID) async -> RelaySource?
     ) {
         self.link = link
         self.keeper = keeper
         self.shares = shares
         self.loop = loop
         self.logger = logger
-        self.session = session
+        self.source = source
     }
 
     package func handle(_ event: CloudEvent) async {
@@ -64,24 +64,23 @@ package actor RelayUplink {
         let until = loop.now + min(remaining, RelayTiming.interest * 2)
         guard let (meter, token) = held(leased) else { return end(leased) }
         guard shares else { return await tellThatNothingIsShared(of: leased, token) }
-        if let sending = sendings[leased], sending.session.id == meter {
+        if let sending = sendings[leased], sending.source.meter == meter {
             sendings[leased]?.sender.interested(until: until, sendsAll: wantsAll)
             return pump(leased)
         }
         end(leased)
-        guard let session = await session(meter), !isOver, sendings[leased] == nil else { return }
-        let readings = session.readings.subscribe()
+        guard let source = await source(meter), !isOver, sendings[leased] == nil else { return }
+        let readings = source.readings.subscribe()
         logger.debug("a meter is watched from elsewhere", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
-        let reader = Task { [weak self] in
-            for await item in readings {
-                await self?.received(item.value, missed: item.missed, of: leased, in: number)
-            }
-            await self?.ended(leased, in: number)
+        // On the loop, as the session is: a reading is taken under the lease under which it was measured.
+        let reader = Task {
+            for await item in readings { self.received(item.value, missed: item.missed, of: leased, in: number) }
+            self.ended(leased, in: number)
         }
         sendings[leased] = Sending(
-            number: number, session: session, sender: RelaySender(until: until, sendsAll: wantsAll), reader: reader,
+            number: number, source: source, sender: RelaySender(until: until, sendsAll: wantsAll), reader: reader,
             alarm: Alarm(on: loop))
         pump(leased)
     }
@@ -127,7 +126,7 @@ package actor RelayUplink {
         let now = loop.now
         guard now < until else { return end(leased) }
         let token = token(leased)
-        let model = sendings[leased]?.session.assumeIsolated { ($0.device?.model ?? $0.model)?.displayName }
+        let model = sendings[leased]?.source.model()
         if let number = sendings[leased]?.number,
             let parcel = sendings[leased]?.sender.next(under: token, model: model, at: now)
         {
@@ -144,7 +143,7 @@ package actor RelayUplink {
 
     /// Of the lease under which this host has the meter now.
     private func token(_ leased: MeterID) -> FencingToken? {
-        guard let held = held(leased), held.meter == sendings[leased]?.session.id else { return nil }
+        guard let held = held(leased), held.meter == sendings[leased]?.source.meter else { return nil }
         return held.token
     }
 

@@ -99,7 +99,7 @@ package actor RelayWatcher {
     private func begin(_ key: Key, _ feed: Feed<WatchedReading>) {
         guard watched[key] == nil else { return }
         watched[key] = Watched(
-            feed: feed, begunAt: loop.now, task: Task { [weak self] in await self?.follow(key) })
+            feed: feed, begunAt: loop.now, task: Task { await self.follow(key) })
     }
 
     /// Number of streams from the cloud.

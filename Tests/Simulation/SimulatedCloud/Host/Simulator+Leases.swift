@@ -114,6 +114,7 @@ extension Simulator {
         }
         hosts[index].channels[meter] = .open(channel)
         hosts[index].leases[meter].linkUp()
+        beginMeasuring(index, meter, channel)
     }
 
     mutating func channelClosed(_ index: Int, _ meter: Int, _ channel: UInt64) {

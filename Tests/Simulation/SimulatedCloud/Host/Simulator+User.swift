@@ -23,6 +23,7 @@ extension Simulator {
             perform(hosts[index].leases[meter].wanted(.resume, at: moment), index, meter)
         }
         queue.add(.user(host: index, run: hosts[index].run), at: some(scenario.userGap))
+        queue.add(.relay(.look(host: index, run: hosts[index].run)), at: now + .second)
         scheduleWake(index)
     }
 

@@ -17,6 +17,8 @@ package struct Coverage: Sendable {
         case timelineLost, rateLimited, serviceUnavailable, clockSkew, badRequest, network, wrongCertificate
         case purged, cleanedUp, halted, cancelled, streamBroke, pollRun, counterTwin
         case setAside, zoneEntered
+        // Watched meters.
+        case relayShown, relayHandedOver, relayRefused, relayTakenLate, relayFenced
         // Runs.
         case runStrict, runKeep, runOneLoss, runEdge, historyLinearizable, historyUndecided, converged
     }

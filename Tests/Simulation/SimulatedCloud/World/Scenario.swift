@@ -48,6 +48,10 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case purgesByCalendar
     /// A heartbeat whose answer is lost is not repeated before the next is due.
     case heartbeatOnce
+    /// Who watches a meter shows whatever comes.
+    case showsOlderTokens
+    /// A holder sends what it measured under a later token.
+    case sendsUnderLaterToken
 }
 
 /// What a seed stands for: who takes part and what befalls them.

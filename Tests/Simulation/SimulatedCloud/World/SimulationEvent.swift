@@ -29,6 +29,9 @@ enum SimulationEvent {
     case ping(run: Int)
     case settleLines(run: Int)
 
+    // Of meters that are watched.
+    case relay(RelayOccasion)
+
     // By nobody in the simulation.
     case fault
     case hostResumes(Int)
@@ -49,6 +52,7 @@ enum SimulationEvent {
             .stored(let host, let run, _), .channelOpened(let host, let run, _, _),
             .channelClosed(let host, let run, _, _), .wantAgain(let host, let run, _):
             (host, run)
+        case .relay(let occasion): occasion.host
         case .request, .flush, .ping, .settleLines, .fault, .hostResumes, .hostStarts, .serverResumes, .serverStarts,
             .linkHeals, .hostCalendarRight, .serverCalendarRight, .healEverything, .lookAtEnd:
             nil

@@ -54,6 +54,7 @@ extension Simulator {
         hosts[index].isUp = false
         hosts[index].isPaused = false
         server.streams[index] = nil
+        relay.crashed(index)
         if reboots {
             let error = rng.happens(onceIn: 2) ? Scenario.wallError(&rng) : scenario.wallErrors[index]
             hosts[index].clock.reboot(wallError: wallError ?? error, at: now)

@@ -145,6 +145,7 @@ extension Simulator {
         }
         server.crash(&rng)
         server.isPaused = false
+        relayCrashed()
         if reboots {
             server.clock.reboot(wallError: wallError, at: now)
             server.isIn2099 = false

@@ -68,6 +68,7 @@ package struct Simulator {
     var killsHost: Int?
     var killsServer = false
     var lastValue: Int64 = 0
+    var relay: SimulatedRelay
 
     /// A run of some seventy minutes has a tenth of it.
     private static let eventsMax = 1_000_000
@@ -86,6 +87,7 @@ package struct Simulator {
         trace = traces ? Trace() : nil
         grants = Array(repeating: [], count: scenario.meters)
         judge = Judge(meters: scenario.meters)
+        relay = SimulatedRelay(seed: seed, scenario)
         let ids = (0..<scenario.hosts).map { _ in HostID(using: &rng) }
         let meters = (0..<scenario.meters).compactMap { MeterID("usb:0483:5750:\($0)") }
         server = SimulatedServer(
@@ -135,6 +137,7 @@ package struct Simulator {
         queue.add(.settleLines(run: server.run), at: .second)
         queue.add(.healEverything, at: scenario.length)
         if scenario.kind != .oneLoss { queue.add(.fault, at: some(scenario.faultGap)) }
+        beginRelay()
         for host in hosts.indices { start(host) }
     }
 
@@ -165,6 +168,7 @@ package struct Simulator {
         case .linkHeals(let host): healLink(host)
         case .hostCalendarRight(let host): setCalendarRight(host)
         case .serverCalendarRight: setServerCalendarRight()
+        case .relay(let occasion): handle(occasion)
         case .healEverything: healEverything()
         case .lookAtEnd: lookAtEnd()
         default: break
@@ -184,6 +188,7 @@ package struct Simulator {
         case .channelOpened(_, _, let meter, let channel): channelOpened(index, meter, channel)
         case .channelClosed(_, _, let meter, let channel): channelClosed(index, meter, channel)
         case .wantAgain(_, _, let meter): wantAgain(index, meter)
+        case .relay(let occasion): handle(occasion)
         default: break
         }
     }

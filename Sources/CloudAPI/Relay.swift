@@ -31,6 +31,8 @@ package struct RelayRequest: Codable, Hashable, Sendable {
     package var missed: Int
     /// The meter's model, as far as the holder knows.
     package var model: String?
+    /// The meter's state at the holder, as `meterctl status` names it.
+    package var state: String?
     /// False where the holder keeps its readings to itself, and sends none; absent otherwise.
     package var shared: Bool?
     /// Oldest first.
@@ -65,6 +67,7 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
         package var number: UInt64
         package var missed: Int
         package var model: String?
+        package var state: String?
         /// False where the holder keeps its readings to itself.
         package var shared: Bool?
         package var readings: [RelayReadingBody]

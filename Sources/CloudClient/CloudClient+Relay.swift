@@ -50,6 +50,7 @@ extension RelayRequest {
             session: session.description, token: parcel.token.rawValue, number: parcel.batch.number,
             missed: parcel.batch.missed, readings: parcel.batch.readings.map { RelayReadingBody($0) })
         model = parcel.batch.model
+        state = parcel.batch.state
         shared = parcel.batch.isShared ? nil : false
     }
 }
@@ -93,6 +94,7 @@ extension RelayNews {
                 number: batch.number, missed: Self.count(batch.missed),
                 readings: batch.readings.map(\.reading))
             relayed.model = batch.model
+            relayed.state = batch.state
             relayed.isShared = batch.shared ?? true
             self = .readings(
                 RelayObserver.Arrival(

@@ -26,6 +26,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var age_ms: Int64?
     /// The host that measured it, if that is another one.
     package var measured_by: String?
+    /// Its state at the host that has it, if that is another one and has told it.
+    package var holder_state: String?
     /// True where the host that has it keeps its readings to itself; absent otherwise.
     package var unshared: Bool?
     @NullCodable package var device: DeviceBody?

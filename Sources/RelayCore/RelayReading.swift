@@ -42,6 +42,8 @@ package struct RelayBatch: Hashable, Sendable {
     package var missed: Int
     /// The meter's model, as far as the holder knows.
     package var model: String?
+    /// The meter's state at the holder, as its own API names it; nil from an older one.
+    package var state: String?
     /// False where the holder keeps its readings to itself; there are none then.
     package var isShared = true
     /// Oldest first.

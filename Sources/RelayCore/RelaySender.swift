@@ -36,6 +36,9 @@ package struct RelaySender: Sendable {
     private var refused: FencingToken?
     private var isSending = false
     private var readyAt = MonotonicTime.origin
+    /// The state told last.
+    private var toldState: String?
+    private var stateReadyAt = MonotonicTime.origin
 
     package init(until: MonotonicTime, sendsAll: Bool) {
         self.until = until
@@ -78,21 +81,27 @@ package struct RelaySender: Sendable {
 
     /// The batch that is due now, if one is.
     ///
-    /// - Parameter token: of the lease under which the meter is held now.
+    /// - Parameters:
+    ///   - token: of the lease under which the meter is held now.
+    ///   - state: the meter's. A new one is told without a reading too, at most every `RelayTiming.stateInterval`.
     package mutating func next(
-        under token: FencingToken?, model: String? = nil, at now: MonotonicTime
+        under token: FencingToken?, model: String? = nil, state: String? = nil, at now: MonotonicTime
     ) -> Parcel? {
         guard hold(token), let token, now < until else {
             drop()
             return nil
         }
-        guard !isSending, now >= readyAt, hasSome else { return nil }
+        let tellsState = state != toldState && now >= stateReadyAt
+        guard !isSending, now >= readyAt, hasSome || tellsState else { return nil }
         let readings =
             waiting.map {
                 RelayReading(age: max(.zero, now - $0.time), wallTime: $0.wallTime, reading: $0.reading)
             } + (fold.map { [$0.folded(at: now)] } ?? [])
         var batch = RelayBatch(at: now, missed: missed, readings: readings)
         batch.model = model
+        batch.state = state
+        toldState = state
+        stateReadyAt = now + RelayTiming.stateInterval
         drop()
         isSending = true
         readyAt = now + RelayTiming.batchInterval
@@ -106,6 +115,7 @@ package struct RelaySender: Sendable {
         case .taken: break
         case .refused: refused = parcel.token
         case .failed:
+            toldState = nil
             missed += parcel.batch.missed + parcel.batch.readings.reduce(0) { $0 + ($1.spread?.count ?? 1) }
             readyAt = max(readyAt, now + RelayTiming.retryInterval)
         }

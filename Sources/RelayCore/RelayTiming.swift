@@ -8,6 +8,8 @@ package enum RelayTiming {
     package static let singlesMax = 4
     /// Most readings in a batch: a second's worth of the fastest meter, which is four times what a batch has.
     package static let readingsMax = 1000
+    /// Least time between two batches that tell a meter's state and have no reading.
+    package static let stateInterval = Duration.seconds(5)
     /// Wait after a batch that could not be sent, before the next.
     package static let retryInterval = Duration.seconds(1)
     /// A command from another host is done within this time of asking the cloud whether to, or not at all.

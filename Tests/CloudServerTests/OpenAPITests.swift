@@ -102,10 +102,10 @@ struct OpenAPITests {
         let leastBatch = RelayEventBody.Batch(
             epoch: "e", token: 1, holderID: "h", holderName: "n", number: 1, missed: 0, readings: [reading])
         var batch = leastBatch
-        (batch.model, batch.shared) = ("UM25C", true)
+        (batch.model, batch.state, batch.shared) = ("UM25C", "ready", true)
         let leastRelayed = RelayRequest(session: "s", token: 1, number: 1, missed: 0, readings: [reading])
         var relayed = leastRelayed
-        (relayed.model, relayed.shared) = ("UM25C", true)
+        (relayed.model, relayed.state, relayed.shared) = ("UM25C", "ready", true)
         let leastAction = RelayActionBody(kind: "k")
         var action = leastAction
         (action.command, action.number, action.name) = ("c", 1, "n")

@@ -117,6 +117,28 @@ struct RelayTests {
         #expect(await events.next()?.event.body.batch?.token == next.token)
     }
 
+    /// Five hundred who watch one meter, of whom one takes nothing: all others have every batch, in order.
+    @Test func fiveHundredObservers_haveEveryBatch_besideOneThatTakesNothing() async throws {
+        let cloud = try await TestCloud()
+        let (one, two) = (try await cloud.join(1), try await cloud.join(2))
+        let lease = try await cloud.acquire(one)
+        var stalled = try await watch(cloud, by: two)
+        var observers: [RelaySubscription.Iterator] = []
+        for _ in 0..<500 { observers.append(try await watch(cloud, by: two)) }
+        for index in observers.indices { _ = await observers[index].next() }
+        for number in 1...UInt64(40) {
+            _ = try await send(cloud, one, token: lease.token, number: number)
+            for index in observers.indices {
+                let item = await observers[index].next()
+                #expect(item?.event.body.batch?.number == number)
+                #expect(item?.missed == 0)
+            }
+        }
+        let late = await stalled.next()
+        #expect(late?.event.body.batch?.number == 25, "the newest 16 wait for it")
+        #expect(late?.missed == 24)
+    }
+
     @Test func slowObserver_losesTheOldest_isToldHowMuch_andSlowsNobody() async throws {
         let cloud = try await TestCloud()
         let one = try await cloud.join(1)

@@ -127,7 +127,7 @@ struct MeterdOpenAPITests {
         let store = StoreStatus(path: "p", unsaved: 0, saved: 0, dropped: 0, error: nil)
         var meter = MeterStatus(
             id: "i", state: "offline", since: "s", local_only: true, wanted: true, counters: MeterStatus.Counters())
-        (meter.measured_by, meter.unshared) = ("h", true)
+        (meter.measured_by, meter.holder_state, meter.unshared) = ("h", "ready", true)
         var reading = Reading()
         for quantity in Quantity.allCases { reading[quantity] = 1 }
         let values = ReadingBody(reading)

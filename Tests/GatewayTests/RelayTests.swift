@@ -74,7 +74,7 @@ struct RelayTests {
 
         #expect(holder.relay.parcels.allSatisfy { $0.token == FencingToken(rawValue: 1) })
         #expect(holder.relay.parcels.map(\.batch.number) == holder.relay.parcels.map(\.batch.number).sorted())
-        #expect(holder.relay.parcels.first?.batch.readings.first?.reading[.voltage] != nil)
+        #expect(holder.relay.parcels.flatMap(\.batch.readings).first?.reading[.voltage] != nil)
         #expect(holder.relay.parcels.count == sent)
         #expect(await holder.uplink.count == 0)
         withExtendedLifetime(watching) {}
@@ -151,6 +151,28 @@ struct RelayTests {
         #expect(holder.relay.parcels.count == 1)
         #expect(holder.relay.parcels.first?.batch.readings.isEmpty == true)
         #expect(await holder.uplink.count == 0)
+        await watcher.shutdown()
+        #expect(try await holder.leave() == .none)
+    }
+
+    /// What a meter does at its holder is seen before it brings a reading, and is over with its holder.
+    @Test func stateAtTheHolder_isKnown_untilAnotherHostHasTheMeter() async throws {
+        let holder = try await Holder()
+        let watcher = holder.watcher()
+        let looked = Task { () async throws -> Bool in
+            await watcher.latest(of: [.um], within: .seconds(20)).isEmpty
+        }
+        try await eventually("it watches") { holder.relay.watcherCount == 1 }
+        await holder.interest()
+        let isEmpty = try await holder.bench.advance(until: looked, holder.host)
+        #expect(!isEmpty)
+        let before = await watcher.states(of: [.um, .other])
+        let lease = try #require(holder.bench.zone.record(of: .um))
+        holder.relay.tell(.holder(LeaseView(lease, of: .um, at: holder.bench.loop.now, waiting: [])), of: .um)
+        let patience = Patience("it is over")
+        while await !watcher.states(of: [.um]).isEmpty { try await patience.turn() }
+
+        #expect(before == [.um: "data-available"])
         await watcher.shutdown()
         #expect(try await holder.leave() == .none)
     }

@@ -40,6 +40,38 @@ struct RelaySenderTests {
         #expect(sender.nextWake == nil)
     }
 
+    @Test func newState_isToldWithoutAReading_atMostEveryFiveSeconds() {
+        var sender = RelaySender(until: .seconds(60), sendsAll: false)
+        func next(_ state: String, at seconds: Double) -> RelaySender.Parcel? {
+            let parcel = sender.next(under: token, state: state, at: .seconds(seconds))
+            if let parcel { sender.sent(parcel, .taken, at: .seconds(seconds)) }
+            return parcel
+        }
+        let first = next("connecting", at: 1)
+        let same = next("connecting", at: 10)
+        let changed = next("connected", at: 11)
+        let soon = next("ready", at: 15.9)
+        let late = next("ready", at: 16)
+        sender.received(.volts(5, at: .seconds(17)), under: token)
+        let reading = next("data-available", at: 17)
+
+        #expect(first?.batch.state == "connecting")
+        #expect(first?.batch.readings.isEmpty == true)
+        #expect(same == nil)
+        #expect(changed?.batch.state == "connected")
+        #expect(soon == nil)
+        #expect(late?.batch.state == "ready")
+        #expect(reading?.batch.state == "data-available", "with a reading it comes at once")
+    }
+
+    @Test func stateThatGotLost_isToldAgain() {
+        var sender = RelaySender(until: .seconds(60), sendsAll: false)
+        let lost = sender.next(under: token, state: "ready", at: .seconds(1))
+        if let lost { sender.sent(lost, .failed, at: .seconds(2)) }
+        let again = sender.next(under: token, state: "ready", at: .seconds(7))
+        #expect(again?.batch.state == "ready")
+    }
+
     @Test func oneBatch_isOnItsWay_atATime() {
         var sender = RelaySender(until: .seconds(30), sendsAll: false)
         sender.received(.volts(5, at: .seconds(1)), under: token)

@@ -33,7 +33,10 @@ struct CopyOutbox {
 
     mutating func add(_ event: RelayEventBody, of place: MeterPlace) {
         waiting.events.append(CopyNewsBody.Event(zone: place.zone, meter: place.meter, event: event))
-        while waiting.events.count > Self.eventsMax { lose(waiting.events.removeFirst()) }
+        guard waiting.events.count > Self.eventsMax else { return }
+        // Many at once, as each removal moves all others.
+        for lost in waiting.events.prefix(Self.eventsAtOnce) { lose(lost) }
+        waiting.events.removeFirst(Self.eventsAtOnce)
     }
 
     mutating func add(_ command: CopyNewsBody.Command) {

@@ -38,6 +38,7 @@ extension CloudService {
             epoch: "", token: request.token, holderID: member.host.description, holderName: member.name,
             number: request.number, missed: request.missed, readings: request.readings)
         batch.model = request.model
+        batch.state = request.state
         batch.shared = request.shared
         try batch.check()
         guard relay.isWatched(place) else {
@@ -131,8 +132,8 @@ extension RelayEventBody.Batch {
         guard missed >= 0, missed <= Int32.max else {
             throw CloudFailure(.badRequest, "\(missed) readings cannot be missing")
         }
-        guard model?.utf8.count ?? 0 <= 64 else {
-            throw CloudFailure(.badRequest, "a model's name of \(model?.utf8.count ?? 0) bytes is too long")
+        for (text, what) in [(model, "a model's name"), (state, "a state's name")] where text?.utf8.count ?? 0 > 64 {
+            throw CloudFailure(.badRequest, "\(what) of \(text?.utf8.count ?? 0) bytes is too long")
         }
         for reading in readings { try reading.check() }
     }

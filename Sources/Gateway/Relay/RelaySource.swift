@@ -1,23 +1,29 @@
+import ConnectionCore
 package import MeterModel
 
 /// A meter of this host, as far as the relay needs it.
 package struct RelaySource: Sendable {
     package var meter: MeterID
     package var readings: Feed<TimedReading>
-    /// As far as it is known. Called on the loop.
-    package var model: @Sendable () -> String?
+    /// Its model, as far as it is known, and its state. Called on the loop.
+    package var look: @Sendable () -> (model: String?, state: String?)
 
-    package init(meter: MeterID, readings: Feed<TimedReading>, model: @escaping @Sendable () -> String? = { nil }) {
+    package init(
+        meter: MeterID, readings: Feed<TimedReading>,
+        look: @escaping @Sendable () -> (model: String?, state: String?)
+    ) {
         self.meter = meter
         self.readings = readings
-        self.model = model
+        self.look = look
     }
 }
 
 extension DeviceSession {
     package nonisolated var relaySource: RelaySource {
         RelaySource(meter: id, readings: readings) { [weak self] in
-            self?.assumeIsolated { ($0.device?.model ?? $0.model)?.displayName }
+            self?.assumeIsolated { (($0.device?.model ?? $0.model)?.displayName, $0.machine.state.rawValue) } ?? (
+                nil, nil
+            )
         }
     }
 }

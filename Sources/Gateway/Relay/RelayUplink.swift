@@ -126,13 +126,15 @@ package actor RelayUplink {
         let now = loop.now
         guard now < until else { return end(leased) }
         let token = token(leased)
-        let model = sendings[leased]?.source.model()
+        let (model, state) = sendings[leased]?.source.look() ?? (nil, nil)
         if let number = sendings[leased]?.number,
-            let parcel = sendings[leased]?.sender.next(under: token, model: model, at: now)
+            let parcel = sendings[leased]?.sender.next(under: token, model: model, state: state, at: now)
         {
             Task { await self.send(parcel, of: leased, in: number) }
         }
-        let wake = sendings[leased]?.sender.nextWake.map { min($0, until) } ?? until
+        // Nobody says that the meter's state has changed.
+        let look = now + RelayTiming.stateInterval
+        let wake = min(sendings[leased]?.sender.nextWake ?? look, look, until)
         sendings[leased]?.alarm.set(to: wake) { [weak self] in
             self?.assumeIsolated { uplink in
                 uplink.sendings[leased]?.alarm.rang()

@@ -19,6 +19,8 @@ package actor RelayWatcher {
         var task: Task<Void, Never>?
         /// The holder that said that it keeps its readings to itself.
         var unshared: String?
+        /// The meter's state at its holder, of which the last batch told.
+        var state: String?
         var latest: (reading: WatchedReading, time: MonotonicTime)?
         /// While it lies ahead, somebody wants to see the last reading.
         var isGlancedAtUntil = MonotonicTime.origin
@@ -91,6 +93,13 @@ package actor RelayWatcher {
         return hosts
     }
 
+    /// The states of these meters at their holders, as far as that is known from looking at them.
+    package func states(of meters: [MeterID]) -> [MeterID: String] {
+        var states: [MeterID: String] = [:]
+        for meter in meters { states[meter] = watched[Key(meter: meter, wantsAll: false)]?.state }
+        return states
+    }
+
     private func isAwaited(_ key: Key, _ patience: Duration) -> Bool {
         guard let entry = watched[key], entry.latest == nil, entry.unshared == nil else { return false }
         return loop.now < entry.begunAt + patience
@@ -159,6 +168,9 @@ package actor RelayWatcher {
                 return
             }
             watched[key]?.unshared = nil
+            watched[key]?.state = arrival.batch.state
+            // What is missing is told with the next reading.
+            if arrival.batch.readings.isEmpty { watched[key]?.observer.lost(missed) }
             let now = loop.wallNow
             let origin = WatchedReading.Origin(
                 holder: arrival.holderName, token: arrival.token, model: arrival.batch.model)
@@ -175,7 +187,11 @@ package actor RelayWatcher {
                 "another host talks to the meter without its lease",
                 metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
         // This host measures by itself now. Whoever looks is shown that (`MeterReadings`).
-        case .holder(let lease): if lease.holder == host { end(key) }
+        case .holder(let lease):
+            // What its last holder said is over.
+            watched[key]?.unshared = nil
+            watched[key]?.state = nil
+            if lease.holder == host { end(key) }
         case .ping: break
         }
     }

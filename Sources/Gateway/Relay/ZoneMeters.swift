@@ -141,10 +141,12 @@ package actor ZoneMeters {
         let wanted = meters.filter { elsewhere.contains($0.id) }.compactMap { MeterID($0.id) }
         let latest = await relay.latest(of: wanted, within: patience)
         let unshared = await relay.unshared(among: wanted)
+        let states = await relay.states(of: wanted)
         return meters.map { meter in
             guard let id = MeterID(meter.id) else { return meter }
             var meter = meter
             if unshared[id] != nil { meter.unshared = true }
+            meter.holder_state = states[id]
             guard let (reading, age) = latest[id],
                 age.milliseconds <= meter.age_ms ?? .max
             else { return meter }

@@ -13,6 +13,10 @@ const STATES = {
 /** What a meter's badge says: its state here, or which host measures it. `age` is that of its last reading, null without one. */
 export function standing(meter, age) {
   if (meter.unshared) return { word: `At ${meter.lease?.holder ?? "another host"}, not shared`, state: meter.state };
+  const there = meter.holder_state;
+  if (there && there !== "data-available" && meter.lease?.state === "elsewhere") {
+    return { word: `At ${meter.lease.holder}: ${STATES[there] ?? there}`, state: there };
+  }
   if (!meter.measured_by || meter.state === "data-available") return { word: STATES[meter.state] ?? meter.state, state: meter.state };
   return { word: `At ${meter.measured_by}`, state: age !== null && age < 10000 ? "data-available" : meter.state };
 }

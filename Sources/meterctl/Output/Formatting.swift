@@ -71,15 +71,20 @@ enum Formatting {
     }
 
     /// `offline, looked for for 23 s` while the meter is not heard here and its lease is kept; otherwise just the
-    /// state. `at alpha` for a meter that another host has.
+    /// state. `at alpha` for a meter that another host has, with its state there unless it brings data.
     static func state(of meter: MeterStatus) -> String {
-        if let host = meter.holderElsewhere { return meter.unshared == true ? "at \(host), not shared" : "at \(host)" }
+        if let host = meter.holderElsewhere {
+            if meter.unshared == true { return "at \(host), not shared" }
+            let state = meter.holder_state.flatMap { $0 == ConnectionState.dataAvailable.rawValue ? nil : $0 }
+            return "at \(host)" + (state.map { ", \($0)" } ?? "")
+        }
         guard let rest = meter.searching_ms else { return meter.state }
         return "\(meter.state), looked for for \(age(milliseconds: rest))"
     }
 
     static func colour(of meter: MeterStatus) -> Terminal.Colour? {
-        meter.holderElsewhere == nil ? colour(of: meter.state) : meter.measured_by.map { _ in .green }
+        guard meter.holderElsewhere != nil else { return colour(of: meter.state) }
+        return meter.holder_state.map { colour(of: $0) } ?? meter.measured_by.map { _ in .green }
     }
 
     static func colour(of state: String) -> Terminal.Colour? {

@@ -24,6 +24,9 @@ final class ChaosHost: Sendable {
     private let keeper: LeaseKeeper
     private let engine: SyncEngine
     private let driver: MeterDriver
+    private let uplink: RelayUplink
+    private let watcher: RelayWatcher
+    private let look: MeterWatcher
     private let session: SessionID
     private let journal: Journal
     private let rng: SimulationRNG
@@ -63,14 +66,24 @@ final class ChaosHost: Sendable {
         var timing = SyncTiming()
         timing.backoff.ceiling = .seconds(4)
         timing.pollInterval = .seconds(10)
-        engine = SyncEngine(
-            zone: membership.zone, host: store.identity.host, timing: timing,
-            dependencies: SyncEngine.Dependencies(
-                link: cloud, repository: store, loop: loop, rng: random, heard: { [keeper] in await keeper.handle($0) }),
-            logger: Self.quiet)
         driver = MeterDriver(
             keeper, loop: loop, journal: journal, zone: membership.zone, generations: place.generations,
             rng: SimulationRNG(seed: seed), usesOn: place.usesOn)
+        uplink = RelayUplink(link: client, keeper: keeper, loop: loop, logger: Self.quiet) { [driver] meter in
+            await driver.source(of: meter)
+        }
+        watcher = RelayWatcher(link: client, host: store.identity.host, loop: loop, logger: Self.quiet)
+        look = MeterWatcher(
+            watcher: watcher, journal: journal, zone: membership.zone, generations: place.generations, name: name)
+        engine = SyncEngine(
+            zone: membership.zone, host: store.identity.host, timing: timing,
+            dependencies: SyncEngine.Dependencies(
+                link: cloud, repository: store, loop: loop, rng: random,
+                heard: { [keeper, uplink] event in
+                    await keeper.handle(event)
+                    await uplink.handle(event)
+                }),
+            logger: Self.quiet)
         (self.name, self.journal, zone) = (name, journal, membership.zone)
         rng = SimulationRNG(seed: seed &+ 1)
         ownProduct = place.isVisit ? Judge.guestProduct : Judge.ownProduct
@@ -127,6 +140,7 @@ final class ChaosHost: Sendable {
         async let keeping: Void = keeper.run()
         async let running: Void = engine.run()
         async let driving: Void = driver.run()
+        let looking = Task { [look, rng] in await look.run(rng) }
         async let remembering: Void = {
             for await _ in grants { return try await store.keepLeaseSession(session) }
         }()
@@ -137,6 +151,10 @@ final class ChaosHost: Sendable {
         try await writing
         await driver.end()
         await driving
+        looking.cancel()
+        await looking.value
+        await uplink.shutdown()
+        await watcher.shutdown()
         await synchronise()
         drained()
         await finish()

@@ -107,6 +107,9 @@ final class Journal: Sendable {
         write("ended \(zone) \(host) \(records) \(digest)")
     }
 
+    /// What somebody saw of a meter that another host had, and how often it changed hands meanwhile.
+    func watched(readings: Int, handovers: Int) { write("watched \(readings) \(handovers)") }
+
     /// The cloud said that its store went back.
     func lostTimeline(in zone: String) { write("timeline \(Self.now) \(zone)") }
 

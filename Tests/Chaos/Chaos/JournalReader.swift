@@ -24,6 +24,8 @@ struct JournalReader {
     /// By zone: each host's number of records and their digest.
     var ends: [String: [(host: String, state: String)]] = [:]
     var surprises: [String] = []
+    /// Readings of meters elsewhere that were shown, and how often one of those changed hands while it was watched.
+    var (seen, handovers) = (0, 0)
     /// By zone: how its policy changed.
     var policies: [String: PolicyHistory] = [:]
     /// When a host was told that the store went back, and the zone.
@@ -74,6 +76,9 @@ struct JournalReader {
                 ends[String(words[1]), default: []].append((String(words[2]), "\(words[3]) records, \(words[4])"))
             case "timeline": timelinesLost.append((try time(words[1]), String(words[2])))
             case "policy": try addPolicy(words)
+            case "watched":
+                seen += Int(words[1]) ?? 0
+                handovers += Int(words[2]) ?? 0
             case "surprise": surprises.append(words.dropFirst().joined(separator: " "))
             default: throw ChaosFailure("no line of a journal: \(words)")
             }

@@ -153,7 +153,8 @@ extension Judge {
             ("takeovers", figures.takeovers), ("revocations", figures.revocations),
             ("successions", figures.successions), ("expiries", figures.expiries),
             ("grants", grants), ("uses", journal.uses.values.reduce(0) { $0 + $1.count }),
-            ("written", journal.written.count), ("acknowledged", journal.acknowledged.count),
+            ("readings-seen", journal.seen), ("handovers-seen", journal.handovers), ("written", journal.written.count),
+            ("acknowledged", journal.acknowledged.count),
             ("timelines", journal.timelinesLost.count),
             ("hosts", journal.ends.values.reduce(0) { $0 + $1.count }),
         ]

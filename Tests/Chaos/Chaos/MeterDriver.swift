@@ -13,6 +13,8 @@ actor MeterDriver {
         var isUp = false
         /// When it is let go of.
         var until: MonotonicTime
+        /// What is measured, for those who watch.
+        let readings = Feed<TimedReading>()
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -86,18 +88,35 @@ actor MeterDriver {
 
     private func letGo(_ meter: MeterID) {
         guard let link = links.removeValue(forKey: meter) else { return }
+        link.readings.finish()
         if link.isUp { gate.channelClosed(meter, .letGo) }
         gate.cancel(meter)
         gate.attach(meter, tell: nil)
     }
 
+    /// A meter with a link, for those who watch it elsewhere.
+    func source(of meter: MeterID) -> RelaySource? {
+        links[meter].map { RelaySource(meter: meter, readings: $0.readings) { (nil, nil) } }
+    }
+
     private func exchange() {
         for (meter, link) in links {
-            guard let permit = link.permit, permit.terms.policy == .strict else { continue }
+            guard let permit = link.permit else { continue }
+            measure(link, permit)
+            guard permit.terms.policy == .strict else { continue }
             let now = loop.now
             guard now < permit.hardStopAt || usesOn else { continue }
             journal.use(meter, in: zone, by: gate.identity.host, permit.token, at: now)
         }
+    }
+}
+
+extension MeterDriver {
+    private func measure(_ link: Link, _ permit: LeasePermit) {
+        guard link.isUp else { return }
+        var reading = Reading()
+        reading[.voltage] = MeterWatcher.mark(permit.token)
+        link.readings.yield(TimedReading(wallTime: loop.wallNow, time: loop.now, reading: reading))
     }
 }
 

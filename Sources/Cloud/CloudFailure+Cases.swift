@@ -7,6 +7,11 @@ extension CloudFailure {
         CloudFailure(.zoneNotFound, "there is no zone \"\(zone)\"; make it with PUT /v1/zones/\(zone)")
     }
 
+    /// Why a host is refused that may only look, and what to do about it.
+    static let mayOnlyLook =
+        "this host's token is read-only, so it may only look; join with one from metercloud token create without "
+        + "--read-only to let it do more"
+
     static var stopping: CloudFailure {
         CloudFailure(
             .serviceUnavailable, "this metercloud is stopping; ask another copy of it, or again in a moment",

@@ -1,6 +1,6 @@
 package import CloudAPI
 package import LeaseCore
-import MeterModel
+package import MeterModel
 package import SettingsCore
 
 /// The administrator's requests on the server's own machine, which need no permission.
@@ -64,14 +64,16 @@ extension CloudService {
         try await ask { try await engine.credentials(in: zone) }
     }
 
-    /// - Parameter hash: SHA-256 of the token, which the caller generated.
+    /// - Parameters:
+    ///   - role: what the host may do, or the hosts that join with it.
+    ///   - hash: SHA-256 of the token, which the caller generated.
     package func addCredential(
-        _ kind: Credential.Kind, label: String, hash: [UInt8], in zone: String
+        _ kind: Credential.Kind, _ role: HostRole = .full, label: String, hash: [UInt8], in zone: String
     ) async throws(CloudFailure) -> Credential {
         guard Self.isLabel(label) else {
             throw CloudFailure(.badRequest, "a label has 1 to \(Self.labelBytesMax) bytes, no control characters")
         }
-        let credential = newCredential(kind, label: label, hash: hash, in: zone)
+        let credential = newCredential(kind, role, label: label, hash: hash, in: zone)
         try await ask { try await engine.add(credential) }
         return credential
     }

@@ -16,7 +16,7 @@ extension CloudService {
         return Principal(credential: credential)
     }
 
-    /// - Parameter newToken: what the host gets for an enrolment token.
+    /// - Parameter newToken: what the host gets for an enrolment token, of the same role.
     /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
     package func join(
         _ request: JoinRequest, by principal: Principal, newToken: (text: String, hash: [UInt8])
@@ -29,7 +29,8 @@ extension CloudService {
             logger.info("host joined", metadata: ["zone": "\(shown.zone)", "host": "\(binding.host)"])
             return JoinAnswer(zone: shown.zone, token: nil)
         case .enrolment:
-            var credential = newCredential(.host, label: binding.hostName, hash: newToken.hash, in: shown.zone)
+            var credential = newCredential(
+                .host, shown.role, label: binding.hostName, hash: newToken.hash, in: shown.zone)
             credential.binding = binding
             let made = credential
             try await ask { try await engine.add(made) }
@@ -77,10 +78,13 @@ extension CloudService {
             && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
     }
 
-    func newCredential(_ kind: Credential.Kind, label: String, hash: [UInt8], in zone: String) -> Credential {
+    func newCredential(
+        _ kind: Credential.Kind, _ role: HostRole, label: String, hash: [UInt8], in zone: String
+    ) -> Credential {
         let digits = String(nextRandom() >> 32, radix: 16)
         let id = String(repeating: "0", count: 8 - digits.count) + digits
-        return Credential(id: id, hash: hash, zone: zone, kind: kind, label: label, createdAt: clock.wallNow())
+        return Credential(
+            id: id, hash: hash, zone: zone, kind: kind, role: role, label: label, createdAt: clock.wallNow())
     }
 
     package func account(of principal: Principal) async throws(CloudFailure) -> AccountBody {
@@ -88,10 +92,12 @@ extension CloudService {
         let member = try member(principal, of: name)
         let zone = try await existing(name)
         let epoch = try await ask { try await engine.epoch }
-        return AccountBody(
+        var account = AccountBody(
             zone: name, hostID: member.host.description, hostName: member.name,
             serverTime: clock.wallNow().millisecondsSince1970, epoch: epoch, policy: zone.terms.policy.rawValue,
             zoneID: zone.id.description)
+        account.role = principal.credential.role.rawValue
+        return account
     }
 
     /// Creates the principal's own zone if it is missing, with the identity under which the host knows it.

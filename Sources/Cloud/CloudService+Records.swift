@@ -6,7 +6,8 @@ import SettingsCore
 import Synchronization
 
 extension CloudService {
-    /// Every record is decided by itself; a refused one has the reason in its own result.
+    /// Every record is decided by itself; a refused one has the reason in its own result. Of a host that may only look,
+    /// its own `Host` is accepted.
     ///
     /// - Throws: `limitExceeded` for more records than `CloudLimits.recordsPerBatch`.
     package func modify(
@@ -19,6 +20,9 @@ extension CloudService {
                 "\(request.records.count) records are too many for one request; send \(CloudLimits.recordsPerBatch)")
         }
         var batch = RecordBatch(request.records.map { $0.brought(by: member.host) })
+        if principal.credential.role == .readOnly {
+            batch.refuseOthers(than: RecordKey(type: .host, name: member.host.description))
+        }
         try await keepHostsOwn(&batch, from: member, in: zone)
         for index in batch.accepted { try await prepare(&batch, index, in: zone) }
         let now = clock.wallNow()

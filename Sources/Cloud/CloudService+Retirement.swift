@@ -25,6 +25,7 @@ extension CloudService {
             guard credential.revokedAt == nil, let binding = credential.binding else { continue }
             var body = host(binding.host, binding.hostName)
             body.tokens += 1
+            if body.role != HostRole.full.rawValue { body.role = credential.role.rawValue }
             hosts[binding.host] = body
         }
         for (meter, record) in try await ask({ try await engine.heldLeases(in: zone.name) }) {

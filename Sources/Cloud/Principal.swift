@@ -1,6 +1,21 @@
+import CloudAPI
+import MeterModel
+
 /// The author of a request: a valid credential.
 package struct Principal: Hashable, Sendable {
     package let credential: Credential
 
     package init(credential: Credential) { self.credential = credential }
+}
+
+extension Principal {
+    /// To be called before anything that changes the zone for its other hosts. Records are judged one by one
+    /// (`CloudService.modify`).
+    ///
+    /// - Throws: `readOnly` for a host that may only look. Tokens for joining are judged elsewhere, as they are good for
+    ///   less still.
+    package func checkMayChange() throws(CloudFailure) {
+        guard credential.kind == .host, credential.role == .readOnly else { return }
+        throw CloudFailure(.readOnly, CloudFailure.mayOnlyLook)
+    }
 }

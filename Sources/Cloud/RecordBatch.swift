@@ -54,6 +54,14 @@ struct RecordBatch {
         stores[index] = nil
     }
 
+    /// They come from a host that may only look, which changes this one record.
+    mutating func refuseOthers(than own: RecordKey) {
+        for index in accepted where records[index].key.normalised != own {
+            let key = records[index].key
+            refuse(index, .readOnly, "\(key.type.rawValue) \(key.name) stays as it is: \(CloudFailure.mayOnlyLook)")
+        }
+    }
+
     /// Stores nothing for this record, and answers with what is stored.
     mutating func answer(_ index: Int, with stored: SyncRecord?) {
         stores[index] = nil

@@ -4,6 +4,8 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case notAuthenticated
     /// 403: the token is valid, but not for this.
     case permissionDenied
+    /// 403, or for a record: the token is of a host that may only look, and this changes something. Halts nothing.
+    case readOnly
     /// 404.
     case zoneNotFound
     /// 410: another epoch, or below the floor of purged tombstones. The body carries the store's epoch.

@@ -8,6 +8,9 @@ package struct HostBody: Codable, Hashable, Sendable {
     package var leases: [String]
     /// It has an event stream open to the copy that answers.
     package var listening: Bool
+    /// What it may do with one of its valid tokens: `full` or `readOnly` (`HostRole`). Nil without a token, and from a
+    /// cloud without roles.
+    package var role: String?
 
     package init(id: String, name: String, tokens: Int, leases: [String], listening: Bool) {
         self.id = id

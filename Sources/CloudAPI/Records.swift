@@ -14,6 +14,9 @@ package struct AccountBody: Codable, Hashable, Sendable {
     package var policy: String
     /// The zone's identity: a UUID in lower case, made with the zone. Absent from a cloud without identities.
     package var zoneID: String?
+    /// What this host may do: `full` or `readOnly` (`HostRole`). Absent from a cloud without roles, where it may do
+    /// everything.
+    package var role: String?
 
     package init(
         zone: String, hostID: String, hostName: String, serverTime: Int64, epoch: String, policy: String,

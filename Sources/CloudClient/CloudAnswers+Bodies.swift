@@ -88,6 +88,8 @@ extension CloudAccount {
         self.init(
             zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
             policy: body.policy, zoneID: body.zoneID)
+        // A newer cloud's role: what this host may not do is refused there in any case.
+        role = body.role.flatMap { HostRole(rawValue: $0) } ?? .full
     }
 }
 

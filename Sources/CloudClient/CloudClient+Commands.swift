@@ -22,7 +22,8 @@ extension CloudClient {
             return RelayOutcome(answer)
         } catch {
             // What the cloud refuses is not told to anybody.
-            guard case .refused(let content) = error, content.code != .serviceUnavailable else { throw error.failure }
+            guard case .refused(let content) = error, content.code != .serviceUnavailable, content.code != .readOnly
+            else { throw error.failure }
             return .notDone(content.message)
         }
     }

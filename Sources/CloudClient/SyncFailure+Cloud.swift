@@ -15,6 +15,7 @@ extension SyncFailure {
             switch error.code {
             case .notAuthenticated: .notAuthenticated
             case .permissionDenied, .duplicateHost: .permissionDenied
+            case .readOnly: .readOnly
             case .zoneNotFound: .zoneNotFound
             case .changeTokenExpired: .changeTokenExpired(epoch: error.epoch ?? "", zoneID: error.zoneID)
             case .timelineLost: .timelineLost(epoch: error.epoch ?? "", zoneID: error.zoneID)

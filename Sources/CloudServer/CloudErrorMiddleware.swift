@@ -73,7 +73,7 @@ package enum CloudErrorStatus {
     package static func of(_ code: CloudErrorCode) -> HTTPResponse.Status {
         switch code {
         case .notAuthenticated: .unauthorized
-        case .permissionDenied: .forbidden
+        case .permissionDenied, .readOnly: .forbidden
         case .zoneNotFound, .notFound: .notFound
         case .changeTokenExpired, .timelineLost, .anotherZone: .gone
         case .limitExceeded: .contentTooLarge

@@ -66,10 +66,36 @@ package enum CloudRoute: String, CaseIterable, Sendable {
     }
 
     /// Whether it requires a host's token.
-    package var needsToken: Bool { self != .health && self != .metrics && !isForCopies }
+    package var needsToken: Bool { access != .open && !isForCopies }
 
     /// Whether it is for the other copies of this cloud alone; Docs/openapi.yaml, which is for hosts, leaves it out.
-    package var isForCopies: Bool { self == .copyNews || self == .copyQuestion }
+    package var isForCopies: Bool { access == .copies }
+
+    /// What who calls it has to show.
+    package enum Access: Hashable, Sendable {
+        /// Nothing: anybody may call it.
+        case open
+        /// The secret of the copies of this cloud.
+        case copies
+        /// Any host's token: it changes nothing for other hosts, or only what the host says about itself.
+        case looking
+        /// The same. It brings records, which are judged one by one (`CloudService.modify`).
+        case records
+        /// A token with all rights: it changes something for the zone's other hosts.
+        case changing
+    }
+
+    package var access: Access {
+        switch self {
+        case .health, .metrics: .open
+        case .copyNews, .copyQuestion: .copies
+        case .join, .account, .createZone, .changes, .events, .leases, .watchReadings: .looking
+        case .modifyRecords: .records
+        case .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue, .retireHost,
+            .relayReadings, .commandMeter, .claimCommand, .answerCommand:
+            .changing
+        }
+    }
 
     /// The methods of a path; empty if there is no such path.
     package static func methods(of path: String) -> [HTTPRequest.Method] {

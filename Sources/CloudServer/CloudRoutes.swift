@@ -61,6 +61,8 @@ package struct CloudRoutes: Sendable {
             return call.route == .health ? try await health(call) : try await metricsPage()
         }
         let principal = try await authenticate(call)
+        // Here and nowhere else, so that no route can forget it.
+        if call.route.access == .changing { try principal.checkMayChange() }
         switch call.route {
         case .health, .metrics, .copyNews, .copyQuestion: return Response(status: .notFound)
         case .join: return try await join(call, by: principal)

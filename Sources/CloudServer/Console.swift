@@ -52,7 +52,7 @@ package struct Console: Sendable {
         case .leases(let zone): return .leases(try await service.leases(in: zone).leases)
         case .revokeLease(let zone, let meter):
             return .lease(try await service.revokeLease(meter: meter, in: zone))
-        case .createToken, .tokens, .revokeToken: return try await answerAboutTokens(request)
+        case .createToken, .createReadOnlyToken, .tokens, .revokeToken: return try await answerAboutTokens(request)
         case .backup(let path):
             try await backup(path)
             return .done
@@ -62,16 +62,23 @@ package struct Console: Sendable {
     private func answerAboutTokens(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         switch request {
         case .createToken(let zone, let isEnrolment, let label):
-            let token = makeToken()
-            let credential = try await service.addCredential(
-                isEnrolment ? .enrolment : .host, label: label, hash: token.hash, in: zone)
-            return .newToken(ConsoleToken(credential), text: token.text)
+            return try await newToken(isEnrolment ? .enrolment : .host, .full, label, in: zone)
+        case .createReadOnlyToken(let zone, let isEnrolment, let label):
+            return try await newToken(isEnrolment ? .enrolment : .host, .readOnly, label, in: zone)
         case .revokeToken(let id):
             try await service.revokeCredential(id)
             return .done
         case .tokens(let zone): return .tokens(try await service.credentials(in: zone).map(ConsoleToken.init))
         default: throw CloudFailure(.notFound, "the console knows no such request")
         }
+    }
+
+    private func newToken(
+        _ kind: Credential.Kind, _ role: HostRole, _ label: String, in zone: String
+    ) async throws(CloudFailure) -> ConsoleAnswer {
+        let token = makeToken()
+        let credential = try await service.addCredential(kind, role, label: label, hash: token.hash, in: zone)
+        return .newToken(ConsoleToken(credential), text: token.text)
     }
 
     private func described(_ zone: Zone) async throws(CloudFailure) -> ConsoleZone {
@@ -139,7 +146,8 @@ extension ConsoleZone {
 extension ConsoleToken {
     init(_ credential: Credential) {
         self.init(
-            id: credential.id, zone: credential.zone, kind: credential.kind.rawValue, label: credential.label,
+            id: credential.id, zone: credential.zone, kind: credential.kind.rawValue,
+            role: credential.role.rawValue, label: credential.label,
             hostID: credential.binding?.host.description, hostName: credential.binding?.hostName,
             createdAt: credential.createdAt.description, revokedAt: credential.revokedAt?.description)
     }

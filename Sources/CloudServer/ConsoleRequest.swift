@@ -21,6 +21,9 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
+    /// As `createToken`, for hosts that may only look. A case of its own: a running server of an earlier version refuses
+    /// it, where it would ignore one more value and make a token that is good for everything.
+    case createReadOnlyToken(zone: String, isEnrolment: Bool, label: String)
     /// Nil for all zones.
     case tokens(zone: String?)
     case revokeToken(id: String)
@@ -108,6 +111,8 @@ package struct ConsoleToken: Codable, Hashable, Sendable {
     package var zone: String
     /// `host` or `enrolment`.
     package var kind: String
+    /// `full` or `readOnly` (`HostRole`). Nil from a server without roles, whose tokens are good for everything.
+    package var role: String?
     package var label: String
     package var hostID: String?
     package var hostName: String?

@@ -16,6 +16,7 @@ enum CloudSchema {
         migrator.registerMigration("3 identities and timelines of zones", migrate: addTimelines)
         migrator.registerMigration("4 quotas", migrate: addQuotas)
         migrator.registerMigration("5 aliases in force for leases", migrate: addAliases)
+        migrator.registerMigration("6 roles of tokens", migrate: addRoles)
         return migrator
     }
 
@@ -144,6 +145,14 @@ enum CloudSchema {
                 """)
     }
 
+    private static func addRoles(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- What a token is good for. Those of earlier versions are good for everything.
+                ALTER TABLE credential ADD COLUMN role TEXT NOT NULL DEFAULT 'full'
+                """)
+    }
+
     /// The columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         ("meta", ["key", "value"]),
@@ -158,7 +167,10 @@ enum CloudSchema {
         ("timeline", ["zone", "number", "id", "first"]),
         (
             "credential",
-            ["id", "hash", "zone", "kind", "label", "host", "host_name", "machine", "created_ms", "revoked_ms"]
+            [
+                "id", "hash", "zone", "kind", "label", "host", "host_name", "machine", "created_ms", "revoked_ms",
+                "role",
+            ]
         ),
         ("record", ["id", "zone", "type", "name", "sequence", "tombstone_ms", "body"]),
         ("alias", ["zone", "alias", "meter", "tokens_before"]),

@@ -26,9 +26,13 @@ enum CredentialRow {
         guard let kind = Credential.Kind(rawValue: kindText) else {
             throw CloudStoreError(.damaged, "the token \(id) is of the kind \"\(kindText)\". Restore from a backup")
         }
+        let roleText: String = row["role"]
+        guard let role = HostRole(rawValue: roleText) else {
+            throw CloudStoreError(.damaged, "the token \(id) has the role \"\(roleText)\". Restore from a backup")
+        }
         let hash: Data = row["hash"]
         var credential = Credential(
-            id: id, hash: [UInt8](hash), zone: row["zone_name"], kind: kind, label: row["label"],
+            id: id, hash: [UInt8](hash), zone: row["zone_name"], kind: kind, role: role, label: row["label"],
             createdAt: WallTime(millisecondsSince1970: row["created_ms"]))
         let revoked: Int64? = row["revoked_ms"]
         credential.revokedAt = revoked.map { WallTime(millisecondsSince1970: $0) }
@@ -46,13 +50,14 @@ enum CredentialRow {
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO credential
-                (id, hash, zone, kind, label, host, host_name, machine, created_ms, revoked_ms)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (id, hash, zone, kind, label, host, host_name, machine, created_ms, revoked_ms, role)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 credential.id, Data(credential.hash), zone, credential.kind.rawValue, credential.label,
                 credential.binding?.host.description, credential.binding?.hostName, credential.binding?.machine,
                 credential.createdAt.millisecondsSince1970, credential.revokedAt?.millisecondsSince1970,
+                credential.role.rawValue,
             ])
     }
 }

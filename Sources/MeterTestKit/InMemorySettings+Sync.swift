@@ -17,11 +17,11 @@ extension InMemorySettings: SyncRepository {
         return progress
     }
 
-    package func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
+    package func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) throws -> OutboxBatch? {
         try change { state in
             var records: [SyncRecord] = []
             var room = bytesMax
-            for key in state.keysThatWait.filter({ state.heldBack[$0]?.isHeld != true })
+            for key in state.keysThatWait.filter({ state.heldBack[$0]?.isHeld != true && only ?? $0 == $0 })
             where records.count < max(recordsMax, 1) {
                 let part = state.waitingPart(of: key, room: records.isEmpty ? room : nil)
                 if !records.isEmpty, part.bytes > room { break }

@@ -30,6 +30,8 @@ package final class ScriptedCloud: Sendable {
         /// Results for single records, until changed.
         var refusals: [RecordKey: SyncFailure] = [:]
         var recordsMax = 400
+        /// Hosts that may only look.
+        var lookers: Set<HostID> = []
         var streams: [Int: (host: HostID, continuation: AsyncThrowingStream<CloudEvent, any Error>.Continuation)] = [:]
         var nextStream = 0
         var calls: [Call] = []
@@ -64,6 +66,13 @@ package final class ScriptedCloud: Sendable {
 
     /// Accepts this record from now on.
     package func accept(_ key: RecordKey) { state.withLock { $0.refusals[key] = nil } }
+
+    /// Gives a host another token.
+    package func setRole(_ role: HostRole, of host: HostID) {
+        state.withLock { state in
+            if role == .readOnly { state.lookers.insert(host) } else { state.lookers.remove(host) }
+        }
+    }
 
     /// Refuses batches of more records than this.
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
@@ -226,8 +235,17 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
+    fileprivate func role(of host: HostID) -> HostRole {
+        state.withLock { $0.lookers.contains(host) ? .readOnly : .full }
+    }
+
     fileprivate func modify(_ batch: OutboxBatch, by host: HostID) throws(SyncFailure) -> PushOutcome {
-        let (limit, refusals) = state.withLock { ($0.recordsMax, $0.refusals) }
+        var (limit, refusals) = state.withLock { ($0.recordsMax, $0.refusals) }
+        if role(of: host) == .readOnly {
+            for record in batch.records where record.key != RecordKey(type: .host, name: host.description) {
+                refusals[record.key] = SyncFailure(.readOnly, "\(record.key.name): this host may only look")
+            }
+        }
         guard batch.records.count <= limit else {
             throw SyncFailure(.limitExceeded, "\(batch.records.count) records, at most \(limit)")
         }
@@ -283,9 +301,11 @@ package final class ScriptedCloud: Sendable {
         func account() async throws(SyncFailure) -> CloudAccount {
             try await cloud.begin(.account)
             let (epoch, zoneID, time) = cloud.account
-            return CloudAccount(
+            var account = CloudAccount(
                 zone: cloud.zone, host: host, hostName: "host", serverTime: time, epoch: epoch, policy: "keep",
                 zoneID: zoneID)
+            account.role = cloud.role(of: host)
+            return account
         }
 
         func createZone(_ zone: String, id: String?) async throws(SyncFailure) {

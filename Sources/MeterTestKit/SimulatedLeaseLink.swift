@@ -9,6 +9,8 @@ package final class SimulatedLeaseLink: LeaseAuthority {
     package enum Fault: Hashable, Sendable {
         /// Every request fails at once.
         case unreachable
+        /// Everything but the list is refused: this host may only look.
+        case readOnly
         /// Nothing is ever answered, until the caller's task is cancelled or `heal` is called.
         case silent
     }
@@ -121,6 +123,10 @@ package final class SimulatedLeaseLink: LeaseAuthority {
             return (isLost, losesAnswer)
         }
         guard await arrive(after: zone.latency), !isLost else { throw SyncFailure(.network, "no way to the cloud") }
+        guard request == .list || !isReadOnly else {
+            guard await arrive(after: zone.latency) else { throw SyncFailure(.network, "no way back") }
+            throw SyncFailure(.readOnly, "this host may only look")
+        }
         let answer = zone.inTurn(deed)
         guard await arrive(after: zone.latency), !losesAnswer else {
             throw SyncFailure(.network, "the answer was lost")
@@ -152,6 +158,8 @@ package final class SimulatedLeaseLink: LeaseAuthority {
             resume(number, false)
         }
     }
+
+    private var isReadOnly: Bool { state.withLock { $0.fault == .readOnly } }
 
     private var isReachable: Bool { state.withLock { $0.fault != .unreachable } }
 

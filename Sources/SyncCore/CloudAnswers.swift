@@ -63,6 +63,8 @@ package struct CloudAccount: Hashable, Sendable {
     package var policy: String
     /// The zone's identity, if the cloud gives zones one.
     package var zoneID: String?
+    /// What this host may do there.
+    package var role = HostRole.full
 
     package init(
         zone: String, host: HostID, hostName: String, serverTime: UInt64, epoch: String, policy: String,

@@ -3,6 +3,8 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case notAuthenticated
         case permissionDenied
+        /// This host may only look; given for single records, in a batch's results, and for calls that change something.
+        case readOnly
         case zoneNotFound
         /// `epoch`, the store's present one, tells a restore (another epoch) from a purge (the same one). `zoneID` is
         /// the identity of the zone that was asked, if the cloud gives zones one.

@@ -22,7 +22,7 @@ package struct SyncHalt: Hashable, Sendable {
             advice =
                 "If the cloud has a new certificate, join again with its present pin; "
                 + "otherwise something else answers at its address"
-        case .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .quotaExceeded,
+        case .readOnly, .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .quotaExceeded,
             .rateLimited,
             .serviceUnavailable, .clockSkew,
             .badRequest, .leaseHeld, .network, .other:

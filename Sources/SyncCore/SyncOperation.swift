@@ -33,7 +33,7 @@ package enum SyncOperation: Hashable, Sendable {
     /// `SyncRepository.correct`; `corrected`.
     case correct(clockOffset: Duration)
     /// `SyncRepository.nextBatch`; `batchRead`.
-    case readBatch(recordsMax: Int, bytesMax: Int)
+    case readBatch(recordsMax: Int, bytesMax: Int, of: RecordKey? = nil)
     /// `CloudLink.modify`; `pushed`.
     case push(OutboxBatch)
     /// `SyncRepository.settle`; `settled`. The outcome has only results that are decided: accepted, refused for good,

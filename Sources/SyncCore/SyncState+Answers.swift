@@ -43,6 +43,7 @@ extension SyncState {
     private mutating func accountChecked(_ account: CloudAccount, _ sample: ClockSample, at now: MonotonicTime) {
         guard finish({ $0 == .checkAccount }) != nil else { return }
         self.account = .known(account, at: sample.localTime)
+        role = account.role
         clock.measure(sample, at: now)
     }
 
@@ -193,7 +194,7 @@ extension PushResult {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
         case .limitExceeded: batch.records.count == 1
-        case .clockSkew, .leaseHeld, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound,
+        case .readOnly, .clockSkew, .leaseHeld, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound,
             .notAuthenticated,
             .changeTokenExpired, .timelineLost, .anotherZone, .wrongCertificate:
             false
@@ -203,8 +204,9 @@ extension PushResult {
     /// Only for a result that is decided.
     var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
 
-    /// Whether it can be accepted once a meter is free; it is pushed again in a later run.
-    var isPutOff: Bool { failure?.kind == .leaseHeld }
+    /// Whether it can be accepted once a meter is free, or once this host has a token for it; it is pushed again in a
+    /// later run.
+    var isPutOff: Bool { failure?.kind == .leaseHeld || failure?.kind == .readOnly }
 
     /// Whether it is too large beside others; it is pushed alone next, which decides.
     func isTooLarge(in batch: OutboxBatch) -> Bool {

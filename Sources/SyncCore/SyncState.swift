@@ -29,6 +29,8 @@ package struct SyncState: Hashable, Sendable {
     var schedule = RunSchedule()
     var stream = EventStream()
     var account = AccountStatus.unknown
+    /// What this host may do, as the cloud last said; nil before it did.
+    var role: HostRole?
     var clock = CloudClock()
     var outbox = OutboxQueue()
     /// Set while the cloud has no room for some of this host's changes.

@@ -5,6 +5,9 @@ package import SettingsCore
 package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode
+    /// What this host may do, as the cloud last said; nil before it did. One that may only look pushes its own `Host`
+    /// record, and its other changes wait.
+    package var role: HostRole?
     /// What waits to be sent and what is still to be read.
     package var queue: SyncQueue
     package var counters: SyncCounters
@@ -58,7 +61,7 @@ extension SyncMachine {
         let progress = state.run?.progress ?? state.lastProgress
         let unread = state.schedule.unread.union(state.run?.remaining ?? [])
         return SyncStatus(
-            zone: state.zone, mode: state.mode,
+            zone: state.zone, mode: state.mode, role: state.role,
             queue: SyncQueue(
                 pending: progress.pending, heldBack: progress.heldBack, parked: progress.parked,
                 parts: state.outbox.parts.count,

@@ -371,7 +371,7 @@ extension GatewayError {
             case .badRequest: "correct it"
             case .rateLimited: "wait a minute, then try again"
             case .quotaExceeded: "the zone has no room: metercloud zone show, on the cloud's machine"
-            case .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .clockSkew,
+            case .readOnly, .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .clockSkew,
                 .leaseHeld,
                 .other:
                 "are meterd and metercloud of one version?"

@@ -1,9 +1,13 @@
 import Cloud
 import CloudAPI
 import CloudClient
+import CloudServer
 import Gateway
 import LeaseCore
 import MeterModel
+import MeterTestKit
+import RelayCore
+import ServerKit
 import SettingsCore
 import SyncCore
 import Testing
@@ -33,6 +37,47 @@ struct CloudClientTests {
             return try #require(error as? SyncFailure)
         }
         throw SyncFailure(.other, "nothing was thrown")
+    }
+
+    @Test func hostThatMayOnlyLook_learnsIt_andIsRefusedInWordsThatHelp() async throws {
+        let meter = meter
+        try await withCloud { cloud in
+            var rng = SystemRandomNumberGenerator()
+            let token = BearerToken(using: &rng)
+            _ = try await cloud.service.addCredential(.host, .readOnly, label: "t", hash: token.hash, in: "home")
+            let membership = try await CloudClient.join(
+                urls: [cloud.url], token: Secret(token.text), pin: cloud.certificate.pin,
+                as: cloud.request("page", host: Self.hostA))
+            let client = try CloudClient(membership)
+            try await closing(client) {
+                #expect(try await client.account().role == .readOnly)
+                let own = SyncRecord(
+                    key: RecordKey(type: .host, name: Self.hostA.description),
+                    properties: record("x", .int(1)).properties)
+                let outcome = try await client.modify(
+                    OutboxBatch(records: [own, record("AA:BB:CC:DD:EE:FF", .int(1))]))
+                #expect(outcome.results.map(\.failure?.kind) == [nil, .readOnly])
+                #expect(try await client.changes(of: .host, since: nil, limit: 9).records == [own])
+                #expect(try await client.leases() == [])
+
+                let acquire = LeaseAcquire(
+                    requestID: .numbered(1), host: Self.hostA, hostName: "page", session: .numbered(1),
+                    timeToLive: .seconds(120), transport: .usb)
+                let calls: [() async throws -> Void] = [
+                    { _ = try await client.acquire(acquire, of: meter) },
+                    { try await client.enqueue(for: meter, session: .numbered(1)) },
+                    { _ = try await client.retire("bench") },
+                    {
+                        _ = try await client.command(.numbered(2), .stopRecording, of: meter, token: .init(rawValue: 1))
+                    },
+                ]
+                for call in calls {
+                    let failure = try await failure(call)
+                    #expect(failure.kind == .readOnly)
+                    #expect(failure.message.contains("metercloud token create"))
+                }
+            }
+        }
     }
 
     @Test func portThatNobodyServes_isSaidInTheSystemsWords() async throws {

@@ -51,6 +51,7 @@ struct EarlierVersionTests {
             #expect(try await engine.zones().map(\.name) == ["home"])
             #expect(try await engine.zones().first?.terms == .standard)
             #expect(try await engine.credentials(in: "home").map(\.label).sorted() == ["attic", "bench", "first"])
+            #expect(try await engine.credentials(in: nil).allSatisfy { $0.role == .full })
             let settings = try await engine.record(RecordKey(type: .deviceSettings, name: Self.meter), in: "home")
             #expect(settings?.properties["name"]?.value == .string("Desk"))
             #expect(try await engine.usage(of: "home").total.records == 4)

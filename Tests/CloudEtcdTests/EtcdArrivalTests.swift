@@ -82,14 +82,16 @@ struct EtcdArrivalTests {
         _ = try await engine.createZone("lab", terms: terms)
         for (id, host) in [("1", UInt64(1)), ("2", 2), ("3", 2)] {
             var credential = Credential(
-                id: id, hash: Array(id.utf8), zone: "home", kind: .host, label: "of \(id)", createdAt: Self.now)
+                id: id, hash: Array(id.utf8), zone: "home", kind: .host, role: id == "2" ? .readOnly : .full,
+                label: "of \(id)", createdAt: Self.now)
             credential.binding = Credential.Binding(host: .numbered(host), hostName: "h", machine: "machine \(host)")
             try await engine.add(credential)
         }
         _ = try await engine.revoke(credential: "3", at: Self.now + .seconds(5))
         try await engine.add(
             Credential(
-                id: "4", hash: [0, 255, 1], zone: "lab", kind: .enrolment, label: "é/\"", createdAt: Self.now))
+                id: "4", hash: [0, 255, 1], zone: "lab", kind: .enrolment, role: .readOnly, label: "é/\"",
+                createdAt: Self.now))
         _ = try await engine.modify(
             (1...20).map { record("m\($0)", Int64($0)) } + [
                 record("odd/%2F name", 3, type: RecordType(rawValue: "a/b%"))

@@ -51,8 +51,10 @@ final class CloudBench: Sendable {
     // MARK: Whoever asks
 
     /// A token of a host that has joined. Its id is of all the same digit.
-    func host(_ digit: Character, in zone: String = "home", name: String? = nil) async throws -> Member {
-        let token = try await token(.host, in: zone)
+    func host(
+        _ digit: Character, in zone: String = "home", name: String? = nil, as role: HostRole = .full
+    ) async throws -> Member {
+        let token = try await token(.host, role, in: zone)
         let host = String("xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx".map { $0 == "x" ? digit : $0 })
         let principal = try await service.authenticate(hash: token.hash)
         let request = JoinRequest(hostID: host, hostName: name ?? "host-\(digit)", machine: "machine-\(digit)")
@@ -63,7 +65,9 @@ final class CloudBench: Sendable {
     }
 
     /// A token, and its zone where that is not there yet.
-    func token(_ kind: Credential.Kind, in zone: String = "home") async throws -> BearerToken {
+    func token(
+        _ kind: Credential.Kind, _ role: HostRole = .full, in zone: String = "home"
+    ) async throws -> BearerToken {
         _ = try await service.createZone(zone, terms: .standard)
         let number = tokens.withLock { tokens in
             tokens += 1
@@ -71,7 +75,7 @@ final class CloudBench: Sendable {
         }
         var rng = CountingRNG(last: number << 20)
         let token = BearerToken(using: &rng)
-        _ = try await service.addCredential(kind, label: "bench", hash: token.hash, in: zone)
+        _ = try await service.addCredential(kind, role, label: "bench", hash: token.hash, in: zone)
         return token
     }
 

@@ -137,7 +137,7 @@ struct OpenAPITests {
                 RelayEventBody(batch: batch, holder: lease, refused: "h", missed: 1, serverTime: 1), RelayEventBody()
             ),
             (
-                "HostBody", HostBody(id: "h", name: "n", tokens: 1, leases: ["m"], listening: true),
+                "HostBody", host,
                 HostBody(id: "h", name: "n", tokens: 0, leases: [], listening: false)
             ),
             (
@@ -190,8 +190,17 @@ struct OpenAPITests {
 
     private static let leastAccount = AccountBody(
         zone: "z", hostID: "h", hostName: "n", serverTime: 1, epoch: "e", policy: "keep")
-    private static let account = AccountBody(
-        zone: "z", hostID: "h", hostName: "n", serverTime: 1, epoch: "e", policy: "keep", zoneID: "i")
+    private static let account = {
+        var account = AccountBody(
+            zone: "z", hostID: "h", hostName: "n", serverTime: 1, epoch: "e", policy: "keep", zoneID: "i")
+        account.role = "full"
+        return account
+    }()
+    private static let host = {
+        var host = HostBody(id: "h", name: "n", tokens: 1, leases: ["m"], listening: true)
+        host.role = "full"
+        return host
+    }()
     private static let leastChanges = ChangesBody(records: [], changeToken: "t", moreComing: false, epoch: "e")
     private static let changes = ChangesBody(
         records: [], changeToken: "t", moreComing: false, epoch: "e", zoneID: "i")
@@ -249,6 +258,7 @@ struct OpenAPITests {
             values("RelayCommandAnswer", "properties", "outcome") == RelayCommandAnswer.Outcome.allCases.map(\.rawValue)
         )
         #expect(values("Policy") == ["keep", "strict"])
+        #expect(values("Role") == HostRole.allCases.map(\.rawValue))
         #expect(values("Transport") == ["ble", "spp", "usb"])
     }
 

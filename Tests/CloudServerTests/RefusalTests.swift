@@ -87,6 +87,58 @@ struct RefusalTests {
         }
     }
 
+    /// Of all routes there are, so that a new one has to say what it needs.
+    @Test func hostThatMayOnlyLook_isRefusedWhereSomethingChanges_andNowhereElse() async throws {
+        let (looker, host) = (try await bench.host("b", as: .readOnly), try await bench.host("a"))
+        try await bench.test(.router) { browser in
+            _ = try await browser.post(CloudBench.lease("acquire"), token: host.token, CloudBench.acquire("1"))
+            for route in CloudRoute.allCases where route.needsToken && !Self.isStream(route) {
+                let path = route.path.replacing("{zone}", with: "home").replacing("{host}", with: host.id)
+                    .replacing("{meter}", with: CloudBench.meter.replacing(":", with: "%3A"))
+                    .replacing("{request}", with: CloudBench.uuid("4"))
+                let query = route == .changes ? "?type=DeviceSettings" : ""
+                let body =
+                    route == .join
+                    ? #"{"hostID":"\#(looker.id)","hostName":"page","machine":"machine-b"}"# : Self.body(for: route)
+                let answer = try await browser.request(route.method, path + query, token: looker.token, body)
+
+                switch route {
+                case .join, .account, .createZone, .modifyRecords, .changes, .leases:
+                    #expect(answer.status == 200, "\(route): \(answer.text)")
+                default:
+                    #expect(answer.status == 403, "\(route): \(answer.text)")
+                    #expect(answer.error?.code == .readOnly)
+                    #expect(answer.error?.message.contains("metercloud token create") == true)
+                }
+            }
+            let leases = try await browser.request(.get, "/v1/zones/home/leases", token: looker.token)
+            #expect(try leases.decode(LeaseList.self).leases.map(\.holderID) == [host.id])
+            let zone = try await browser.request(.get, "/v1/account", token: host.token)
+            #expect(zone.status == 200, "the host is not retired")
+        }
+    }
+
+    private static func isStream(_ route: CloudRoute) -> Bool { route == .events || route == .watchReadings }
+
+    @Test func hostThatMayOnlyLook_bringsItsOwnHostRecord_andIsToldOfTheOthersOneByOne() async throws {
+        let looker = try await bench.host("b", as: .readOnly)
+        let stamp = Stamp(
+            milliseconds: UInt64(CloudBench.start.millisecondsSince1970), counter: 0,
+            host: try #require(HostID(looker.id)))
+        let records = [(RecordType.host, looker.id), (.deviceSettings, CloudBench.meter)].map { type, name in
+            SyncRecord(
+                key: RecordKey(type: type, name: name),
+                properties: ["name": Register(value: .string("n"), stamp: stamp)])
+        }
+        try await bench.test(.router) { browser in
+            let answer = try await browser.post(
+                "/v1/zones/home/records/modify", token: looker.token, ModifyRequest(records: records))
+
+            #expect(answer.status == 200)
+            #expect(try answer.decode(ModifyAnswer.self).results.map(\.error?.code) == [nil, .readOnly])
+        }
+    }
+
     private static func body(for route: CloudRoute) -> String? {
         switch route {
         case .modifyRecords: #"{"records":[]}"#
@@ -362,6 +414,6 @@ struct RefusalTests {
     @Test func everyCode_hasAStatusOfItsKind() {
         let statuses = CloudErrorCode.allCases.map { CloudErrorStatus.of($0).code }
 
-        #expect(statuses == [401, 403, 404, 410, 410, 410, 413, 429, 503, 507, 422, 400, 409, 409, 404, 409, 500])
+        #expect(statuses == [401, 403, 403, 404, 410, 410, 410, 413, 429, 503, 507, 422, 400, 409, 409, 404, 409, 500])
     }
 }

@@ -69,7 +69,7 @@ struct RoutesTests {
             #expect(
                 account.text
                     == #"{"epoch":"memory","hostID":"\#(CloudBench.uuid("a"))","hostName":"Bench Pi","policy":"keep","#
-                    + #""serverTime":1780000000000,"zone":"home","zoneID":"\#(zone.id)"}"#)
+                    + #""role":"full","serverTime":1780000000000,"zone":"home","zoneID":"\#(zone.id)"}"#)
         }
     }
 

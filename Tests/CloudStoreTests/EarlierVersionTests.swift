@@ -35,6 +35,7 @@ struct EarlierVersionTests {
         #expect(zones.first?.terms == .standard)
         #expect(zones.first?.quota == .standard)
         #expect(try await engine.credentials(in: "home").map(\.label).sorted() == ["attic", "bench", "first"])
+        #expect(try await engine.credentials(in: nil).allSatisfy { $0.role == .full })
         let settings = try await engine.record(RecordKey(type: .deviceSettings, name: Self.meter), in: "home")
         #expect(settings?.properties["name"]?.value == .string("Desk"))
         #expect(try await engine.usage(of: "home").total.records == 4)

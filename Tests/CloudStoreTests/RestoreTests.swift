@@ -21,6 +21,11 @@ struct RestoreTests {
     /// 600 s and the lock-delay that belongs to it.
     private let wait = Duration.seconds(675)
 
+    /// A token of hosts that may only look.
+    private static let looker = Credential(
+        id: "2", hash: [2, 2], zone: "home", kind: .enrolment, role: .readOnly, label: "page",
+        createdAt: Sample.now + .seconds(1))
+
     private func restore(
         into directory: String? = nil, at now: WallTime = Sample.now + .seconds(10)
     ) throws(CloudStoreError) -> CloudRestore {
@@ -33,6 +38,7 @@ struct RestoreTests {
         let engine = try folder.openCloud()
         _ = try await engine.createZone("home", terms: .standard)
         try await engine.add(Sample.credential("1", bound: 1))
+        try await engine.add(Self.looker)
         _ = try await engine.modify([Sample.record("m1")], in: "home", now: Sample.now)
         _ = try await engine.acquire(Sample.acquire(1))
         try await engine.backup(to: backup, at: Sample.now + .seconds(1))
@@ -54,7 +60,7 @@ struct RestoreTests {
         #expect(restored.epoch != epoch)
         #expect((report.zones, report.records, report.leases) == (1, 1, 1))
         #expect(try await restored.records(in: "home", type: nil) == [Sample.record("m1")])
-        #expect(try await restored.credentials(in: nil) == [Sample.credential("1", bound: 1)])
+        #expect(try await restored.credentials(in: nil) == [Sample.credential("1", bound: 1), Self.looker])
         let failure = await #expect(throws: CloudFailure.self) {
             try await restored.changes(of: .deviceSettings, in: "home", after: token, limit: 9)
         }

@@ -69,12 +69,55 @@ struct HostTests {
 
         let account = try await cloud.service.account(of: host)
 
-        #expect(
-            account
-                == AccountBody(
-                    zone: "home", hostID: HostID.numbered(1).description, hostName: "Host 1",
-                    serverTime: cloud.time.wallNow.millisecondsSince1970, epoch: "memory", policy: "strict",
-                    zoneID: try await cloud.engine.zone("home")?.id.description))
+        var expected = AccountBody(
+            zone: "home", hostID: HostID.numbered(1).description, hostName: "Host 1",
+            serverTime: cloud.time.wallNow.millisecondsSince1970, epoch: "memory", policy: "strict",
+            zoneID: try await cloud.engine.zone("home")?.id.description)
+        expected.role = "full"
+        #expect(account == expected)
+    }
+
+    @Test func hostsThatJoinWithAReadOnlyToken_mayOnlyLook() async throws {
+        let cloud = try await TestCloud()
+        let (looker, other) = (try await cloud.join(1, as: .readOnly), try await cloud.join(2))
+
+        #expect(looker.credential.role == .readOnly && looker.credential.kind == .host)
+        #expect(try await cloud.service.account(of: looker).role == "readOnly")
+        _ = await expectFailure(.readOnly) { try looker.checkMayChange() }
+        try other.checkMayChange()
+        #expect(try await cloud.service.hosts(in: "home").map(\.role) == ["readOnly", "full"])
+    }
+
+    /// A host's own read-only token, and joining again with it.
+    @Test func hostKeepsItsRole_whenItJoinsAgainWithItsOwnToken() async throws {
+        let cloud = try await TestCloud()
+        _ = try await cloud.service.addCredential(.host, .readOnly, label: "page", hash: [7], in: "home")
+        for name in ["Page", "Page 2"] {
+            let request = JoinRequest(hostID: HostID.numbered(7).description, hostName: name, machine: "m7")
+            let shown = try await cloud.service.authenticate(hash: [7])
+            _ = try await cloud.service.join(request, by: shown, newToken: (text: "unused", hash: [8]))
+        }
+
+        let host = try await cloud.service.authenticate(hash: [7])
+
+        #expect(host.credential.role == .readOnly)
+        #expect(try await cloud.service.account(of: host).hostName == "Page 2")
+    }
+
+    /// The role goes with the token, so the host's next one may be of another.
+    @Test func hostGetsAnotherRole_withAnotherToken() async throws {
+        let cloud = try await TestCloud()
+        let looker = try await cloud.join(1, as: .readOnly)
+        let enrolment = try await cloud.service.authenticate(hash: [0])
+        let request = JoinRequest(hostID: HostID.numbered(1).description, hostName: "Host 1", machine: "machine 1")
+
+        _ = try await cloud.service.join(request, by: enrolment, newToken: (text: "t", hash: [101]))
+
+        try await cloud.service.authenticate(hash: [101]).checkMayChange()
+        _ = await expectFailure(.notAuthenticated) {
+            try await cloud.service.authenticate(hash: looker.credential.hash)
+        }
+        #expect(try await cloud.service.hosts(in: "home").map(\.role) == ["full"])
     }
 
     @Test func join_bindsTheHostsOwnToken() async throws {

@@ -76,6 +76,32 @@ struct RecordTests {
         #expect(try await cloud.service.record(type: "Host", name: id, in: "home") == copy)
     }
 
+    @Test func hostThatMayOnlyLook_changesItsOwnHostRecord_andNoOther() async throws {
+        let cloud = try await TestCloud()
+        let (looker, bench) = (try await cloud.join(1, as: .readOnly), try await cloud.join(2))
+        let meter = cloud.record(TestCloud.meter, value: 1, host: 2)
+        _ = try await modify(cloud, [meter], by: bench)
+        let (id, other) = (HostID.numbered(1).description, HostID.numbered(2).description)
+        let own = cloud.record(id, type: .host)
+
+        let results = try await modify(
+            cloud,
+            [
+                cloud.record(TestCloud.meter, value: 2, after: 5), own, cloud.record(other, type: .host),
+                SyncRecord(key: meter.key, deletion: Deletion(stamp: cloud.stamp(9))),
+                cloud.record("11:22:33:44:55:66", type: .meterAlias), cloud.record("\(id)/1", type: .recording),
+                cloud.record("x", type: RecordType(rawValue: "Newer")), cloud.record("not a meter"),
+            ], by: looker)
+
+        #expect(
+            results.map(\.error?.code) == [
+                .readOnly, nil, .readOnly, .readOnly, .readOnly, .readOnly, .readOnly, .badRequest,
+            ])
+        #expect(results[0].error?.message.contains("metercloud token create") == true)
+        #expect(results.allSatisfy { $0.merged == nil })
+        #expect(try await cloud.service.records(in: "home", type: nil) == [meter, own])
+    }
+
     @Test func badRecords_areRefusedOneByOne_andTheOthersAreTaken() async throws {
         let cloud = try await TestCloud()
         let host = try await cloud.join(1)

@@ -34,8 +34,11 @@ struct TestCloud {
     }
 
     /// A host that joined, with a token of its own.
-    func join(_ number: UInt8) async throws -> Principal {
-        let enrolment = try await service.authenticate(hash: [0])
+    func join(_ number: UInt8, as role: HostRole = .full) async throws -> Principal {
+        if role != .full, try await engine.credential(hash: [0, 0]) == nil {
+            _ = try await service.addCredential(.enrolment, role, label: "lookers", hash: [0, 0], in: "home")
+        }
+        let enrolment = try await service.authenticate(hash: role == .full ? [0] : [0, 0])
         let request = JoinRequest(
             hostID: HostID.numbered(UInt64(number)).description, hostName: "Host \(number)",
             machine: "machine \(number)")

@@ -45,6 +45,40 @@ struct SyncEngineTests {
         #expect(await bench.store.records == bench.cloud.records)
     }
 
+    /// Its changes wait, and everything else goes its way.
+    @Test func hostThatMayOnlyLook_readsOn_keepsItsChanges_andTellsThemWithAnotherToken() async throws {
+        let own = RecordKey(type: .host, name: bench.host.description)
+        bench.cloud.setRole(.readOnly, of: bench.host)
+        for number in 0..<500 { try await bench.store.write(number) }
+        let name = SettingChange(key: own, property: "name", value: .string("page"))
+        _ = try await bench.store.settings.write(
+            [name], at: HostMoment(wall: bench.loop.wallNow, sinceBoot: bench.loop.now))
+
+        let engine = bench.engine()
+        try await bench.running(engine) { results in
+            let first = try await results.next()
+            #expect(first.end == .complete)
+            #expect(first.total.pushed == 1 && first.total.parked == 0)
+            bench.cloud.put([.setting(1000)], by: .second)
+            #expect(try await results.next().counts[.recording]?.fetched == 1)
+            try await bench.store.write(7, 2)
+            engine.trigger(.localChange)
+            let third = try await results.next()
+            #expect(third.end == .complete && third.total.pushed == 0)
+            let report = await engine.report().status
+            #expect(report.role == .readOnly && report.queue.pending == 500 && report.queue.parked == 0)
+            #expect(report.failures == 0 && report.halt == nil && report.lastSyncError == nil)
+        }
+        #expect(bench.cloud.calls.count { $0 == .modify } == 1)
+        #expect(Set(bench.cloud.records.keys) == [own, SyncRecord.setting(1000).key])
+
+        bench.cloud.setRole(.full, of: bench.host)
+        let result = try await bench.running(bench.engine()) { try await $0.next() }
+
+        #expect(result.end == .complete && result.total.pushed == 500)
+        #expect(await bench.store.records == bench.cloud.records)
+    }
+
     @Test func ownChange_isNotReadAgain() async throws {
         let engine = bench.engine()
         try await bench.running(engine) { results in

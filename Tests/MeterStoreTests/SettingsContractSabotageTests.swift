@@ -26,7 +26,7 @@ struct SabotagedSettings: SettingsRepository, SyncRepository {
         case forgetsWhatWasWritten, ignoresCancellation, storesTheTokenWithoutThePage, storesThePageWithoutTheToken
         case settlesWhatWasWrittenMeanwhile, settlesNothing, neverParks, keepsWhatIsGone, replacesTheTokenFirst
         case adoptsWithoutTelling, neverRestamps, neverCorrects, neverCleansUp, lendsHalfABatch, losesHistory,
-            neverTriesAgain
+            neverTriesAgain, lendsMoreThanAskedFor
     }
 
     private let base = InMemorySettings()
@@ -70,8 +70,10 @@ struct SabotagedSettings: SettingsRepository, SyncRepository {
         return progress
     }
 
-    func nextBatch(recordsMax: Int, bytesMax: Int) async throws -> OutboxBatch? {
-        try await base.nextBatch(recordsMax: fault == .lendsHalfABatch ? 1 : recordsMax, bytesMax: bytesMax)
+    func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) async throws -> OutboxBatch? {
+        try await base.nextBatch(
+            recordsMax: fault == .lendsHalfABatch ? 1 : recordsMax, bytesMax: bytesMax,
+            of: fault == .lendsMoreThanAskedFor ? nil : only)
     }
 
     func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome {

@@ -91,8 +91,12 @@ struct OutputTests {
             ConsoleToken.self,
             #"{"id":"1a2b","zone":"home","kind":"host","label":"attic","createdAt":"2026-01-01T00:00:00.000Z"}"#)
 
-        #expect(TokenLine(token).cells == ["1a2b", "home", "host", "–", "attic", "2026-01-01T00:00:00.000Z", "–"])
+        #expect(
+            TokenLine(token).cells == ["1a2b", "home", "host", "all", "–", "attic", "2026-01-01T00:00:00.000Z", "–"])
     }
+
+    @Test(arguments: [("full", "all"), ("readOnly", "look"), (nil, "–"), ("newer", "newer")] as [(String?, String)])
+    func role_isAWord(role: String?, word: String) { #expect(Formatting.role(role) == word) }
 
     @Test func record_showsItsProperties_andItsDeletion() {
         let deleted = Stamp(milliseconds: 1_780_000_000_000, counter: 0, host: Self.host)

@@ -38,6 +38,11 @@ struct ProgramTests {
         #expect(token.output.hasPrefix("mgt_"))
         #expect(token.output.count == 48)
         #expect(token.talk.hasSuffix(" for the zone lab; its text is shown here and never again\n"))
+        let looker = try Program.run(["token", "create", "--read-only", "--enrolment", "--zone", "lab"] + data)
+        #expect(looker.output.hasPrefix("mgt_"))
+        #expect(looker.talk.hasPrefix("read-only token "))
+        let listed = try Program.run(["token", "list", "--zone", "lab", "--json"] + data).output
+        #expect(listed.contains(#""role" : "readOnly""#) && listed.contains(#""role" : "full""#))
         let backup = try Program.run(["backup", "\(folder.path)/backup"] + data)
         #expect(backup.talk == "\(folder.path)/backup is written\n")
         #expect(try Program.mode(of: "\(folder.path)/backup") == 0o600)
@@ -50,7 +55,7 @@ struct ProgramTests {
 
         // The same commands do without a server.
         #expect(try Program.run(["zone", "show", "lab"] + data).output.contains("lab   strict  2 min  15 s"))
-        #expect(try Program.run(["token", "list"] + data).output.split(separator: "\n").count == 3)
+        #expect(try Program.run(["token", "list"] + data).output.split(separator: "\n").count == 4)
         let restored = try Program.run(["restore", "\(folder.path)/backup"] + data)
         #expect(restored.status == 0)
         #expect(restored.talk.hasPrefix("2 zones, 0 records and 0 leases are restored\n"))

@@ -67,7 +67,7 @@ struct WalkWorld {
             outbox = Array(Set(outbox).union(1..<(nextRecord + 1)).subtracting(parked)).sorted()
             return .adopted
         case .correct: return .corrected
-        case .readBatch(let recordsMax, _):
+        case .readBatch(let recordsMax, _, _):
             let names = outbox.prefix(recordsMax)
             return .batchRead(names.isEmpty ? nil : OutboxBatch(records: names.map(Self.record)))
         case .push(let batch): return push(batch, at: now)

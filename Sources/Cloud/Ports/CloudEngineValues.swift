@@ -38,7 +38,7 @@ package struct Zone: Hashable, Sendable {
 
 /// A permission to use a zone. Only its owner knows the token itself.
 package struct Credential: Hashable, Sendable {
-    package enum Kind: String, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// For one host, which binds itself to it at first use.
         case host
         /// Lets hosts join: each that presents it gets a token of its own. Good for nothing else.
@@ -65,17 +65,22 @@ package struct Credential: Hashable, Sendable {
     package var hash: [UInt8]
     package var zone: String
     package var kind: Kind
+    /// What the host may do that uses the credential, or that joins with it. Never changed.
+    package let role: HostRole
     /// The label given by the person who made it.
     package var label: String
     package var binding: Binding?
     package var createdAt: WallTime
     package var revokedAt: WallTime?
 
-    package init(id: String, hash: [UInt8], zone: String, kind: Kind, label: String, createdAt: WallTime) {
+    package init(
+        id: String, hash: [UInt8], zone: String, kind: Kind, role: HostRole = .full, label: String, createdAt: WallTime
+    ) {
         self.id = id
         self.hash = hash
         self.zone = zone
         self.kind = kind
+        self.role = role
         self.label = label
         self.createdAt = createdAt
     }

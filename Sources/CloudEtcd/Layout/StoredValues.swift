@@ -246,10 +246,16 @@ struct StoredLease: StoredValue, Hashable {
     }
 }
 
+/// A credential.
+///
+/// The role is part of the kind's word. A copy of the cloud from before there were roles ignores fields that it does not
+/// know, and would take a host that may only look for one that may do everything; a kind that it does not know it
+/// refuses.
 struct StoredCredential: StoredValue, Hashable {
     var id: String
     var hash: [UInt8]
     var zone: String
+    /// `host` and `enrolment` with all rights; with fewer, behind the role: `readOnly host`.
     var kind: String
     var label: String
     var host: String?
@@ -266,7 +272,7 @@ struct StoredCredential: StoredValue, Hashable {
         id = credential.id
         hash = credential.hash
         zone = credential.zone
-        kind = credential.kind.rawValue
+        kind = Self.word(credential.kind, credential.role)
         label = credential.label
         host = credential.binding?.host.description
         hostName = credential.binding?.hostName
@@ -277,9 +283,9 @@ struct StoredCredential: StoredValue, Hashable {
 
     /// Nil if something in it is invalid.
     var credential: Credential? {
-        guard let kind = Credential.Kind(rawValue: kind) else { return nil }
+        guard let (kind, role) = Self.kinds[kind] else { return nil }
         var credential = Credential(
-            id: id, hash: hash, zone: zone, kind: kind, label: label,
+            id: id, hash: hash, zone: zone, kind: kind, role: role, label: label,
             createdAt: WallTime(millisecondsSince1970: created))
         credential.revokedAt = revoked.map { WallTime(millisecondsSince1970: $0) }
         guard let host else { return credential }
@@ -287,6 +293,15 @@ struct StoredCredential: StoredValue, Hashable {
         credential.binding = Credential.Binding(host: id, hostName: hostName, machine: machine)
         return credential
     }
+
+    private static func word(_ kind: Credential.Kind, _ role: HostRole) -> String {
+        role == .full ? kind.rawValue : "\(role.rawValue) \(kind.rawValue)"
+    }
+
+    private static let kinds: [String: (kind: Credential.Kind, role: HostRole)] = {
+        let all = Credential.Kind.allCases.flatMap { kind in HostRole.allCases.map { (kind, $0) } }
+        return Dictionary(uniqueKeysWithValues: all.map { (word($0, $1), ($0, $1)) })
+    }()
 }
 
 /// The credentials of one host.

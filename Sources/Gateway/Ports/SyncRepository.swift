@@ -7,7 +7,9 @@ package import SyncCore
 package protocol SyncRepository: Sendable {
     func progress() async throws -> SyncProgress
     /// The next changes to send, if any wait. They stay in the outbox until `settle` removes them.
-    func nextBatch(recordsMax: Int, bytesMax: Int) async throws -> OutboxBatch?
+    ///
+    /// - Parameter only: nil for all records; otherwise the only one whose changes are wanted.
+    func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) async throws -> OutboxBatch?
     /// Removes what was sent from the outbox (if its stamp is still the one sent), merges the cloud's answer, and parks
     /// what the cloud refused for good, with the reason. What the cloud accepted is remembered until a page lists it,
     /// because its store may have gone back since.
@@ -64,6 +66,13 @@ package protocol SyncRepository: Sendable {
     ///   call on.
     /// - Returns: number of entries dropped.
     func ageParked(to confirmed: WallTime) async throws -> Int
+}
+
+extension SyncRepository {
+    /// The next changes to send, of whatever record.
+    package func nextBatch(recordsMax: Int, bytesMax: Int) async throws -> OutboxBatch? {
+        try await nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: nil)
+    }
 }
 
 /// How long what was set aside is kept: 30 days.

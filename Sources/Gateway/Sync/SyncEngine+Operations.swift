@@ -44,8 +44,9 @@ extension SyncEngine {
                 let moment = HostMoment(wall: dependencies.loop.wallNow, sinceBoot: dependencies.loop.now)
                 try await repository.correct(clockOffset: offset, at: moment)
                 return .corrected
-            case .readBatch(let recordsMax, let bytesMax):
-                return .batchRead(try await repository.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax))
+            case .readBatch(let recordsMax, let bytesMax, let only):
+                return .batchRead(
+                    try await repository.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only))
             case .settle(let batch, let outcome):
                 return .settled(await told(try await repository.settle(batch, outcome)))
             case .retryHeldBack(let recordsMax):

@@ -27,12 +27,14 @@ extension MeterStore: SyncRepository {
         }
     }
 
-    package func nextBatch(recordsMax: Int, bytesMax: Int) async throws(StoreError) -> OutboxBatch? {
+    package func nextBatch(
+        recordsMax: Int, bytesMax: Int, of only: RecordKey?
+    ) async throws(StoreError) -> OutboxBatch? {
         let boot = boot
         // Not durable: that an entry was sent matters only to this run.
         return try await transaction { db in
             var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
-            return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax)
+            return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only)
         }
     }
 

@@ -5,7 +5,14 @@ import SyncCore
 
 extension SettingsTransaction {
     /// See `SyncRepository.nextBatch`. A record that is too long for a batch is sent in parts, the oldest first.
-    mutating func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
+    mutating func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) throws -> OutboxBatch? {
+        let wanted: Int64?
+        if let only {
+            guard let row = try row(of: only) else { return nil }
+            wanted = row
+        } else {
+            wanted = nil
+        }
         var records: [SyncRecord] = []
         var room = bytesMax
         var told: Set<Int64> = []
@@ -13,9 +20,9 @@ extension SettingsTransaction {
             let rows = try Int64.fetchCursor(
                 db,
                 sql: """
-                    SELECT record FROM outbox WHERE type = ? AND NOT \(Self.isHeldBack)
+                    SELECT record FROM outbox WHERE type = ? AND record = ifnull(?, record) AND NOT \(Self.isHeldBack)
                     ORDER BY stamp_ms, stamp_counter, stamp_host
-                    """, arguments: [type.rawValue])
+                    """, arguments: [type.rawValue, wanted])
             while let row = try rows.next() {
                 guard records.count < max(recordsMax, 1) else { break types }
                 guard told.insert(row).inserted else { continue }

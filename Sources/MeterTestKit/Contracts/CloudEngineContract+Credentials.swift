@@ -4,10 +4,12 @@ import LeaseCore
 package import MeterModel
 
 extension CloudEngineContract {
-    static func credential(_ id: String, zone: String = zone, kind: Credential.Kind = .host) -> Credential {
+    static func credential(
+        _ id: String, zone: String = zone, kind: Credential.Kind = .host, role: HostRole = .full
+    ) -> Credential {
         Credential(
             id: id, hash: Array(repeating: UInt8(truncatingIfNeeded: id.hashed), count: 32), zone: zone, kind: kind,
-            label: "label of \(id) – ü", createdAt: now + .seconds(id.utf8.count))
+            role: role, label: "label of \(id) – ü", createdAt: now + .seconds(id.utf8.count))
     }
 
     static func binding(_ host: UInt64, machine: String = "desk", name: String = "Desk") -> Credential.Binding {
@@ -32,6 +34,21 @@ extension CloudEngineContract {
                 try await requireFailure(.badRequest, "the same id") { try await engine.add(credential("1")) }
                 try await requireFailure(.badRequest, "the same hash") { try await engine.add(twin) }
                 try ContractViolation.requireEqual(await engine.credentials(in: nil).count, 1, "credentials")
+            },
+            inZone("credential_keepsItsRole_whateverBecomesOfIt") { engine in
+                let kinds: [(id: String, kind: Credential.Kind)] = [("1", .host), ("22", .enrolment)]
+                for (id, kind) in kinds { try await engine.add(credential(id, kind: kind, role: .readOnly)) }
+                try await engine.add(credential("333"))
+                try await engine.bind(binding(1), to: "1")
+                try await engine.bind(binding(1, name: "Bench"), to: "1")
+                _ = try await engine.revoke(credential: "22", at: now)
+                try ContractViolation.requireEqual(
+                    await engine.credentials(in: zone).map(\.role), [.readOnly, .readOnly, .full], "listed")
+                for (id, kind) in kinds {
+                    let found = try await engine.credential(hash: credential(id).hash)
+                    try ContractViolation.requireEqual(found?.role, .readOnly, "role of \(id)")
+                    try ContractViolation.requireEqual(found?.kind, kind, "kind of \(id)")
+                }
             },
             inZone("credentials_areListed_byZone") { engine in
                 _ = try await engine.createZone("other", terms: .standard)

@@ -82,6 +82,21 @@ package enum SyncRepositoryContract {
 
     private static var settleClauses: [Clause] {
         [
+            Clause("batch_isOfOneRecord_whereThatIsAskedFor") { repository in
+                try await repository.set(.desk, "a", .int(1), at: .minute(0))
+                try await repository.set(.shed, "a", .int(2), at: .minute(1))
+                try await repository.set(.shed, "b", .int(3), at: .minute(2))
+                let other = RecordKey(type: .deviceSettings, name: "elsewhere")
+                try ContractViolation.requireEqual(
+                    await repository.nextBatch(recordsMax: 9, bytesMax: much, of: other), nil, "an unknown record's")
+                let batch = try ContractViolation.requireSome(
+                    await repository.nextBatch(recordsMax: 9, bytesMax: much, of: .shed), "batch")
+                try ContractViolation.requireEqual(batch.records.map(\.key), [.shed], "records")
+                _ = try await repository.settle(batch, .to(batch))
+                try ContractViolation.requireEqual(
+                    await repository.nextBatch(recordsMax: 9, bytesMax: much, of: .shed), nil, "again")
+                try ContractViolation.requireEqual(await repository.waiting().map(\.key), [.desk], "what waits still")
+            },
             Clause("settle_takesOutWhatWasTold_andNothingElse") { repository in
                 try await repository.set(.desk, "a", .int(1), at: .minute(0))
                 try await repository.set(.desk, "b", .int(1), at: .minute(0))

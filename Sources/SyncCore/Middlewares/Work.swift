@@ -40,6 +40,8 @@ extension SyncState {
         return .perform(
             .readBatch(
                 recordsMax: timing.batchRecordsMax + count,
-                bytesMax: timing.batchBytesMax + count * Self.putOffBytes))
+                bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
+                // A host that may only look keeps everything else to itself, until it joins with another token.
+                of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))
     }
 }

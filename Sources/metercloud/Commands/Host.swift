@@ -50,11 +50,11 @@ struct HostLine: Encodable {
 
     func encode(to encoder: any Encoder) throws { try host.encode(to: encoder) }
 
-    static let header = ["ID", "NAME", "TOKENS", "LEASES", "LISTENS"]
+    static let header = ["ID", "NAME", "TOKENS", "MAY", "LEASES", "LISTENS"]
 
     var cells: [String] {
         [
-            host.id, host.name, "\(host.tokens)",
+            host.id, host.name, "\(host.tokens)", Formatting.role(host.role),
             host.leases.isEmpty ? "–" : host.leases.joined(separator: ", "), host.listening ? "yes" : "–",
         ]
     }

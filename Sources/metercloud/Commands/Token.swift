@@ -14,10 +14,12 @@ struct TokenCommand: AsyncParsableCommand {
             abstract: "Makes a token and prints it, this once.",
             discussion: """
                 A token is for one host, the first that shows it. With --enrolment it lets any number of hosts join, \
-                each of which is given a token of its own.
+                each of which is given a token of its own. With --read-only, such hosts see and watch everything in the \
+                zone and change nothing there: they take no meter, command none, and their settings stay with them.
                 """)
 
         @Flag(help: "For joining only, by any number of hosts.") var enrolment = false
+        @Flag(help: "For hosts that may only look.") var readOnly = false
         @Option(
             name: [.customLong("label"), .customLong("host")], help: "What you call it, such as the host it is for.")
         var label = "unnamed"
@@ -29,11 +31,14 @@ struct TokenCommand: AsyncParsableCommand {
         func run() async throws {
             // Opened first: a token that cannot be stored should not be created.
             let file = try output.map(Self.create)
-            let request = ConsoleRequest.createToken(zone: zone, isEnrolment: enrolment, label: label)
+            let request: ConsoleRequest =
+                readOnly
+                ? .createReadOnlyToken(zone: zone, isEnrolment: enrolment, label: label)
+                : .createToken(zone: zone, isEnrolment: enrolment, label: label)
             do {
                 guard case .newToken(let token, let text) = try await ConsoleClient(folder: data.folder).ask(request)
                 else { return }
-                let made = "token \(token.id) for the zone \(token.zone)"
+                let made = "\(readOnly ? "read-only token" : "token") \(token.id) for the zone \(token.zone)"
                 guard let file, let output else {
                     Terminal.talk("\(made); its text is shown here and never again")
                     return Terminal.line(text)

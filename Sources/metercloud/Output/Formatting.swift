@@ -34,6 +34,15 @@ enum Formatting {
         return tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
     }
 
+    /// `all` or `look`, of a host or a token; a dash if an older server does not report it, or for a host without a token.
+    static func role(_ role: String?) -> String {
+        switch role {
+        case HostRole.full.rawValue: "all"
+        case HostRole.readOnly.rawValue: "look"
+        default: role ?? "–"
+        }
+    }
+
     /// When a stamp was written, by the writer's calendar.
     static func time(of stamp: Stamp) -> String {
         WallTime(millisecondsSince1970: Int64(clamping: stamp.milliseconds)).description

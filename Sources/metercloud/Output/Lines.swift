@@ -111,6 +111,8 @@ struct TokenLine: Encodable {
     var id: String
     var zone: String
     var kind: String
+    /// `full` or `readOnly`.
+    var role: String
     var label: String
     @NullCodable var host: String?
     @NullCodable var host_id: String?
@@ -119,14 +121,18 @@ struct TokenLine: Encodable {
 
     init(_ token: ConsoleToken) {
         (id, zone, kind, label) = (token.id, token.zone, token.kind, token.label)
+        role = token.role ?? HostRole.full.rawValue
         created_at = token.createdAt
         (host, host_id, revoked_at) = (token.hostName, token.hostID, token.revokedAt)
     }
 
-    static let header = ["ID", "ZONE", "KIND", "HOST", "LABEL", "CREATED", "REVOKED"]
+    static let header = ["ID", "ZONE", "KIND", "MAY", "HOST", "LABEL", "CREATED", "REVOKED"]
 
     var cells: [String] {
-        [id, zone, kind, host ?? "–", label.isEmpty ? "–" : label, created_at, revoked_at ?? "–"]
+        [
+            id, zone, kind, Formatting.role(role), host ?? "–", label.isEmpty ? "–" : label, created_at,
+            revoked_at ?? "–",
+        ]
     }
 }
 

@@ -180,9 +180,9 @@ final class HandledStore: SyncRepository {
         return await settings.progress()
     }
 
-    func nextBatch(recordsMax: Int, bytesMax: Int) async throws -> OutboxBatch? {
+    func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) async throws -> OutboxBatch? {
         try await begin()
-        return try await settings.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax)
+        return try await settings.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only)
     }
 
     func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome {

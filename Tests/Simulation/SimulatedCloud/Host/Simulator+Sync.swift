@@ -76,7 +76,7 @@ extension Simulator {
         doubtCalendar(of: index)
         switch operation {
         case .readProgress: sync(index, .progressRead(hosts[index].store.value.progress))
-        case .readBatch(let recordsMax, _):
+        case .readBatch(let recordsMax, _, _):
             guard let batch = commit(index, { $0.nextBatch(recordsMax: recordsMax) }) else { return }
             sync(index, .batchRead(batch))
         case .adopt(let zone, let entry):

@@ -158,7 +158,7 @@ struct SimulatedServer {
         case .badRequest: coverage.note(.badRequest)
         case .network: coverage.note(.network)
         case .wrongCertificate: coverage.note(.wrongCertificate)
-        case .quotaExceeded, .leaseHeld, .other: break
+        case .quotaExceeded, .leaseHeld, .readOnly, .other: break
         }
     }
 }

@@ -9,8 +9,10 @@ import SyncCore
 extension TimedStore: SyncRepository {
     func progress() async throws -> SyncProgress { try await read { try await base.progress() } }
 
-    func nextBatch(recordsMax: Int, bytesMax: Int) async throws -> OutboxBatch? {
-        try await write("reads a batch") { try await base.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax) }
+    func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) async throws -> OutboxBatch? {
+        try await write("reads a batch") {
+            try await base.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only)
+        }
     }
 
     func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome {

@@ -48,6 +48,8 @@ package struct CloudStatus: Codable, Hashable, Sendable {
     package var connected: Bool
     /// `keep` or `strict`, as last reported by the cloud.
     @NullCodable package var policy: String?
+    /// What this host may do there: `full`, or `readOnly` where it may only look. Null before the cloud has said it.
+    @NullCodable package var role: String?
     /// This host's wall clock minus the cloud's.
     @NullCodable package var clock_offset_ms: Int64?
     /// If this meterd serves the cloud itself: the command line that joins another host.

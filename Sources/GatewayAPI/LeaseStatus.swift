@@ -12,8 +12,8 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
         case jeopardy
         /// It could not be renewed in time. The link is kept, because the policy is `keep`.
         case lost
-        /// This host uses the meter without a lease: the cloud cannot be reached, or another host, which is then named,
-        /// has got it in the meantime.
+        /// This host uses the meter without a lease: the cloud cannot be reached, this host may only look
+        /// (`read_only`), or another host, which is then named, has got it in the meantime.
         case unleased
         /// Another host has it.
         case elsewhere
@@ -36,6 +36,8 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
     @NullCodable package var remaining_ms: Int64?
     /// Since when, by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
+    /// True where this host may only look, so that it gets no lease; otherwise null.
+    @NullCodable package var read_only: Bool?
     /// Names of the waiting hosts, in order.
     package var waiting: [String]
 

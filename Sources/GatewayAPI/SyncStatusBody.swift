@@ -52,6 +52,9 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var mode: String
     /// Changes waiting to be sent.
     package var pending: Int
+    /// What this host may do in the zone: `full`, or `readOnly`, where its changes wait until it joins with another token.
+    /// Null before the cloud has said it.
+    @NullCodable package var role: String?
     /// Records with changes that wait until the cloud has room.
     package var held_back: Int
     /// Why the cloud has no room for them: which limit, and what to do; null if it has.

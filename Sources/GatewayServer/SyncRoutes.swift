@@ -86,6 +86,7 @@ extension SyncStatusBody {
             zone: status.zone, mode: status.mode.rawValue, stream: status.stream.name,
             counters: Counters(status.counters))
         (pending, parked) = (status.queue.pending, status.queue.parked)
+        role = status.role?.rawValue
         (held_back, full) = (status.queue.heldBack, status.fullness?.failure.message)
         full_retry_in_ms = until(status.fullness?.retryAt)
         put_off = status.queue.putOff

@@ -49,6 +49,8 @@ package enum LeaseTiming {
     package static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
     /// The longest such pause if the meter may become free at any moment, as reservations last only seconds.
     package static let soonFreeRetry = Duration.seconds(3)
+    /// How often a host that may only look sees whether it may use a meter by now. Events shorten it.
+    package static let barredLook = Duration.seconds(60)
     /// How long a lost link keeps its lease (rule 8).
     package static let reconnectGrace = Duration.seconds(10)
     /// How long the host does not ask by itself after somebody wanted the meter elsewhere.

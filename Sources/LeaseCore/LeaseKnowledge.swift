@@ -14,6 +14,8 @@ struct LeaseKnowledge: Sendable {
     private let host: HostID
     /// The stricter of the host's own policy and the zone's, as far as known.
     private(set) var policy: LeasePolicy
+    /// What the cloud lets this host do, as it last said.
+    private var role: HostRole
     /// Consecutive requests without an answer.
     private(set) var failures = 0
     /// The greatest token of this meter heard of so far. The next grant's has to exceed it.
@@ -21,19 +23,29 @@ struct LeaseKnowledge: Sendable {
     /// Tokens up to this one were given back, though the authority may not have heard of it yet.
     private var releasedThrough: FencingToken?
     /// Until when another host may have the meter, by what was last heard.
-    private var elsewhereUntil: MonotonicTime?
+    private(set) var elsewhereUntil: MonotonicTime?
     private var takeover: TakeoverIntent?
     private var pause: Pause?
 
-    init(host: HostID, policy: LeasePolicy, greatestToken: FencingToken?) {
+    init(host: HostID, policy: LeasePolicy, role: HostRole, greatestToken: FencingToken?) {
         self.host = host
+        self.role = role
         self.policy = policy
         self.greatestToken = greatestToken
     }
 
     mutating func policyChanged(_ policy: LeasePolicy) { self.policy = policy }
 
-    // MARK: Whether the cloud answers
+    // MARK: Whether there is a lease to be had
+
+    /// Whether this host may only look, so that it is given no lease.
+    var mayOnlyLook: Bool { role == .readOnly }
+
+    /// - Returns: whether it is another one than before.
+    mutating func roleIs(_ role: HostRole) -> Bool {
+        defer { self.role = role }
+        return role != self.role
+    }
 
     /// Whether the cloud left the last few requests unanswered.
     var isCloudUnreachable: Bool { failures >= LeaseTiming.unreachableAfter }
@@ -44,8 +56,11 @@ struct LeaseKnowledge: Sendable {
 
     /// Whether a link is allowed without a lease (rule 4).
     func mayGoUnleased(at now: MonotonicTime) -> Bool {
-        policy == .keep && isCloudUnreachable && elsewhereUntil.map { now >= $0 } ?? true
+        policy == .keep && (isCloudUnreachable || mayOnlyLook) && !isElsewhere(at: now)
     }
+
+    /// Whether another host may have the meter, by what was last heard.
+    func isElsewhere(at now: MonotonicTime) -> Bool { elsewhereUntil.map { now < $0 } ?? false }
 
     // MARK: Who has the meter
 
@@ -63,6 +78,8 @@ struct LeaseKnowledge: Sendable {
         heard(lease)
         switch lease.state {
         case .free: elsewhereUntil = nil
+        // Of a host that has gone for good it is told again and again, to one that never asks for the meter.
+        case .expired where mayOnlyLook && elsewhereUntil != nil && lease.holder != host: break
         case .held, .revoking, .expired:
             elsewhereUntil = lease.holder == host ? nil : now + lease.remaining + lease.terms.lockDelay
         }

@@ -17,6 +17,10 @@ extension LeaseMachine {
         case permitUnleased
         /// Close the channel now, then call `channelClosed(.letGo)`.
         case withdraw(Withdrawal)
+        /// Say that another host has the meter. Nobody was asked, as this host may only look.
+        case refuse
+        /// Say that this host may only look, and that nobody uses a meter without a lease under this policy.
+        case bar
         case joinQueue
         case leaveQueue
         case none
@@ -34,6 +38,8 @@ extension LeaseMachine {
         case hardStop
         /// The authority does not know this lease.
         case unknown
+        /// This host may only look, and the policy has become `strict`.
+        case barred
     }
 
     /// Where the lease stands, in the words of `status`.
@@ -46,6 +52,8 @@ extension LeaseMachine {
         case jeopardy
         /// The lease could not be renewed in time, and the link is kept.
         case lost
+        /// Nothing is asked for: this host may only look, and the policy is `strict`.
+        case barred
         /// A link without a lease. If there is a reason, another host has the lease.
         case unleased(LeaseAnswer.Refusal.Reason?)
         /// Waiting for the channel to be closed.

@@ -33,10 +33,13 @@ package struct LeaseMachine: Sendable {
 
     /// - Parameters:
     ///   - policy: the stricter of the host's own and the zone's last known one.
+    ///   - role: what the cloud lets this host do, as far as known.
     ///   - greatestToken: the greatest that an earlier run knew.
-    package init(host: HostID, policy: LeasePolicy, greatestToken: FencingToken? = nil) {
+    package init(
+        host: HostID, policy: LeasePolicy, role: HostRole = .full, greatestToken: FencingToken? = nil
+    ) {
         self.host = host
-        known = LeaseKnowledge(host: host, policy: policy, greatestToken: greatestToken)
+        known = LeaseKnowledge(host: host, policy: policy, role: role, greatestToken: greatestToken)
     }
 
     // MARK: State for others
@@ -45,7 +48,8 @@ package struct LeaseMachine: Sendable {
         switch state {
         case .idle: .none
         case .seeking(let seeking) where seeking.isUnleased: .unleased(seeking.refusal)
-        case .seeking(let seeking): seeking.refusal.map { .waiting($0) } ?? .requesting
+        case .seeking(let seeking):
+            seeking.refusal.map { .waiting($0) } ?? (known.mayOnlyLook ? .barred : .requesting)
         case .held(let holding): holding.phase(at: now)
         case .stopping: .stopping
         case .releasing: .releasing
@@ -102,6 +106,12 @@ package struct LeaseMachine: Sendable {
 
     /// The policy of the zone or the host has changed.
     package mutating func policyChanged(_ policy: LeasePolicy) { known.policyChanged(policy) }
+
+    /// What the cloud lets this host do. A host that may only look asks for no lease.
+    package mutating func roleIs(_ role: HostRole, at now: MonotonicTime) -> Action {
+        guard known.roleIs(role), case .seeking(let seeking) = state else { return .none }
+        return state.ask(seeking, &known, at: now)
+    }
 
     // MARK: Events of the channel
 
@@ -315,6 +325,8 @@ package struct LeaseMachine: Sendable {
             return state.lose(holding, .revoking, &known, at: now, random: random)
         case .held(let holding) where lease.token > holding.permit.token && lease.holder != host:
             return state.lose(holding, .takenOver, &known, at: now, random: random)
+        case .seeking(let seeking) where known.mayOnlyLook && seeking.isUnleased:
+            return state.ask(seeking, &known, at: now)
         case .seeking(var seeking) where lease.state == .free:
             // A pause lets others go first: a release by this very host does not end it.
             seeking.hasten(to: max(now + LeaseTiming.within(.milliseconds(500), random), known.pausedUntil ?? now))

@@ -42,10 +42,30 @@ enum LeaseState: Sendable {
 
     /// Sends the next acquire.
     mutating func ask(_ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
+        guard !known.mayOnlyLook else { return doWithout(seeking, &known, at: now) }
         var seeking = seeking
         let action = seeking.ask(takeover: known.takeoverTarget(at: now), at: now)
         self = .seeking(seeking)
         return action
+    }
+
+    /// This host may only look, so it asks for no lease. Under `keep` it uses a meter that no other host has, as it does
+    /// while the cloud does not answer (rule 4).
+    private mutating func doWithout(
+        _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
+    ) -> Action {
+        known.dropTakeover()
+        if seeking.isUnleased, known.policy == .strict { return stop(nil, intent: seeking.intent, because: .barred) }
+        var seeking = seeking
+        let isElsewhere = known.isElsewhere(at: now)
+        let isNew = !seeking.isUnleased && known.mayGoUnleased(at: now)
+        if isNew { seeking.goUnleased() }
+        let again = now + LeaseTiming.barredLook
+        seeking.doWithout(
+            isElsewhere ? .held : nil, until: isElsewhere ? min(known.elsewhereUntil ?? again, again) : again)
+        self = .seeking(seeking)
+        guard !seeking.isUnleased else { return isNew ? .permitUnleased : .none }
+        return isElsewhere ? .refuse : .bar
     }
 
     /// The meter is wanted again while it is being sought.

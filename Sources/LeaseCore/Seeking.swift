@@ -85,6 +85,16 @@ struct Seeking: Sendable {
         isQueued = false
     }
 
+    /// No lease is to be had, and nobody is asked.
+    ///
+    /// - Parameters:
+    ///   - refusal: who has the meter, if another host does.
+    ///   - time: when to look again.
+    mutating func doWithout(_ refusal: LeaseAnswer.Refusal.Reason?, until time: MonotonicTime) {
+        (self.refusal, isRepeat, isQueued) = (refusal, false, false)
+        request = .waiting(until: time)
+    }
+
     // MARK: Wishes
 
     /// The meter is wanted once more.

@@ -54,6 +54,8 @@ actor CloudMember: CloudJoining {
     private var active: Active?
     private var isJoining = false
     private var policy: LeasePolicy?
+    /// What the cloud lets this host do, once it has said it.
+    private var role: HostRole?
     /// The command line that joins other hosts, if this meterd serves the cloud.
     private var serving: String?
 
@@ -147,6 +149,7 @@ actor CloudMember: CloudJoining {
         status.zone = active.membership.zone
         status.pin = active.membership.pin?.description
         status.policy = policy?.rawValue
+        status.role = role?.rawValue
         if case .open = report.stream { status.connected = true }
         status.clock_offset_ms = report.serverOffset.map { -$0.offset.milliseconds }
         if let halt = report.halt {
@@ -167,6 +170,7 @@ actor CloudMember: CloudJoining {
             let gone = try await active.client.retire(host)
             return RetiredHost(id: gone.id, name: gone.name, tokens: gone.tokens, leases: gone.leases)
         } catch {
+            if error.kind == .readOnly { throw GatewayError.mayOnlyLook("it retires no other") }
             throw GatewayError(
                 error.kind == .badRequest ? .badRequest : .refused, error.message,
                 next: "metercloud host list, on the cloud's machine, shows its hosts")
@@ -285,6 +289,8 @@ actor CloudMember: CloudJoining {
     }
 
     private func heard(_ account: CloudAccount, of active: Active) async {
+        role = account.role
+        await active.keeper.roleIs(account.role)
         guard let policy = LeasePolicy(rawValue: account.policy) else { return }
         self.policy = policy
         await active.keeper.policyIs(policy)
@@ -340,7 +346,7 @@ actor CloudMember: CloudJoining {
     private func endActive() async {
         guard let ended = active else { return }
         active = nil
-        policy = nil
+        (policy, role) = (nil, nil)
         dependencies.fetched.becomes(true)
         await ended.watcher.shutdown()
         await ended.uplink.shutdown()

@@ -56,7 +56,7 @@ struct MeterRoutesTests {
                 == #"{"age_ms":null,"counters":{"connects":0,"disconnects":0,"readings":0,"rejected":0,"#
                 + #""resynchronisations":0,"skipped_bytes":0,"timeouts":0},"device":null,"error":null,"#
                 + #""id":"02:00:00:00:25:0C","lease":{"holder":null,"holder_id":null,"policy":null,"#
-                + #""remaining_ms":null,"since":null,"state":"none","token":null,"transport":null,"waiting":[]},"#
+                + #""read_only":null,"remaining_ms":null,"since":null,"state":"none","token":null,"transport":null,"waiting":[]},"#
                 + #""local_only":false,"model":"UM25C","name":null,"#
                 + #""poll_interval_ms":500,"port":"/dev/ttyUSB0","reading":null,"retry_in_ms":null,"#
                 + #""rssi":null,"searching_ms":null,"since":"2026-05-28T20:26:40.000Z","state":"not-connected","transport":"serial","#

@@ -70,7 +70,7 @@ struct SyncRoutesTests {
                 "again", "cancelling", "clock_behind_ms", "clock_error_ms", "counters", "epoch", "error", "failures",
                 "full", "full_retry_in_ms", "halt", "held_back", "last_success_ms", "mode", "network", "parked",
                 "pending", "poll_in_ms", "push_age_ms", "put_off", "refetching", "refresh_version", "result",
-                "retry_in_ms",
+                "retry_in_ms", "role",
                 "stream", "stream_age_ms", "unread", "zone",
             ])
         let status = try answer.decode(SyncStatusBody.self)

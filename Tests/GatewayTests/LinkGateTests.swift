@@ -94,6 +94,7 @@ private final class MuteGate: LinkGate {
     func linkUp(_ meter: MeterID) { note(.linkUp) }
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd) { note(.channelClosed(end)) }
     func cancel(_ meter: MeterID) { note(.cancel) }
+    var role: HostRole { .full }
     func lease(of meter: MeterID) -> LeaseStatus { LeaseStatus(.held) }
     func searchTime(for meter: MeterID) -> Duration { .seconds(30) }
     func givenBack(_ meter: MeterID) async {}

@@ -89,6 +89,7 @@ private struct ElsewhereGate: LinkGate {
     func linkUp(_ meter: MeterID) {}
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd) {}
     func cancel(_ meter: MeterID) {}
+    var role: HostRole { .full }
     func lease(of meter: MeterID) -> LeaseStatus { LeaseStatus(.elsewhere) }
     func searchTime(for meter: MeterID) -> Duration { .seconds(30) }
     func givenBack(_ meter: MeterID) async {}

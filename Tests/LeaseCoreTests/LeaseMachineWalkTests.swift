@@ -42,6 +42,7 @@ private struct LeaseWalk {
     var token = FencingToken(rawValue: 1)
     /// When a person last wanted the meter from whoever has it.
     var insistedAt: MonotonicTime?
+    var role = HostRole.full
     var fault: String?
 
     init(policy: LeasePolicy, seed: UInt64) {
@@ -75,6 +76,10 @@ private struct LeaseWalk {
         if rng.oneIn(3) { token = FencingToken(rawValue: token.rawValue + rng.next() % 2) }
         let view = LeaseView.of(token: token, policy, holder: rng.next() % 2 + 1)
         let random = rng.next()
+        if rng.oneIn(40) {
+            role = role == .full ? .readOnly : .full
+            return machine.roleIs(role, at: now)
+        }
         switch rng.next() % 17 {
         case 0, 1:
             let intent = LeaseIntent(isTakeover: rng.oneIn(3), waitsInLine: rng.oneIn(3), isAsked: rng.oneIn(2))
@@ -141,9 +146,14 @@ private struct LeaseWalk {
             releasing = token
         case .sendRenewal:
             check(machine.joinRenewal(at: now, random: rng.next()) != nil, "a heartbeat is due for nothing")
+        case .sendAcquire where role == .readOnly:
+            check(false, "a request for a lease by a host that may only look")
         case .sendAcquire(_, .some):
             check(
                 insistedAt.map { now < $0 + LeaseTiming.takeoverIntent } ?? false, "a take-over that nobody wants now")
+        case .refuse, .bar:
+            check(role == .readOnly, "refused without having asked")
+            check(!isOpen, "refused while a link is open")
         case .sendAcquire, .joinQueue, .leaveQueue, .none:
             break
         }

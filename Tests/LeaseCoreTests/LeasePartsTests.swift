@@ -57,7 +57,7 @@ struct TakeoverIntentTests {
 
 struct LeaseKnowledgeTests {
     private func knowledge(_ policy: LeasePolicy = .keep) -> LeaseKnowledge {
-        LeaseKnowledge(host: .of(1), policy: policy, greatestToken: nil)
+        LeaseKnowledge(host: .of(1), policy: policy, role: .full, greatestToken: nil)
     }
 
     @Test func unanswered_allowsUnleased_underKeepOnly_andNotWhileAnotherHostMayHaveTheMeter() {

@@ -164,7 +164,7 @@ private struct World {
             hosts[index].isOpen = true
         case .withdraw:
             close(index, .letGo)
-        case .joinQueue, .leaveQueue, .none:
+        case .refuse, .bar, .joinQueue, .leaveQueue, .none:
             break
         }
     }

@@ -51,6 +51,14 @@ struct CloudCommandTests {
             ])
     }
 
+    @Test(arguments: [("full", "do everything"), ("readOnly", "only look: its token is read-only")])
+    func status_saysWhatTheHostMayDo(role: String, words: String) {
+        var status = CloudStatus(joined: true, host_id: "6f1c", host_name: "pi", connected: true)
+        status.role = role
+
+        #expect(Cloud.Status.table(status).lines.contains("may        \(words)"))
+    }
+
     @Test func status_ofAHostOnItsOwn_saysHowToJoin() {
         #expect(
             Cloud.Status.table(CloudStatus(joined: false, host_id: "6f1c", host_name: "pi")).lines == [

@@ -231,6 +231,15 @@ struct DoctorTests {
         #expect(all.first { $0.check == "clock" }?.message == "this machine's clock is 75 s behind the cloud's")
     }
 
+    @Test func hostThatMayOnlyLook_isFine_andSaidToBeOne() {
+        var cloud = CloudStatus(joined: true, host_id: "6f1c", host_name: "pi", connected: true)
+        (cloud.zone, cloud.role) = ("home", "readOnly")
+
+        let finding = findings(answers([], cloud: cloud)).first { $0.check == "cloud" }
+
+        #expect(finding == Finding("cloud", .ok, "member of the zone home as pi, which may only look"))
+    }
+
     private func pageFindings(_ change: (inout WebStatus) -> Void) -> [Finding] {
         var page = WebStatus.served
         change(&page)

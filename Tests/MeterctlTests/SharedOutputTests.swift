@@ -34,6 +34,30 @@ struct SharedOutputTests {
         #expect(LeaseText.cell(lease).text == text)
     }
 
+    @Test func linkWithoutALease_saysThatTheHostMayOnlyLook() {
+        var lease = LeaseStatus(.unleased)
+        lease.read_only = true
+        let free = LeaseText.cell(lease).text
+        lease.holder = "pi-attic"
+
+        #expect(free == "unleased, read-only")
+        #expect(LeaseText.cell(lease).text == "unleased, pi-attic has it")
+    }
+
+    @Test func changesOfAHostThatMayOnlyLook_areSaidToStay() {
+        var status = SyncStatusBody(zone: "home", mode: "idle", stream: "open")
+        func told() -> String? { SyncText.table(status).lines.first { $0.hasPrefix("to tell") } }
+        (status.pending, status.role) = (12, "full")
+        let full = told()
+        status.role = "readOnly"
+        let waiting = told()
+        status.pending = 0
+
+        #expect(full?.hasSuffix("12 changes") == true)
+        #expect(waiting?.contains("12 changes, which stay here: this host may only look") == true)
+        #expect(told()?.hasSuffix("0 changes") == true)
+    }
+
     @Test func lease_inDetail_tellsEverything() {
         var lease = LeaseStatus(.held)
         (lease.remaining_ms, lease.policy, lease.token, lease.waiting) = (61_000, "strict", 42, ["pi-attic"])

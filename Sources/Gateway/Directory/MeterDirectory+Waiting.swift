@@ -23,6 +23,7 @@ extension MeterDirectory {
         } catch {
             var isInVain = error.code == .held
             if isSought, await session.wasNotHeard { isInVain = true }
+            if await session.isBarred { isInVain = true }
             guard isInVain, !wasWanted else { throw error }
             // A failure to remember matters less than the error thrown: it only means another try after a restart.
             _ = await remember(session.id, model: nil, isWanted: false)
@@ -50,6 +51,8 @@ extension MeterDirectory {
         case .data, .permitted: return
         case .shuttingDown: throw shuttingDown
         case .elsewhere(let refusal): throw held(session.id, refusal, nil)
+        case .barred:
+            throw .mayOnlyLook("it gets no lease of \(session.id), and its zone lets nobody use a meter without one")
         case .forbidden(let failure):
             throw GatewayError(.permission, failure.message, next: "it is tried again by itself once that is done")
         case .notHeard(let time):
@@ -85,7 +88,9 @@ extension MeterDirectory {
         let rest = refusal.remaining.map { $0 > .zero ? " for another \($0.components.seconds) s or longer" : "" } ?? ""
         return GatewayError(
             .held, "\(holder) has \(meter)\(since.map { " \($0)" } ?? rest)",
-            next: "meterctl connect \(meter) --takeover takes it, --queue waits for it")
+            next: dependencies.gate?.role == .readOnly
+                ? "meterctl watch \(meter) shows it here"
+                : "meterctl connect \(meter) --takeover takes it, --queue waits for it")
     }
 }
 

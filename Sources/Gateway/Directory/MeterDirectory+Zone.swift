@@ -33,9 +33,23 @@ extension MeterDirectory {
         let lease = gate.lease(of: canonical(id))
         guard lease.state == .elsewhere, let holder = lease.holder else { return nil }
         let argument = reference.contains(" ") ? "\"\(reference)\"" : reference
+        let watch = "meterctl watch \(argument) shows it here"
         return GatewayError(
             .held, "\(holder) has \(reference), so that is done there",
-            next: "meterctl watch \(argument) shows it here; connect \(argument) --takeover takes it from there")
+            next: gate.role == .readOnly ? watch : "\(watch); connect \(argument) --takeover takes it from there")
+    }
+
+    /// A host that may only look takes a meter from nobody, and waits for none.
+    ///
+    /// - Throws: `permission`, if another host has the meter.
+    func checkRole(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) {
+        guard request.takeover == true || request.queue_ms != nil, request.no_lease != true,
+            let gate = dependencies.gate, gate.role == .readOnly, let lease = await gate.look()[id],
+            let holder = lease.holder, lease.state != .expired
+        else { return }
+        throw .mayOnlyLook(
+            request.takeover == true
+                ? "it does not take \(id) over from \(holder)" : "it does not wait for \(id), which \(holder) has")
     }
 
     /// Whether to ask the zone for a meter that is not here, and look for it once it is granted.

@@ -155,6 +155,7 @@ package actor MeterDirectory {
         try checkRunning()
         if request.model != nil || request.id != nil { try await declare(path: reference, request) }
         let id = try await wanted(reference)
+        try await checkRole(id, request)
         let isSought = try await mustBeSought(id, request)
         let session = try await anySession(of: id)
         let model = await session.knownModel

@@ -22,9 +22,12 @@ package struct LeaseBoard: Sendable {
 
     package init(host: HostID) { self.host = host }
 
+    /// Whether the whole list came at least once.
+    package private(set) var isKnown = false
+
     /// The whole list came. Meters missing from it are free.
     package mutating func list(_ leases: [LeaseView], at now: MonotonicTime) {
-        listedAt = now
+        (listedAt, isKnown) = (now, true)
         let before = entries
         entries = [:]
         for lease in leases {

@@ -29,6 +29,8 @@ extension LeaseKeeper: LinkGate {
         assumeIsolated { $0.status(of: meter) }
     }
 
+    package nonisolated var role: HostRole { assumeIsolated { $0.roleInZone } }
+
     package nonisolated func searchTime(for meter: MeterID) -> Duration {
         assumeIsolated { $0.entries[meter]?.searchTime ?? LeaseTiming.searchTime }
     }
@@ -93,7 +95,12 @@ extension LeaseKeeper {
         let now = loop.now
         let entry = entries[meter]
         let lease = board.lease(of: entry?.leasedAs ?? meter, at: now)
-        let phase = entry?.machine.phase(at: now) ?? .none
+        var status = status(entry, entry?.machine.phase(at: now) ?? .none, lease)
+        if roleInZone == .readOnly { status.read_only = true }
+        return status
+    }
+
+    private func status(_ entry: Entry?, _ phase: LeaseMachine.Phase, _ lease: LeaseView?) -> LeaseStatus {
         switch phase {
         case .held: return own(entry, .held, lease)
         case .jeopardy: return own(entry, .jeopardy, lease)
@@ -104,7 +111,7 @@ extension LeaseKeeper {
             let isElsewhere = lease?.holder.map { $0 != identity.host } ?? false
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
-        case .none, .stopping, .releasing:
+        case .none, .barred, .stopping, .releasing:
             guard let lease, let holder = lease.holder, holder != identity.host || phase == .none else {
                 return LeaseStatus(.none)
             }

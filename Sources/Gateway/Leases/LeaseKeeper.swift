@@ -73,6 +73,11 @@ package actor LeaseKeeper {
     private let timeToLive: Duration
     private let earlierTokens: [MeterID: FencingToken]
     private var zonePolicy: LeasePolicy
+    /// What the cloud lets this host do, as it last said.
+    private(set) var roleInZone = HostRole.full
+    /// The role that the machines were told. A host that may only look uses what nobody has, so it first has to know
+    /// who has what.
+    private var roleInForce = HostRole.full
     private(set) var entries: [MeterID: Entry] = [:]
     private(set) var board: LeaseBoard
     /// Calls handed to `run` that have not ended.
@@ -141,6 +146,29 @@ package actor LeaseKeeper {
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
     }
 
+    /// What this host may do in the zone, as the account or a refusal says.
+    package func roleIs(_ role: HostRole) {
+        if role == .readOnly, roleInZone != role { logger.notice("this host may only look: it asks for no leases") }
+        roleInZone = role
+        guard role == .full || board.isKnown else { return list() }
+        enforceRole()
+    }
+
+    private func enforceRole() {
+        guard roleInForce != roleInZone else { return }
+        roleInForce = roleInZone
+        for meter in meters {
+            learnHolder(of: meter)
+            react(meter) { [roleInZone] machine, now, _ in machine.roleIs(roleInZone, at: now) }
+        }
+    }
+
+    /// Who has a meter, for a machine that asks nobody.
+    private func learnHolder(of meter: MeterID) {
+        guard roleInForce == .readOnly, let lease = board.lease(of: leasedAs(meter), at: loop.now) else { return }
+        react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
+    }
+
     // MARK: Calls from sessions
 
     /// - Parameter tell: hears the verdicts on the meter from now on. Without one, nobody here wants the meter any
@@ -156,6 +184,7 @@ package actor LeaseKeeper {
 
     func asked(for meter: MeterID, _ intent: LeaseIntent, over transport: LeaseTransport, isUp: Bool) {
         entries[meter, default: entry(meter)].transport = transport
+        learnHolder(of: meter)
         react(meter) { machine, now, _ in
             isUp ? machine.foundOpen(intent, at: now) : machine.wanted(intent, at: now)
         }
@@ -211,7 +240,7 @@ package actor LeaseKeeper {
         guard let machine = entries[meter]?.machine, !machine.isCloudUnreachable else { return false }
         return switch machine.phase(at: loop.now) {
         case .stopping, .releasing: true
-        case .none, .requesting, .waiting, .held, .jeopardy, .lost, .unleased: false
+        case .none, .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
         }
     }
 
@@ -247,7 +276,8 @@ package actor LeaseKeeper {
     private func entry(_ meter: MeterID) -> Entry {
         Entry(
             machine: LeaseMachine(
-                host: identity.host, policy: zonePolicy.stricter(hostPolicy), greatestToken: earlierTokens[meter]),
+                host: identity.host, policy: zonePolicy.stricter(hostPolicy), role: roleInForce,
+                greatestToken: earlierTokens[meter]),
             leasedAs: meter)
     }
 
@@ -262,6 +292,10 @@ package actor LeaseKeeper {
             tellUnleased(meter, entry)
             entry.tell?(.permitted(.unleased))
         case .withdraw(let cause): withdraw(meter, cause)
+        case .refuse: tellRefusal(meter, .held, board.lease(of: entry.leasedAs, at: loop.now))
+        case .bar:
+            logger.info("no lease is asked for: this host may only look", metadata: ["meter.id": "\(meter)"])
+            entry.tell?(.barred)
         case .joinQueue: call(.enqueue(entry.leasedAs, of: meter))
         case .leaveQueue: call(.leaveQueue(entry.leasedAs))
         case .none: break
@@ -312,6 +346,7 @@ package actor LeaseKeeper {
             case .takenOver: "\(holder) has it now"
             case .hardStop: "its lease could not be renewed in time"
             case .unknown: "the cloud knows nothing of its lease"
+            case .barred: "this host may only look, and its zone has become strict"
             }
         logger.notice("lease lost", metadata: ["meter.id": "\(meter)", "cause": "\(words)"])
         guard let tell = entries[meter]?.tell else {
@@ -375,6 +410,8 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             tellRefusal(meter, reason, lease)
+        // Settled without a lease, once it is known who has what.
+        case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }
         }
@@ -439,6 +476,7 @@ package actor LeaseKeeper {
         switch outcome {
         case .success(let leases):
             board.list(leases, at: loop.now)
+            enforceRole()
             // Catches up on what was sent while no event stream was open.
             for meter in meters {
                 guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
@@ -451,15 +489,16 @@ package actor LeaseKeeper {
     /// Keeps what the last outcome says about the authority.
     func noted(_ outcome: Result<some Sendable, SyncFailure>) {
         switch outcome {
-        case .success:
+        // A refusal is an answer too.
+        case .failure(let failure) where failure.kind != .readOnly:
+            if lastFailure == nil { logger.warning("the cloud does not answer", metadata: ["cause": "\(failure)"]) }
+            lastFailure = failure.message
+        case .success, .failure:
             if lastFailure != nil {
                 logger.notice("the cloud answers again")
                 recoveries.yield(loop.now)
             }
             lastFailure = nil
-        case .failure(let failure):
-            if lastFailure == nil { logger.warning("the cloud does not answer", metadata: ["cause": "\(failure)"]) }
-            lastFailure = failure.message
         }
     }
 

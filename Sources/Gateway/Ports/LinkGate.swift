@@ -20,6 +20,9 @@ package protocol LinkGate: Sendable {
     /// Returns once the meter's lease that this host is giving back is free for others. Takes a few seconds at most.
     /// May be called from anywhere.
     func givenBack(_ meter: MeterID) async
+    /// What this host may do in its zone. One that may only look gets no lease, and uses a meter without one where the
+    /// zone allows that and no other host has it.
+    var role: HostRole { get }
     /// The state of the lease, to show to people.
     func lease(of meter: MeterID) -> LeaseStatus
     /// How long to look for a granted meter that is not heard here: the former holder may learn of the grant only at
@@ -38,6 +41,9 @@ package enum LinkVerdict: Hashable, Sendable {
     case permitted(LinkPermission)
     /// Not now. The request stands, and is granted when it can be.
     case refused(LinkRefusal)
+    /// Not now, and not before this host has another token or the zone another policy: it may only look, and the zone is
+    /// `strict`.
+    case barred
     /// Close the channel now, then call `channelClosed`. The text is the cause, for people.
     case withdrawn(String)
 }

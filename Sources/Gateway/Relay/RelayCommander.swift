@@ -18,16 +18,19 @@ package struct RelayCommander: Sendable {
 
     /// - Parameter reference: as the person named the meter.
     /// - Returns: who did it, and what that host's own API answers; nil if no other host has the meter.
-    /// - Throws: in the holder's words, or that it was not done, or that nobody knows.
+    /// - Throws: `permission` for a host that may only look; in the holder's words, or that it was not done, or that
+    ///   nobody knows.
     package func order(
         _ action: RelayAction, of meter: MeterID, named reference: String
     ) async throws(GatewayError) -> (holder: String, result: String?)? {
         guard let lease = await keeper.leaseElsewhere(of: meter) else { return nil }
         let holder = lease.holderName ?? "another host"
+        guard await keeper.roleInZone == .full else { throw Self.mayOnlyLook(holder, reference) }
         let outcome: RelayOutcome
         do throws(SyncFailure) {
             outcome = try await link.command(newID(), action, of: lease.meter, token: lease.token)
         } catch {
+            if error.kind == .readOnly { throw Self.mayOnlyLook(holder, reference) }
             throw unknown("the cloud said nothing (\(error.message))", holder)
         }
         switch outcome {
@@ -41,6 +44,10 @@ package struct RelayCommander: Sendable {
                 .refused, "it was not done: \(why)", next: "meterctl who says who has the meter; then try again")
         case .timedOut(let why): throw unknown(why, holder)
         }
+    }
+
+    private static func mayOnlyLook(_ holder: String, _ reference: String) -> GatewayError {
+        .mayOnlyLook("it commands nothing at \(holder), which has \(reference)")
     }
 
     private func unknown(_ why: String, _ holder: String) -> GatewayError {

@@ -699,6 +699,7 @@ package actor DeviceSession {
         switch verdict {
         case .permitted(let permission): permitted(permission)
         case .refused(let refusal): refused(refusal)
+        case .barred: barred()
         case .withdrawn(let cause): withdrawn(cause)
         }
     }
@@ -740,6 +741,13 @@ package actor DeviceSession {
         }
     }
 
+    private func barred() {
+        guard machine.awaitsPermission || search != nil else { return }
+        claim.barred()
+        lastError = "this host may only look, and its zone lets nobody use a meter without a lease"
+        waits.endAll(with: .barred)
+    }
+
     private func withdrawn(_ cause: String) {
         lastError = cause
         let wasPermitted = claim.permission != nil
@@ -766,6 +774,9 @@ package actor DeviceSession {
 
     /// Who has the meter instead, if the gate has said so.
     var refusal: LinkRefusal? { claim.refusal }
+
+    /// Whether the gate gives no permission, as this host may only look.
+    var isBarred: Bool { claim.isBarred }
 
     /// What the gate says about the meter's lease, if there is a gate.
     var leaseStatus: LeaseStatus? { claim.lease }
@@ -969,6 +980,7 @@ package actor DeviceSession {
     private func wait(for goal: SessionWaits.Goal, _ time: Duration) async -> DataWait {
         guard !isShutDown else { return .shuttingDown }
         if let refusal = claim.lastWord { return .elsewhere(refusal) }
+        if claim.isBarred { return .barred }
         let number = waits.number()
         let timer = loop.schedule(at: loop.now + time) { [weak self] in
             self?.assumeIsolated { $0.waits.end(number, with: .timedOut) }

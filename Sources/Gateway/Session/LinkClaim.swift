@@ -13,6 +13,8 @@ final class LinkClaim {
     private(set) var permission: LinkPermission?
     /// Who has the meter instead, if the gate has said so.
     private(set) var refusal: LinkRefusal?
+    /// The gate gives no permission, as this host may only look.
+    private(set) var isBarred = false
     /// How to ask for the next permission.
     private var intent = LeaseIntent.resume
     /// A person wants the meter connected without asking the gate.
@@ -38,13 +40,13 @@ final class LinkClaim {
     /// Changes the gate, after detaching from the former one.
     func use(_ gate: (any LinkGate)?) {
         self.gate = gate
-        refusal = nil
+        (refusal, isBarred) = (nil, false)
     }
 
     func adopt(_ options: ConnectOptions, isPresent: Bool) {
         isExempt = options.isExempt
         patience = options.standsInLine ? .line : options.isTakeover ? .takeover : .none
-        refusal = nil
+        (refusal, isBarred) = (nil, false)
         // For a meter that is not here, the intent would lie in wait until everybody has forgotten it.
         intent = isPresent && asksFirst ? options.intent : .resume
     }
@@ -71,12 +73,14 @@ final class LinkClaim {
 
     func permitted(_ permission: LinkPermission) {
         self.permission = permission
-        refusal = nil
+        (refusal, isBarred) = (nil, false)
         // Its turn has come. If somebody has the meter after this, those who wait learn of it.
         patience = .none
     }
 
     func refused(_ refusal: LinkRefusal) { self.refusal = refusal }
+
+    func barred() { isBarred = true }
 
     /// The refusal that ends the waits for the meter, if there is one.
     var lastWord: LinkRefusal? { refusal.flatMap { patience.outlasts($0) ? nil : $0 } }
@@ -114,6 +118,16 @@ final class LinkClaim {
 }
 
 extension GatewayError {
+    /// The error for what a host may not do that may only look.
+    ///
+    /// - Parameter consequence: what is not done, as the end of a sentence.
+    package static func mayOnlyLook(_ consequence: String) -> GatewayError {
+        GatewayError(
+            .permission, "this host may only look, as its token is read-only, so \(consequence)",
+            next: "metercloud token create, on the cloud's machine, makes a token with which it may do more: meterctl "
+                + "cloud join URL --token-file FILE")
+    }
+
     /// The error, under `strict`, for a meter whose lease was not renewed for long.
     static func jeopardy(_ meter: MeterID, _ consequence: String) -> GatewayError {
         GatewayError(

@@ -43,6 +43,8 @@ extension DeviceSession {
         case disconnected
         /// Another host has the meter, and nobody here stands in line for it.
         case elsewhere(LinkRefusal)
+        /// This host may only look, and its zone is `strict`.
+        case barred
         /// The system does not let this program open the link. Waiting would not change that.
         case forbidden(ChannelFailure)
         /// The meter was granted, but not heard here in this time. The lease was given back.

@@ -29,10 +29,12 @@ export function hostView(place) {
     }
     rows.push(["Zone", membership.zone ?? "–"], ["Cloud", membership.urls.join(", ")],
       ["Connection", membership.connected ? "Reached" : "Not reached"], ["Policy", membership.policy ?? "–"]);
+    const mayOnlyLook = membership.role === "readOnly";
+    if (mayOnlyLook) rows.push(["Rights", "This host may only look: its token is read-only"]);
     if (sync) {
       const last = sync.result;
       rows.push(["Sync", sync.halt ? `Halted: ${sync.halt}` : sync.mode],
-        ["To be told", sync.pending === 0 ? "Nothing" : `${sync.pending} changes`],
+        ["To be told", sync.pending === 0 ? "Nothing" : `${sync.pending} changes${mayOnlyLook ? ", which stay here" : ""}`],
         ["Last run", last ? `${last.end}, took ${last.duration_ms < 1000 ? `${last.duration_ms} ms` : span(last.duration_ms)}` : "–"]);
       if (sync.held_back > 0) rows.push(["Waiting for room", `${sync.held_back} records${sync.full ? `: ${sync.full}` : ""}`]);
       if (sync.parked > 0) rows.push(["Set aside", `${sync.parked} records that this version does not know`]);

@@ -166,7 +166,8 @@ export function actions(current) {
     const isElse = isElsewhere(meter.lease);
     setAttribute(element, "hidden", !state.session.may_change);
     setAttribute(connect, "hidden", meter.wanted || isElse);
-    setAttribute(takeOver, "hidden", !isElse);
+    // A host that may only look takes nothing from others.
+    setAttribute(takeOver, "hidden", !isElse || Boolean(meter.lease?.read_only));
     setAttribute(disconnect, "hidden", !meter.wanted);
     setAttribute(connect, "aria-label", `Connect ${name}`);
     setAttribute(takeOver, "aria-label", `Take over ${name}`);

@@ -73,7 +73,8 @@ export function recordingsPanel(id) {
     const lease = id ? state.meters.get(id)?.lease : undefined;
     const holder = lease?.state === "elsewhere" ? lease.holder_id : undefined;
     isRunning = recordings.some((one) => one.state === "running" && (one.mine || one.host_id === holder));
-    setAttribute(form, "hidden", !state.session.may_change);
+    const isForeign = Boolean(holder) && Boolean(lease.read_only);
+    setAttribute(form, "hidden", !state.session.may_change || isForeign);
     for (const part of [label, name, start]) setAttribute(part, "hidden", isRunning);
     setAttribute(stop, "hidden", !isRunning);
     const text = JSON.stringify(recordings);

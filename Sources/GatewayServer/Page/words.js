@@ -87,7 +87,9 @@ export function leaseWords(lease, passed) {
     case "held": return `This host holds it${left}${line}`;
     case "jeopardy": return `This host holds it, and cannot renew${left}${line}`;
     case "lost": return "The lease could not be renewed; the link is kept";
-    case "unleased": return lease.holder ? `Used without a lease; ${holder} has it` : "Used without a lease: no cloud is reached";
+    case "unleased":
+      if (lease.holder) return `Used without a lease; ${holder} has it`;
+      return `Used without a lease: ${lease.read_only ? "this host may only look" : "no cloud is reached"}`;
     case "elsewhere": return `${holder} holds it${left}${line}`;
     case "waiting": return `${holder} holds it, this host waits${left}${line}`;
     case "expired": return `${holder} held it and is not heard of any more`;

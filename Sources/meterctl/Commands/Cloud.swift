@@ -113,6 +113,11 @@ struct Cloud: AsyncParsableCommand {
                 add("pin", status.pin)
                 add("connected", status.connected ? "yes" : "no")
                 add("policy", status.policy)
+                if let role = status.role {
+                    add(
+                        "may",
+                        role == HostRole.readOnly.rawValue ? "only look: its token is read-only" : "do everything")
+                }
                 add("clock", status.clock_offset_ms.map { SyncText.clock(aheadBy: $0) })
             }
             if let serving = status.serving { add("serving", serving) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import MeterModel
 import ProgramKit
 
 struct Set: AsyncParsableCommand {
@@ -29,6 +30,15 @@ struct Set: AsyncParsableCommand {
         let body: SettingsBody = try await daemon.client.call(
             .patch, meterPath(meter, "/settings"), body: SettingsBody(settings: settings))
         try printSettings(body.settings, json: json)
+        await sayWhereItStays()
+    }
+
+    /// Other hosts do not hear of it from one that may only look.
+    private func sayWhereItStays() async {
+        // The setting is in force, whatever the answer.
+        let cloud: CloudStatus? = try? await daemon.client.call(.get, "/v1/cloud")
+        guard cloud?.role == HostRole.readOnly.rawValue else { return }
+        Terminal.talk("this host may only look, so this stays here until it joins the cloud with another token")
     }
 }
 

@@ -104,7 +104,8 @@ struct Checkup {
                 "cloud", .problem, cloud.error ?? "the zone \(zone) is joined, but its events do not come",
                 next: "meterctl sync status shows how it goes; the host works on without it")
         }
-        return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)")
+        let role = cloud.role == HostRole.readOnly.rawValue ? ", which may only look" : ""
+        return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)\(role)")
     }
 
     /// Leases need no clock, and settings are corrected, but what people see is wrong all the same.

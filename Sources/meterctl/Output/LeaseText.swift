@@ -22,7 +22,9 @@ enum LeaseText {
             case .jeopardy: "jeopardy\(rest)"
             case .waiting: "waiting for \(holder)\(rest)"
             case .expired: "\(holder) expired"
-            case .unleased: lease.holder.map { "unleased, \($0) has it" } ?? "unleased"
+            case .unleased:
+                lease.holder.map { "unleased, \($0) has it" }
+                    ?? (lease.read_only == true ? "unleased, read-only" : "unleased")
             case .none, .requesting, .lost: lease.state.rawValue
             }
         return Table.Cell(text, colour(of: lease.state.rawValue))

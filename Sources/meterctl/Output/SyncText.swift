@@ -33,7 +33,7 @@ enum SyncText {
         add("mode", mode(status) + (status.again ? ", and another run after this one" : ""))
         add(
             "to tell",
-            "\(status.pending) changes" + (status.parked > 0 ? ", \(status.parked) parked: meterctl sync parked" : ""))
+            waiting(status) + (status.parked > 0 ? ", \(status.parked) parked: meterctl sync parked" : ""))
         if status.held_back > 0 {
             add("no room for", "\(status.held_back) records, which wait here" + fullness(status))
         }
@@ -58,6 +58,13 @@ enum SyncText {
             "\(counters.runs) runs, \(counters.complete) complete, \(counters.failed) failed, "
                 + "\(counters.cancelled) cancelled, \(counters.pages) pages, \(counters.batches) batches")
         return table
+    }
+
+    /// `12 changes`, and what they wait for if this host may only look.
+    private static func waiting(_ status: SyncStatusBody) -> String {
+        let changes = "\(status.pending) changes"
+        guard status.role == HostRole.readOnly.rawValue, status.pending > 0 else { return changes }
+        return "\(changes), which stay here: this host may only look, until it joins with another token"
     }
 
     private static func fullness(_ status: SyncStatusBody) -> String {

@@ -76,7 +76,7 @@ actor MeterDriver {
             link.isUp = true
             links[meter] = link
             if !wasUp { gate.linkUp(meter) }
-        case .refused: break
+        case .refused, .barred: break
         case .withdrawn where usesOn: break
         case .withdrawn:
             (link.permit, link.isUp) = (nil, false)

@@ -21,6 +21,9 @@ final class SimulatedRelay: Sendable {
         /// Claims that are granted, and of which the holder hears only after this time.
         var claimDelay: (@Sendable () async -> Void)?
         var losesClaims = false
+        /// Hosts that may only look.
+        var barred: Set<HostID> = []
+        var orderCount = 0
         var answersSlowly: [CheckedContinuation<Void, Never>]?
     }
 
@@ -40,6 +43,12 @@ final class SimulatedRelay: Sendable {
     func listen(_ host: HostID, _ hear: @escaping @Sendable (CloudEvent) async -> Void) {
         state.withLock { $0.listeners[host] = hear }
     }
+
+    /// A host may only look from now on.
+    func bar(_ host: HostID) { state.withLock { _ = $0.barred.insert(host) } }
+
+    /// Commands that reached the cloud.
+    var orderCount: Int { state.withLock { $0.orderCount } }
 
     /// The answers to claims get lost from now on.
     func loseClaims() { state.withLock { $0.losesClaims = true } }
@@ -118,6 +127,11 @@ final class SimulatedRelay: Sendable {
         func command(
             _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
         ) async throws(SyncFailure) -> RelayOutcome {
+            let isBarred = relay.state.withLock { state in
+                state.orderCount += 1
+                return state.barred.contains(host)
+            }
+            if isBarred { throw SyncFailure(.readOnly, "this host may only look") }
             guard let record = relay.zone.record(of: meter), record.token == token, let holder = record.holder?.host
             else { return .notDone("the meter has changed hands") }
             let command = RelayCommand(

@@ -31,6 +31,8 @@ extension Simulator {
         case .withdraw(let cause): withdraw(index, meter, cause)
         case .joinQueue: send(.enqueue(meter: meter), from: index)
         case .leaveQueue: send(.leaveQueue(meter: meter), from: index)
+        // No host of these worlds is one that may only look.
+        case .refuse, .bar: judge.object("\(hosts[index].name) does without a lease of meter \(meter)")
         case .none: break
         }
     }
@@ -80,6 +82,8 @@ extension Simulator {
         case .takenOver: coverage.note(.withdrawnTakenOver)
         case .hardStop: coverage.note(.withdrawnHardStop)
         case .unknown: coverage.note(.withdrawnUnknown)
+        // No host of these worlds is one that may only look.
+        case .barred: judge.object("\(hosts[index].name) may only look")
         }
         if scenario.kind == .oneLoss, cause == .hardStop {
             judge.object("\(hosts[index].name) lost the lease of meter \(meter) to one lost message")

@@ -83,6 +83,7 @@ final class MeterUser: @unchecked Sendable {
         case .refused(let refusal):
             world.coverage.note(.refusal)
             world.note("\(name): \(meter) is refused: \(refusal.reason)")
+        case .barred: world.note("\(name): \(meter) is for looking at only")
         case .withdrawn(let why): withdrawn(why)
         }
     }

@@ -2,10 +2,11 @@
 
 import datetime
 import json
+import os
 import signal
 import time
 
-from cluster import METER, SOON, Cluster, Failure, joined, wait
+from cluster import METER, SOON, Cluster, Failure, joined, seen, wait
 
 SHORT = '[cloud]\nlease-ttl = "30s"\n'
 WATCHERS = ("attic", "bench", "cellar")
@@ -153,6 +154,71 @@ def kept_to_itself(cluster: Cluster):
     return None
 
 
+def only_looking(cluster: Cluster):
+    """A host with a read-only token sees everything and changes nothing: it is told so at once, and its sync is healthy."""
+    a, b = joined(cluster)
+    token = f"{cluster.folder}/look.token"
+    made = cluster.cloud.administer("token", "create", "--enrolment", "--read-only", "--output", token)
+    if os.path.getsize(token) == 0:
+        raise Failure(f"no token: {made}")
+    full, cluster.token_file = cluster.token_file, token
+    c = cluster.host("gamma")
+    c.join()
+    cluster.token_file = full
+    # A meter that no other host has is its own affair.
+    c.must("connect", cluster.meter(), "--model", "um25c", "--id", METER, "--timeout", f"{SOON}s")
+    lease = c.json("status", METER)["lease"]
+    if lease["state"] != "unleased" or not lease["read_only"] or a.lease(METER).get("holder"):
+        raise Failure(f"it uses a free meter as {lease}, and others see {a.lease(METER)}")
+    c.must("disconnect", METER)
+    a.must("connect", METER)
+    sees(c, "attic")
+    watching = c.begin("watch", METER, "--json")
+    wait("it knows that it may only look", lambda: c.json("cloud", "status").get("role") == "readOnly", SOON)
+    before = (holder(a), a.setting(METER, "name"), len(a.json("record", "list")["recordings"]))
+    for words in (("connect", METER, "--takeover", "--yes"), ("connect", METER, f"--queue={SOON}s", "--yes"),
+                  ("command", METER, "screen-timeout", "1"), ("record", "start", METER)):
+        began = time.monotonic()
+        refused = c.ctl(*words)
+        if refused.status != 6 or "may only look" not in refused.err or "attic" not in refused.err:
+            raise Failure(f"{words}: {refused}")
+        if "metercloud token create" not in refused.err:
+            raise Failure(f"{words}: what to do is not said: {refused.err}")
+        if time.monotonic() - began > 3:
+            raise Failure(f"{words}: refused after {time.monotonic() - began:.1f} s")
+    if (refused := c.ctl("cloud", "retire", "bench", "--yes")).status != 6 or "may only look" not in refused.err:
+        raise Failure(f"it retires a host: {refused}")
+    if "may only look" not in c.must("set", METER, "name=of gamma").err:
+        raise Failure("set does not say that it stays there")
+    b.must("set", METER, "notes=of bench")
+    seen(c, "notes", "of bench")
+    c.must("sync", "now")
+    sync = c.json("sync", "status")
+    if sync["role"] != "readOnly" or sync["pending"] == 0 or sync["error"] or sync["halt"] or sync["parked"]:
+        raise Failure(f"its sync: {sync}")
+    if "this host may only look" not in c.must("sync", "status").out:
+        raise Failure("sync status does not say why its changes wait")
+    if "only look" not in c.must("cloud", "status").out:
+        raise Failure("cloud status does not say that it may only look")
+    if not any(row["state"] == "held" and row["holder"] == "attic" for row in c.json("who")["leases"]):
+        raise Failure("it does not see who has the meter")
+    watched = lines(watching.interrupt())
+    if not watched or changes([line["measured_by"] for line in watched]) != ["attic"]:
+        raise Failure(f"it watched {len(watched)} readings")
+    if (after := (holder(a), a.setting(METER, "name"), len(a.json("record", "list")["recordings"]))) != before:
+        raise Failure(f"something changed: {before}, then {after}")
+
+    # With another token its changes go their way.
+    c.must("cloud", "leave")
+    c.join()
+    seen(a, "name", "of gamma")
+    return f"{len(watched)} readings watched"
+
+
+def holder(host):
+    return host.lease(METER).get("holder")
+
+
 def nobody_watches(cluster: Cluster):
     """Nothing is sent while nobody watches, and a last look ends by itself."""
     a, b = joined(cluster)
@@ -180,5 +246,5 @@ def relayed(cluster):
 
 CASES = [
     watched_from_afar, paused_holder_paints_nothing, cloud_restarted_while_watched, commanded_from_afar, kept_to_itself,
-    nobody_watches,
+    only_looking, nobody_watches,
 ]

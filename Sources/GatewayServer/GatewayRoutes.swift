@@ -13,11 +13,11 @@ package struct GatewayRoutes: Sendable {
     package init(
         meters: MeterRoutes, metrics: MetricsRoute, live: LiveRoutes, broker: BrokerRoutes, leases: LeaseRoutes,
         sync: SyncRoutes, parked: ParkedRoutes, history: HistoryRoutes, series: SeriesRoutes,
-        recordings: RecordingRoutes, joining: any CloudJoining
+        recordings: RecordingRoutes, log: MeterLogRoutes, joining: any CloudJoining
     ) {
         self.meters = meters
         self.metrics = metrics
-        topics = [live, broker, leases, sync, parked, history, series, recordings]
+        topics = [live, broker, leases, sync, parked, history, series, recordings, log]
         self.joining = joining
     }
 

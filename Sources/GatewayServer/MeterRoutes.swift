@@ -107,7 +107,7 @@ package struct MeterRoutes: Sendable {
             let reference = try Self.reference(in: context)
             let command = MeterCommand(kind, body.number)
             if try await zone.order(.command(command), of: reference) == nil {
-                try await directory.session(reference).perform(command)
+                try await directory.command(command, reference, by: .person)
             }
             return try JSON.response(await zone.status(of: reference))
         }

@@ -31,7 +31,11 @@ package struct RecordingRoutes: RouteGroup {
                 return try JSON.response(try Self.body(done))
             }
             let meter = try await directory.session(reference).id
-            let recording = try await recordings.start(meter, name: body.name)
+            let action = RelayAction.startRecording(name: body.name)
+            let recording = try await directory.log.logging("\(action)", of: meter, by: .person) {
+                () throws(GatewayError) in
+                try await recordings.start(meter, name: body.name)
+            }
             return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
         }
         api.delete("meters/:meter/recording") { _, context in
@@ -40,7 +44,9 @@ package struct RecordingRoutes: RouteGroup {
                 return try JSON.response(try Self.body(done))
             }
             let meter = try await directory.session(reference).id
-            let recording = try await recordings.stop(meter)
+            let recording = try await directory.log.logging(
+                "\(RelayAction.stopRecording)", of: meter, by: .person
+            ) { () throws(GatewayError) in try await recordings.stop(meter) }
             return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
         }
         api.get("recordings") { request, _ in

@@ -1,4 +1,7 @@
+import Gateway
+import GatewayAPI
 package import Hummingbird
+import MeterModel
 
 /// Routes on one topic, which add themselves below `/v1` on the control socket.
 package protocol RouteGroup: Sendable {
@@ -28,6 +31,18 @@ extension Request {
             throw HTTPError(.badRequest, message: "\(name) cannot be \"\(text)\"; it takes true or false")
         }
         return flag
+    }
+
+    /// A moment in the query, if given: RFC 3339, or milliseconds since 1970.
+    func time(_ name: String) throws -> WallTime? {
+        guard let text = uri.queryParameters[name[...]] else { return nil }
+        if let time = WallTime(String(text)) { return time }
+        guard let number = Int64(text) else {
+            throw GatewayError(
+                .badRequest, "\(name) cannot be \"\(text)\"",
+                next: "it takes a time such as 2026-11-21T13:40:05Z, or milliseconds since 1970")
+        }
+        return WallTime(millisecondsSince1970: number)
     }
 }
 

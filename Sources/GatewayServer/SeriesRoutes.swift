@@ -56,18 +56,6 @@ extension SeriesBody {
 }
 
 extension Request {
-    /// A moment in the query, if given: RFC 3339, or milliseconds since 1970.
-    fileprivate func time(_ name: String) throws -> WallTime? {
-        guard let text = uri.queryParameters[name[...]] else { return nil }
-        if let time = WallTime(String(text)) { return time }
-        guard let number = Int64(text) else {
-            throw GatewayError(
-                .badRequest, "\(name) cannot be \"\(text)\"",
-                next: "it takes a time such as 2026-11-21T13:40:05Z, or milliseconds since 1970")
-        }
-        return WallTime(millisecondsSince1970: number)
-    }
-
     /// The comma-separated keys in `quantities`, if given.
     fileprivate func quantities() throws -> [Quantity]? {
         guard let text = uri.queryParameters["quantities"] else { return nil }

@@ -28,6 +28,7 @@ extension MeterStore: SpaceRepository {
             ("overwritten settings", ("history", former)),
             ("settings that were set aside", ("aside_register", value)),
             ("settings that were refused", ("parked", "length(CAST(raw AS BLOB)) + length(reason) + 80")),
+            ("the meters' log", ("meter_log", "length(CAST(what || ifnull(detail, '') AS BLOB)) + 150")),
             ("minutes and hours", ("sample_tier WHERE tier <> \(SampleTier.second.rawValue)", "length(bytes) + 40")),
         ]
     }

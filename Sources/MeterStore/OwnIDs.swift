@@ -5,7 +5,7 @@ import SettingsCore
 
 /// Takes over ids that only one host can issue. These contain its id; those that were issued under the host's name, or
 /// under the id of the machine that the file was copied from, become this host's own, together with the wish for the
-/// meter, its readings, and a copy of its settings that keeps their stamps.
+/// meter, its readings, its log, and a copy of its settings that keeps their stamps.
 ///
 /// The old settings stay as they are: another host of the same name, or an older version, may still use them.
 enum OwnIDs {
@@ -32,6 +32,7 @@ enum OwnIDs {
         }
         try db.execute(sql: "UPDATE meter SET id = ? WHERE id = ?", arguments: both)
         try db.execute(sql: "UPDATE OR IGNORE meter_ref SET id = ? WHERE id = ?", arguments: both)
+        try db.execute(sql: "UPDATE meter_log SET meter = ? WHERE meter = ?", arguments: both)
         try db.execute(sql: "UPDATE former_id SET id = ? WHERE id = ?", arguments: both)
         try db.execute(sql: "INSERT OR REPLACE INTO former_id (id, former) VALUES (?, ?)", arguments: both)
         for type in [RecordType.deviceSettings, .meterAlias] {

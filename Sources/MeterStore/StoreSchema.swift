@@ -61,6 +61,7 @@ enum StoreSchema {
         migrator.registerMigration("12 the kind of link asked for", foreignKeyChecks: .immediate) { db in
             try db.execute(sql: "ALTER TABLE meter ADD COLUMN preferred_transport TEXT")
         }
+        migrator.registerMigration("13 the meters' log", foreignKeyChecks: .immediate, migrate: createLogTable)
         return migrator
     }
 
@@ -165,6 +166,13 @@ enum StoreSchema {
             ]
         ),
         ("progress", ["type", "token", "is_refetching", "cursor", "refetch"]),
+        (
+            "meter_log",
+            [
+                "number", "meter", "kind", "what", "detail", "author", "author_name", "token", "last_token", "count",
+                "first_ms", "last_ms", "boot", "first_since_boot_ms", "last_since_boot_ms",
+            ]
+        ),
     ]
 
     private static let stampColumns = ["stamp_ms", "stamp_counter", "stamp_host"]

@@ -14,6 +14,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     private var blocks: [TierPlace: SampleBucketBlock] = [:]
     private var date: BelievedDate?
     private var running: [RecordingID: Recording] = [:]
+    private var logLines: [Int64: StoredLogLine] = [:]
     /// How often `append` was called, including failed calls.
     package private(set) var appendCount = 0
     /// How often single readings were requested.
@@ -74,7 +75,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     package func prune(before cutoff: WallTime, maxBytes: Int64) throws(StoreError) -> Int {
         try checkWritable()
         let countBefore = sampleCount
-        chunks.removeAll { $0.last < cutoff && !isSpared($0, cutoff) }
+        chunks.removeAll { $0.last < cutoff && !isSpared($0.first...max($0.first, $0.last), cutoff) }
         var byOldest = chunks.indices.sorted { chunks[$0].first > chunks[$1].first }
         var surplus: Set<Int> = []
         var size = chunks.reduce(Int64(0)) { $0 + Int64($1.bytes.count) }
@@ -109,6 +110,52 @@ extension InMemoryMeterStore: RecordingRepository {
     package func forget(_ recording: RecordingID) throws(StoreError) {
         try checkWritable()
         running[recording] = nil
+    }
+}
+
+extension InMemoryMeterStore: LogRepository {
+    package func lastLogNumber() -> Int64 { logLines.keys.max() ?? 0 }
+
+    package func endHoldings(_ end: LogHolding.End) throws(StoreError) {
+        try checkWritable()
+        for (number, line) in logLines {
+            guard case .held(var holding) = line.entry.event, holding.end == nil else { continue }
+            holding.end = end
+            logLines[number]?.entry.event = .held(holding)
+        }
+    }
+
+    package func keepLog(_ lines: [StoredLogLine], countMax: Int) throws(StoreError) {
+        try checkWritable()
+        if let bad = lines.first(where: { MeterID($0.meter.description) != $0.meter }) {
+            throw StoreError(
+                .system, "the meter \"\(bad.meter)\" cannot be kept: its name does not read back as the same")
+        }
+        for line in lines { logLines[line.number] = line }
+        for meter in Set(lines.map(\.meter)) {
+            let numbers = logLines.values.filter { $0.meter == meter }.map(\.number).sorted()
+            for number in numbers.dropLast(countMax) { logLines[number] = nil }
+        }
+    }
+
+    package func log(of meters: [MeterID], limit: Int) -> [StoredLogLine] {
+        logLines.values.filter { meters.contains($0.meter) }.sorted { $0.number < $1.number }.suffix(limit)
+    }
+
+    package func pruneLog(before cutoff: WallTime) throws(StoreError) -> Int {
+        try checkWritable()
+        let old = logLines.values.filter { line in
+            let (first, last) = (line.entry.first.wall, line.entry.last.wall)
+            return max(first, last) < cutoff && !line.entry.isOpen
+                && !isSpared(min(first, last)...max(first, last), cutoff)
+        }
+        for line in old { logLines[line.number] = nil }
+        return old.count
+    }
+
+    package func deleteLog(of meter: MeterID) throws(StoreError) {
+        try checkWritable()
+        logLines = logLines.filter { $0.value.meter != meter }
     }
 }
 
@@ -196,9 +243,10 @@ extension InMemoryMeterStore: RetentionRepository {
         chunks.filter { $0.last > time }.map { max($0.first, time + .milliseconds(1)) }.min()
     }
 
-    private func isSpared(_ chunk: SampleChunk, _ cutoff: WallTime) -> Bool {
+    private func isSpared(_ span: ClosedRange<WallTime>, _ cutoff: WallTime) -> Bool {
         (date?.doubts ?? []).contains { doubt in
-            doubt.first <= chunk.last && chunk.first <= doubt.last && (doubt.confirmed.map { $0 >= cutoff } ?? true)
+            doubt.first <= span.upperBound && span.lowerBound <= doubt.last
+                && (doubt.confirmed.map { $0 >= cutoff } ?? true)
         }
     }
 }

@@ -10,6 +10,18 @@ package enum RelayAction: Hashable, Sendable {
     case unknown(String)
 }
 
+/// As people type it.
+extension RelayAction: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .command(let command): command.description
+        case .startRecording(let name): name.map { "record start \"\($0)\"" } ?? "record start"
+        case .stopRecording: "record stop"
+        case .unknown(let kind): kind
+        }
+    }
+}
+
 /// A command on its way to the host that has the meter.
 package struct RelayCommand: Hashable, Sendable {
     package var id: RequestID

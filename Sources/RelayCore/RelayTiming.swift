@@ -16,4 +16,9 @@ package enum RelayTiming {
     package static let actingTime = Duration.seconds(5)
     /// The age of a reading is at most this; a batch waits for a cloud no longer than a few seconds.
     package static let ageMax = Duration.seconds(60)
+    /// Most lines of a meter's log that a host tells others, the newest.
+    package static let logLinesMax = 500
+    /// Most bytes of them: the sum of their texts, and `logLineBytes` for each.
+    package static let logBytesMax = 131_072
+    package static let logLineBytes = 160
 }

@@ -31,6 +31,8 @@ actor CloudMember: CloudJoining {
         var relay: Configuration.Relay
         /// What other hosts may have this one do.
         var actions: RelayedActions
+        /// What happens to the meters.
+        var log: LogKeeper
         /// The date from which ages count.
         var calendar: RetentionCalendar
         var timing: SyncTiming
@@ -210,7 +212,7 @@ actor CloudMember: CloudJoining {
             identity: dependencies.identity, authority: client, hostPolicy: dependencies.configuration.policy,
             zonePolicy: policy ?? .keep, timeToLive: dependencies.configuration.timeToLive,
             tokens: await tokens(in: membership.zone), loop: dependencies.loop, rng: SystemRandomNumberGenerator(),
-            logger: logger)
+            logger: logger, log: dependencies.log)
         let uplink = RelayUplink(
             link: client, keeper: keeper, shares: dependencies.relay.shares, loop: dependencies.loop, logger: logger
         ) { [directory = dependencies.directory] in await directory.session(of: $0)?.relaySource }
@@ -218,7 +220,7 @@ actor CloudMember: CloudJoining {
             link: client, host: dependencies.identity.host, loop: dependencies.loop, logger: logger)
         let servant = RelayServant(
             link: client, keeper: keeper, isAllowed: dependencies.relay.takesCommands, loop: dependencies.loop,
-            logger: logger, act: dependencies.actions.perform)
+            logger: logger, log: dependencies.log, act: dependencies.actions.perform)
         let commander = RelayCommander(link: client, keeper: keeper) {
             var rng = SystemRandomNumberGenerator()
             return RequestID(using: &rng)

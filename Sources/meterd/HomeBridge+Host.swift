@@ -88,8 +88,7 @@ extension RequestOutcome {
             case .disconnect:
                 self = .done(state: try await directory.disconnect(reference).state)
             case .command(let command):
-                let session = try await directory.session(reference)
-                try await session.perform(command)
+                let session = try await directory.command(command, reference, by: .broker)
                 self = .done(state: await session.status().state)
             }
         } catch {

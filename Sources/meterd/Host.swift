@@ -23,6 +23,7 @@ struct Host {
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
     let recordings: RecordingService
+    let log: LogKeeper
     let settings: SettingsService
     let rebuild: RebuildService
     let directory: MeterDirectory
@@ -31,6 +32,8 @@ struct Host {
     /// Nil if this host uses no broker.
     let bridge: HomeBridge?
     private let name: String
+    /// Of this run, for other hosts.
+    private let identity: LeaseKeeper.Identity
     private let loop: IOLoop
     private let logger: Logger
 
@@ -64,6 +67,9 @@ struct Host {
         recordings = RecordingService(
             host: store.identity.host, repository: store, settings: settings, loop: loop,
             saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
+        log = LogKeeper(
+            repository: store, calendar: calendar, loop: loop, flushInterval: configuration.flushInterval,
+            logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         let ports = PortWatcher(
             scanner: makeScanner(store.identity.host), clock: ContinuousClock(),
@@ -71,9 +77,10 @@ struct Host {
         directory = MeterDirectory(
             dependencies: MeterDirectory.Dependencies(
                 loop: loop, opener: Self.openers(on: loop, ports, radios), ports: ports, radios: radios,
-                repository: store, settings: settings, recorder: recorder, recordings: recordings,
+                repository: store, settings: settings, recorder: recorder, recordings: recordings, log: log,
                 hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() }),
             logger: logger)
+        identity = try await Self.identity(name: name, in: store)
         let fetched = FetchedOnce()
         rebuild = RebuildService(
             settings: settings, wallNow: { LinuxClock.wallNow }, hasFetched: { fetched.isTrue }, logger: logger)
@@ -81,9 +88,9 @@ struct Host {
             CloudMember.Dependencies(
                 store: store, settings: settings, rebuild: rebuild, fetched: fetched, directory: directory, loop: loop,
                 file: MembershipFile(path: "\(configuration.stateDirectory)/cloud.json"),
-                identity: try await Self.identity(name: name, in: store), machine: machine.digest,
+                identity: identity, machine: machine.digest,
                 configuration: configuration.cloud, relay: configuration.relay,
-                actions: RelayedActions(directory: directory, recordings: recordings), calendar: calendar,
+                actions: RelayedActions(directory: directory, recordings: recordings), log: log, calendar: calendar,
                 timing: configuration.sync),
             logger: logger)
         zone = ZoneMeters(
@@ -152,6 +159,7 @@ struct Host {
         // Before any meter is taken up: a member of a cloud must not use one without asking.
         try await member.restore()
         try await recordings.restore()
+        try await log.restore()
         try await directory.restore()
         for port in configuration.ports { try await directory.declare(port.declared, wanted: port.connects) }
         for port in declared { try await directory.declare(port, wanted: wanted) }
@@ -184,18 +192,26 @@ struct Host {
             history: HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
             series: SeriesRoutes(directory: directory, series: series),
             recordings: RecordingRoutes(
-                directory: directory, zone: zone, recordings: recordings, series: series), joining: member)
+                directory: directory, zone: zone, recordings: recordings, series: series),
+            log: MeterLogRoutes(log: zoneLog), joining: member)
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         return [
             .init(service: FinishingService(body: recorder.run, finish: recorder.finish)),
             .init(service: FinishingService(body: recordings.run, finish: recordings.finish)),
+            .init(service: FinishingService(body: log.run, finish: log.finish)),
             .init(service: server.application(onRunning: onRunning)),
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
             .init(service: LiveService(live: live, page: page)),
         ] + (bridge.map { [.init(service: FinishingService(body: $0.run, finish: $0.finish))] } ?? [])
+    }
+
+    private var zoneLog: ZoneLog {
+        ZoneLog(
+            keeper: log, directory: directory, settings: settings, host: identity, shares: configuration.relay.shares,
+            now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) })
     }
 
     private func brokerStatus() async -> BrokerStatus {

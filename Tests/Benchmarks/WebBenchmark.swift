@@ -37,8 +37,9 @@ enum WebBenchmark {
     /// Everything that a first visit loads, one file after the other over one connection.
     private static func visit(_ url: String) async throws {
         let files = [
-            "", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "login.js",
-            "meter.js", "meters.js", "recordings.js", "words.js", "lib/dygraph.js", "lib/dygraph.css", "v1/session",
+            "", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "log.js",
+            "login.js", "meter.js", "meters.js", "recordings.js", "words.js", "lib/dygraph.js", "lib/dygraph.css",
+            "v1/session",
             "v1/status",
         ]
         var (bytes, times) = (0, [Double]())

@@ -208,6 +208,25 @@ struct RadiosTests {
         }
     }
 
+    /// It begins to search only once somebody follows, so that no step comes before.
+    @Test func steps_areToldToWhoeverFollows() async throws {
+        var timing = AdapterTiming()
+        timing.silenceLimitNever = .milliseconds(20)
+        let remedies = Mutex<[AdapterRemedy]>([])
+        try await withRadios([0: adapter(hearing: false)], timing: timing, search: .onDemand) { bench in
+            _ = try await bench.status { $0.state == .idle }
+            await bench.radios.follow {
+                RadioDemand(missing: [.ble: 1])
+            } remedied: { remedy in
+                remedies.withLock { $0.append(remedy) }
+            }
+            let status = try await bench.status { $0.state == .failed }
+            let told = remedies.withLock { $0 }
+            #expect(told.map(\.words) == ["discovery is restarted", "the adapter is switched off and on"])
+            #expect(told.allSatisfy { "\($0.adapter)" == status.address && $0.cause.contains("heard no device") })
+        }
+    }
+
     @Test func muteAdapter_isLookedAfter() async throws {
         var timing = AdapterTiming()
         timing.answerLimit = .milliseconds(5)
@@ -300,6 +319,8 @@ struct RadiosTests {
             #expect(!before.contains(0x0023))
             await bench.radios.follow {
                 RadioDemand(missing: isMissing.withLock { $0 } ? [.ble: 1] : [:])
+            } remedied: {
+                _ in
             }
             isMissing.withLock { $0 = true }
             await bench.radios.demandChanged()

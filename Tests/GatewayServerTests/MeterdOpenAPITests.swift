@@ -83,6 +83,7 @@ struct MeterdOpenAPITests {
 
         #expect(values("ErrorBody", "properties", "code") == ErrorCode.allCases.map(\.rawValue))
         #expect(values("LeaseStatus", "properties", "state") == LeaseStatus.State.allCases.map(\.rawValue))
+        #expect(values("LogBody", "properties", "others") == LogBody.Others.allCases.map(\.rawValue))
         #expect(values("AdapterStatus", "properties", "state") == AdapterStatus.State.allCases.map(\.rawValue))
         // The last of them is null.
         let agents = PairingStatus.Agent.allCases.map(\.rawValue)
@@ -113,7 +114,7 @@ struct MeterdOpenAPITests {
             history: HistoryRoutes(directory: bench.directory, settings: bench.settings, rebuild: rebuild),
             series: SeriesRoutes(directory: bench.directory, series: series),
             recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: series),
-            joining: ScriptedJoining())
+            log: MeterLogRoutes(log: bench.zoneLog()), joining: ScriptedJoining())
     }()
 
     /// One of each body, with all of its fields.
@@ -167,6 +168,12 @@ struct MeterdOpenAPITests {
                 "HistoryLine",
                 HistoryLine(key: "k", old: nil, new: nil, deleted: false, written: author, overwritten: author)
             ),
+            (
+                "LogLineBody",
+                LogLineBody(
+                    kind: "state", at: "a", until: nil, age_ms: 1, count: 1, mine: true, host_time: "h", what: "w")
+            ),
+            ("LogBody", LogBody(meter: "m", log: [], others: .none)),
             ("HistoryBody", HistoryBody(meter: "m", history: [])), ("BrokerStatus", BrokerStatus()),
             ("WhoEntry", WhoEntry(meter: "m", state: "held", mine: true)),
             ("WhoBody", WhoBody(joined: true, leases: [])),

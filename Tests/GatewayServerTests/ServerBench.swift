@@ -24,6 +24,8 @@ struct ServerBench {
     let settings: SettingsService
     let recorder: SampleRecorder
     let recordings: RecordingService
+    /// What happened to the meter.
+    let happened: LogKeeper
     let directory: MeterDirectory
     let routes: MeterRoutes
 
@@ -37,9 +39,10 @@ struct ServerBench {
         recordings = RecordingService(
             host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), repository: store, settings: settings, loop: loop,
             logger: log.logger)
+        happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
-            settings: settings, recorder: recorder, recordings: recordings, hostID: "pi",
+            settings: settings, recorder: recorder, recordings: recordings, log: happened, hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) })
         directory = MeterDirectory(dependencies: dependencies, logger: log.logger)
         routes = MeterRoutes(
@@ -47,6 +50,17 @@ struct ServerBench {
         ) {
             recorder.status(path: "/var/lib/meterd/meterd.sqlite")
         }
+    }
+
+    /// The log of this host and, if there is a link, of others.
+    func zoneLog(shares: Bool = true, link: (any LogLink)? = nil) -> ZoneLog {
+        ZoneLog(
+            keeper: happened, directory: directory, settings: settings,
+            host: LeaseKeeper.Identity(
+                host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), hostName: "alpha",
+                session: SessionID(high: 1, low: 1)),
+            shares: shares, link: { link },
+            now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) })
     }
 
     /// Plugs the UM25C in.

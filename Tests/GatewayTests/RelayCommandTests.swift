@@ -31,7 +31,7 @@ struct RelayCommandTests {
             servant = RelayServant(
                 link: relay.link(of: holder.keeper.identity.host, named: "pi1"), keeper: holder.keeper,
                 isAllowed: isAllowed,
-                loop: bench.loop, logger: holder.host.log.logger
+                loop: bench.loop, logger: holder.host.log.logger, log: holder.host.happened
             ) { [session] (action, _, deadline) async throws(GatewayError) in
                 acts.list.withLock { $0.append(action) }
                 if case .command(let command) = action { try await session.perform(command, by: deadline) }
@@ -79,6 +79,27 @@ struct RelayCommandTests {
 
         #expect(said == #"{"done":true}"#)
         #expect(world.commands == [[0xF2]])
+        try await world.leave()
+    }
+
+    @Test func holdersLog_saysWhoCommandedIt_andWhatBecameOfIt() async throws {
+        let world = try await World()
+        let done = world.order(.command(MeterCommand(.rotate)))
+        _ = try await world.bench.advance(until: done, world.holder, world.author)
+        let refused = world.order(.command(MeterCommand(.brightness, 99)))
+        await #expect(throws: GatewayError.self) {
+            _ = try await world.bench.advance(until: refused, world.holder, world.author)
+        }
+        let begun = world.order(.startRecording(name: "from afar"))
+        _ = try await world.bench.advance(until: begun, world.holder, world.author)
+
+        let author = LogAuthor.host(world.author.keeper.identity.host, name: "pi2")
+        let told = try await world.holder.host.happened.entries(of: [.um]).compactMap { entry in
+            if case .command(let what, author, let outcome) = entry.event { (what, outcome) } else { nil }
+        }
+        #expect(told.map(\.0) == ["rotate", "brightness 99", "record start \"from afar\""])
+        #expect(told.map { $0.1 == "done" } == [true, false, true])
+        #expect(try await world.author.host.happened.entries(of: [.um]).isEmpty)
         try await world.leave()
     }
 

@@ -52,6 +52,20 @@ struct EarlierVersionTests {
         #expect(history.map(\.overwritten.old.value) == [.string("of b, changed"), .string("of b")])
     }
 
+    @Test func log_beginsEmpty_andIsKeptFromThenOn() async throws {
+        let meter = try #require(MeterID(Self.meter))
+        let store = try open()
+        #expect(try await store.lastLogNumber() == 0)
+        let moment = LogMoment(wall: WallTime(millisecondsSince1970: 1_795_000_000_000), sinceBoot: .origin)
+        let line = StoredLogLine(
+            number: 1, meter: meter, entry: LogEntry(.state(.offline, cause: "device gone"), first: moment))
+
+        try await store.keepLog([line], countMax: 9)
+        try store.close()
+
+        #expect(try await open().log(of: [meter], limit: 9) == [line])
+    }
+
     /// Progress from before zones had identities: the next run finds out which zone it belongs to.
     @Test func whatWaitedToBeTold_stillDoes_andNothingElse() async throws {
         let store = try open()

@@ -245,3 +245,74 @@ struct LogOutputTests {
         #expect(Logs.csv(MeterLogSampleLine(t: 1.5, values: ReadingBody(reading))) == "1.5,5.25,-0.5,,")
     }
 }
+
+/// What happened to a meter, in words.
+struct MeterLogOutputTests {
+    private func line(_ kind: String, _ what: String, _ detail: String?, until: String? = "b") -> LogLineBody {
+        var line = LogLineBody(
+            kind: kind, at: "a", until: until, age_ms: 1, count: 1, mine: true, host_time: "h", what: what)
+        line.detail = detail
+        return line
+    }
+
+    @Test func eachKind_hasItsWords() {
+        var held = line("held", "ble", nil, until: nil)
+        (held.token, held.last_token) = (7, 7)
+        var many = line("held", "usb", "given back")
+        (many.token, many.last_token) = (7, 506)
+        var remedy = line("remedy", "discovery is restarted", "silence")
+        remedy.adapter = "00:11:22:33:44:55"
+        let lines = [
+            held, many, line("held", "spp", "revoked"), line("state", "offline", "device gone"),
+            line("setting", "name", "Bench"), line("setting", "all settings", "deleted"),
+            line("command", "rotate", "done"), remedy, line("of-tomorrow", "something", nil),
+        ]
+        #expect(
+            lines.map(LogText.what) == [
+                "held over ble, token 7", "held over usb, tokens 7 to 506: given back",
+                "held over spp, without a lease: revoked", "offline: device gone", "name = Bench",
+                "all settings deleted", "rotate: done",
+                "discovery is restarted (adapter 00:11:22:33:44:55): silence", "something",
+            ])
+    }
+
+    @Test func table_hasTheHost_andHowOftenAndUntilWhen() {
+        var flapping = line("state", "not-connected", "link lost")
+        (flapping.count, flapping.host) = (1500, "alpha")
+        var turned = line("command", "rotate", "done", until: "a")
+        (turned.host, turned.by) = ("alpha", "beta\u{202E}")
+        #expect(
+            LogText.table([flapping, turned, line("held", "ble", nil, until: nil)]).lines == [
+                "WHEN  UNTIL  TIMES  HOST   WHAT                            BY",
+                "a     b      1,500  alpha  not-connected: link lost",
+                "a                   alpha  rotate: done                    beta\\u{202E}",
+                "a     now                  held over ble, without a lease",
+            ])
+    }
+
+    @Test func closingLines_sayWhatIsMissing() {
+        var body = LogBody(meter: "m", log: [], cut: true, others: .asked)
+        body.silent = ["beta", "gamma"]
+        body.unshared = ["delta"]
+        #expect(
+            LogText.closing(body) == [
+                "there are older lines: --limit and --since show more of them",
+                "no answer from beta, gamma: their part is missing", "delta shares nothing of what happened there",
+            ])
+        var alone = LogBody(meter: "m", log: [], others: .unreachable)
+        alone.error = "no route"
+        #expect(LogText.closing(alone) == ["only this host's part: the cloud cannot be asked (no route)"])
+        #expect(
+            LogText.closing(LogBody(meter: "m", log: [], others: .none)) == [
+                "only this host's part: it belongs to no cloud"
+            ])
+        #expect(LogText.closing(LogBody(meter: "m", log: [], others: .asked)).isEmpty)
+    }
+
+    @Test func since_isATimeADateOrALengthOfTime() {
+        #expect(SinceArgument(argument: "2h")?.query == "within_ms=7200000")
+        #expect(SinceArgument(argument: "2026-11-21")?.query == "since=2026-11-21T00%3A00%3A00.000Z")
+        #expect(SinceArgument(argument: "2026-11-21T13:40:05+01:00")?.query == "since=2026-11-21T12%3A40%3A05.000Z")
+        for wrong in ["", "yesterday", "2026-13-01", "-2h"] { #expect(SinceArgument(argument: wrong) == nil) }
+    }
+}

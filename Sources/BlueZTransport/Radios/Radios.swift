@@ -26,6 +26,7 @@ package actor Radios: RadioSource, RadioSlots {
     private var gone: [MACAddress: AdapterStatus] = [:]
     private var sightings: RadioSightings
     private var demands = DemandSource()
+    private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
@@ -257,6 +258,8 @@ package actor Radios: RadioSource, RadioSlots {
             logger.warning(
                 "adapter looked after",
                 metadata: adapter.metadata.merging(["remedy": "\(remedy.words)", "cause": "\(reason)"]) { $1 })
+            guard let address = adapter.address else { return }
+            remedied(AdapterRemedy(adapter: address, words: remedy.words, cause: reason))
         case .noteRecovered: logger.info("adapter well again", metadata: adapter.metadata)
         case .noteBondableContested:
             logger.warning("another program keeps switching Bondable off", metadata: adapter.metadata)
@@ -289,7 +292,10 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: Demand
 
-    package func follow(_ demand: @escaping @Sendable () -> RadioDemand) {
+    package func follow(
+        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void
+    ) {
+        self.remedied = remedied
         demands.follow(demand)
         lookAtDemand()
     }

@@ -9,6 +9,11 @@ extension MeterDirectory {
     /// The main id of the meter that an id stands for.
     func canonical(_ id: MeterID) -> MeterID { aliases.canonical(id) }
 
+    /// All ids under which a meter may have been here: the one given, and those that stand for it.
+    func ids(of meter: MeterID) -> [MeterID] {
+        [meter] + aliases.mainIDs.filter { $0.value == meter }.map(\.key).sorted()
+    }
+
     /// The meter whose port the text names, or that has it as an alias. Main ids and names are looked up elsewhere.
     func exactly(_ reference: String) -> MeterID? {
         let byPort = known.values.first { $0.link?.node == reference }?.id

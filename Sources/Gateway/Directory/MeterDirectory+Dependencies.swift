@@ -16,6 +16,8 @@ extension MeterDirectory {
         package var recorder: SampleRecorder
         /// The recorder of charge sessions, if this host records them.
         package var recordings: RecordingService?
+        /// Keeps what happens to the meters, if this host does.
+        package var log: LogKeeper?
         /// This host's id, for ids of meters that mean something on this host only.
         package var hostID: String
         /// Makes the random number generator of one session.
@@ -27,7 +29,7 @@ extension MeterDirectory {
             catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
             ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
-            recorder: SampleRecorder, recordings: RecordingService? = nil, hostID: String,
+            recorder: SampleRecorder, recordings: RecordingService? = nil, log: LogKeeper? = nil, hostID: String,
             makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.catalogue = catalogue
@@ -39,6 +41,7 @@ extension MeterDirectory {
             self.settings = settings
             self.recorder = recorder
             self.recordings = recordings
+            self.log = log
             self.hostID = hostID
             self.makeRNG = makeRNG
             self.gate = gate

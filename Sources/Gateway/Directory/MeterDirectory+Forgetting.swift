@@ -5,8 +5,8 @@ import MeterModel
 
 /// Forgetting a meter at a person's request.
 extension MeterDirectory {
-    /// Lets a meter go and forgets it: its place here, its settings and aliases on every host, and its readings if
-    /// asked. Recordings stay. If heard or plugged in again, it appears as a new meter without settings.
+    /// Lets a meter go and forgets it: its place and its log here, its settings and aliases on every host, and its readings
+    /// if asked. Recordings stay. If heard or plugged in again, it appears as a new meter without settings.
     ///
     /// - Throws: `held` if another host has it, `refused` while it is being recorded.
     package func forget(_ reference: String, readings: Bool) async throws(GatewayError) -> ForgottenMeter {
@@ -30,6 +30,7 @@ extension MeterDirectory {
             try await dependencies.repository.forget(id)
             let count = try await dependencies.recorder.forget(id, readings: readings)
             gone.readings = readings ? count : nil
+            try await log?.forget(id)
         } catch {
             throw GatewayError(error, doing: "forgetting \(id)")
         }

@@ -16,6 +16,8 @@ package actor MeterDirectory {
     private(set) var dependencies: Dependencies
     let logger: Logger
     private nonisolated let loop: any SessionLoop
+    /// The meters' log, if this host keeps one.
+    package nonisolated let log: LogKeeper?
     private(set) var sessions: [MeterID: DeviceSession] = [:] {
         didSet {
             // Ids are compared as texts; each text is made once.
@@ -36,6 +38,7 @@ package actor MeterDirectory {
         self.dependencies = dependencies
         self.logger = logger
         loop = dependencies.loop
+        log = dependencies.log
     }
 
     /// Restores what was known and wanted before a restart. To be called once, before `run`.
@@ -60,7 +63,13 @@ package actor MeterDirectory {
 
     /// Handles what comes and goes until the task is cancelled.
     package func run() async {
-        await dependencies.radios?.follow { [weak self] in self?.radioDemand() ?? RadioDemand() }
+        await dependencies.radios?.follow {
+            [weak self] in
+            self?.radioDemand() ?? RadioDemand()
+        } remedied: {
+            [weak self] in
+            self?.remedied($0)
+        }
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
         await withDiscardingTaskGroup { group in
             group.addTask { [weak self, discoveries] in
@@ -337,8 +346,8 @@ extension MeterDirectory {
             lastTransport: meter.link?.transport, settings: settings?.settings ?? MeterSettings(),
             settingsNumber: settings?.number ?? 0, catalogue: dependencies.catalogue, loop: dependencies.loop,
             opener: dependencies.opener, track: dependencies.recorder.track(for: meter.id),
-            recording: dependencies.recordings?.track(for: meter.id), rng: dependencies.makeRNG(), logger: logger,
-            gate: dependencies.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
+            recording: dependencies.recordings?.track(for: meter.id), log: log, rng: dependencies.makeRNG(),
+            logger: logger, gate: dependencies.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
         return session
     }

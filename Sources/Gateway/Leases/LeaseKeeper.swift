@@ -85,6 +85,8 @@ package actor LeaseKeeper {
     /// Why the authority could not be asked, if the last call failed.
     package private(set) var lastFailure: String?
     private let logger: Logger
+    /// The meters' log, if this host keeps one.
+    private let log: LogKeeper?
     private var rng: any RandomNumberGenerator & Sendable
     private var alarm: (timer: LoopTimer, time: MonotonicTime)?
     private var isListing = false
@@ -102,7 +104,7 @@ package actor LeaseKeeper {
         identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
         timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, tokens: [MeterID: FencingToken] = [:],
         loop: any SessionLoop,
-        rng: any RandomNumberGenerator & Sendable, logger: Logger
+        rng: any RandomNumberGenerator & Sendable, logger: Logger, log: LogKeeper? = nil
     ) {
         self.identity = identity
         self.authority = authority
@@ -113,6 +115,7 @@ package actor LeaseKeeper {
         self.loop = loop
         self.rng = rng
         self.logger = logger
+        self.log = log
         board = LeaseBoard(host: identity.host)
         (calls, callSink) = AsyncStream.makeStream(of: Call.self)
     }
@@ -257,9 +260,23 @@ package actor LeaseKeeper {
         let random = nextRandom()
         let action = event(&entries[meter, default: entry(meter)].machine, loop.now, random)
         if greatestToken(of: meter) != before.greatestToken { tokens.yield(meter) }
+        tellLog(of: meter, before, action)
         perform(action, for: meter)
         if !isGivingBack(meter) { endWaits(for: .release(meter)) }
         arm()
+    }
+
+    /// Tells the meter's log where this host got the meter, or has it no more.
+    private func tellLog(of meter: MeterID, _ before: LeaseMachine, _ action: LeaseMachine.Action) {
+        guard let log, let entry = entries[meter] else { return }
+        let (had, has) = (before.use(at: loop.now), entry.machine.use(at: loop.now))
+        guard had != has else { return }
+        if had != .none { log.letGo(meter, LogHolding.End(action)) }
+        switch has {
+        case .none: break
+        case .leased(let token): log.held(meter, token, over: entry.transport)
+        case .unleased: log.held(meter, nil, over: entry.transport)
+        }
     }
 
     /// Drops the entry of a meter that no session uses, unless a call is under way or a token is known: a grant on its

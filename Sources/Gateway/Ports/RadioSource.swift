@@ -1,5 +1,6 @@
 package import GatewayAPI
 package import IOPorts
+package import MeterModel
 
 /// This host's radios: they hear meters, and have a state of health.
 package protocol RadioSource: SightingSource {
@@ -9,10 +10,27 @@ package protocol RadioSource: SightingSource {
     func others() async -> [ScanOther]
     /// For a maintainer: adapters, raw advertisements of meters, and what the kernel was asked.
     func support() async -> SupportRadios
-    /// From now on the search follows what meters need. `demand` is called on the loop, now and then.
-    func follow(_ demand: @escaping @Sendable () -> RadioDemand) async
+    /// From now on the search follows what meters need. `demand` is called on the loop, now and then, and `remedied` for each
+    /// step that is taken to bring an adapter back.
+    func follow(
+        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void) async
     /// What meters need has changed, and should be read now rather than at the next regular time.
     func demandChanged() async
     /// A person is looking for meters. To be called again for as long as that lasts.
     func sought() async
+}
+
+/// Something that was done to bring an adapter back.
+package struct AdapterRemedy: Hashable, Sendable {
+    package var adapter: MACAddress
+    /// What was done, for people.
+    package var words: String
+    /// Why, for people.
+    package var cause: String
+
+    package init(adapter: MACAddress, words: String, cause: String) {
+        self.adapter = adapter
+        self.words = words
+        self.cause = cause
+    }
 }

@@ -25,18 +25,21 @@ package actor RelayServant {
     private let isAllowed: Bool
     private let act: Act
     private let logger: Logger
+    /// The meters' log, if this host keeps one.
+    private let log: LogKeeper?
     private var duty = CommandDuty()
 
     /// - Parameter isAllowed: whether this host takes commands from others.
     package init(
         link: any RelayLink, keeper: LeaseKeeper, isAllowed: Bool = true, loop: any SessionLoop, logger: Logger,
-        act: @escaping Act
+        log: LogKeeper? = nil, act: @escaping Act
     ) {
         self.link = link
         self.keeper = keeper
         self.isAllowed = isAllowed
         self.loop = loop
         self.logger = logger
+        self.log = log
         self.act = act
     }
 
@@ -72,7 +75,10 @@ package actor RelayServant {
         -> RelayOutcome
     {
         do throws(GatewayError) {
-            let result = try await act(command.action, meter, deadline)
+            let author = LogAuthor.host(command.author, name: command.authorName)
+            let result = try await log.logging("\(command.action)", of: meter, by: author) { () throws(GatewayError) in
+                try await act(command.action, meter, deadline)
+            }
             logger.notice(
                 "done for another host",
                 metadata: [

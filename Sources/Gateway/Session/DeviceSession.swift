@@ -25,6 +25,8 @@ package actor DeviceSession {
     nonisolated let track: SampleBuffer
     /// The charge sessions' recorder, if this host records them.
     private let recording: RecordingTrack?
+    /// The meters' log, if this host keeps one.
+    private nonisolated let log: LogKeeper?
     /// Reports what is found out about the meter.
     private nonisolated let tell: @Sendable (MeterDiscovery) -> Void
     private var logger: Logger
@@ -69,7 +71,7 @@ package actor DeviceSession {
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
         lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, settingsNumber: UInt64 = 0,
         catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleBuffer,
-        recording: RecordingTrack? = nil,
+        recording: RecordingTrack? = nil, log: LogKeeper? = nil,
         rng: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
@@ -84,6 +86,7 @@ package actor DeviceSession {
         self.opener = opener
         self.track = track
         self.recording = recording
+        self.log = log
         self.rng = rng
         self.logger = logger
         self.logger[metadataKey: "meter.id"] = "\(id)"
@@ -319,6 +322,7 @@ package actor DeviceSession {
     private func stateChanged(from before: ConnectionState, because cause: String) {
         stateSince = loop.wallNow
         past.record(from: before, to: machine.state, cause: cause, at: loop.now)
+        log?.stateChanged(of: id, from: before, to: machine.state, because: cause, isWanted: machine.isWanted)
         logger.info(
             "meter state changed",
             metadata: ["from": "\(before.rawValue)", "to": "\(machine.state.rawValue)", "cause": "\(cause)"])

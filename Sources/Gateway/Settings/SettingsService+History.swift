@@ -30,7 +30,40 @@ package struct SettingLoss: Hashable, Sendable {
     }
 }
 
+/// A setting that somebody wrote, as far as it is known.
+package struct SettingWrite: Hashable, Sendable {
+    /// As people type it; nil where all settings of the meter were deleted.
+    package var key: String?
+    /// Nil where it was reset to its default.
+    package var value: String?
+    package var author: SettingLoss.Author
+}
+
 extension SettingsService {
+    /// What was written of a meter's settings: what stands there now, and what the history still has. In no particular
+    /// order.
+    ///
+    /// - Parameter limit: the most overwritten values to look at, the latest first.
+    package func writes(of meter: MeterID, limit: Int = 500) async throws(GatewayError) -> [SettingWrite] {
+        let losses = try await history(of: meter, limit: limit)
+        let present = try await asking("reading the settings of \(meter)") { [repository] in
+            try await repository.record(.settings(of: meter))
+        }
+        let names = try await hostNames()
+        var writes: Set<SettingWrite> = []
+        for (name, register) in present?.properties ?? [:] {
+            let value = MeterSettings.text(of: register.value, for: MeterSettings.Key(rawValue: name))
+            let author = SettingLoss.Author(register.stamp, broughtBy: register.broughtBy, names)
+            writes.insert(SettingWrite(key: name, value: value, author: author))
+        }
+        for loss in losses {
+            writes.insert(SettingWrite(key: loss.key, value: loss.old, author: loss.written))
+            writes.insert(
+                SettingWrite(key: loss.wasDeleted ? nil : loss.key, value: loss.new, author: loss.overwritten))
+        }
+        return Array(writes)
+    }
+
     /// The overwritten values of a meter's settings, latest first.
     ///
     /// - Parameters:

@@ -1,9 +1,10 @@
-// One meter: its values, its curves, its recordings, its settings and who changed them.
+// One meter: its values, its curves, its recordings, its settings and who changed them, and what happened to it.
 import { call, meterPath } from "/api.js";
 import { chartPanel } from "/chart.js";
 import { el, say, setAttribute, setText, table } from "/dom.js";
 import { pairs, section } from "/host.js";
 import { listen, passed, state } from "/live.js";
+import { logPanel } from "/log.js";
 import { actions } from "/meters.js";
 import { recordingsPanel } from "/recordings.js";
 import { leaseWords, moment, nameOf, number, QUANTITIES, span, standing } from "/words.js";
@@ -33,11 +34,13 @@ export function meterView(place, id, shown) {
   const gone = el("p", { class: "panel", text: "Loading …" });
   const chart = chartPanel(id, shown);
   const recordings = recordingsPanel(id);
+  const log = logPanel(id);
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
       el("div", { class: "top" }, title, badge), lease, error, values, buttons.element),
     chart.element, recordings.element,
-    section("Settings", settings), section("Who changed what", history), section("About", about));
+    section("Settings", settings), section("Who changed what", history), log.element,
+    section("About", about));
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
 
   const cells = new Map();
@@ -131,7 +134,7 @@ export function meterView(place, id, shown) {
   });
   const ticking = setInterval(tick, 1000);
   if (shown) requestAnimationFrame(() => chart.element.scrollIntoView());
-  return () => { isOver = true; end(); clearInterval(ticking); chart.close(); recordings.close(); };
+  return () => { isOver = true; end(); clearInterval(ticking); chart.close(); recordings.close(); log.close(); };
 }
 
 // A stamp is its sender's word: where another host brought it to the cloud, that one is named too.

@@ -11,6 +11,7 @@ enum WebPageFiles {
         ("/host.js", script, PackageResources.host_js),
         ("/live.js", script, PackageResources.live_js),
         ("/login.js", script, PackageResources.login_js),
+        ("/log.js", script, PackageResources.log_js),
         ("/meter.js", script, PackageResources.meter_js),
         ("/meters.js", script, PackageResources.meters_js),
         ("/recordings.js", script, PackageResources.recordings_js),

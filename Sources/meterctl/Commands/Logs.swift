@@ -7,7 +7,9 @@ import ProgramKit
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What a meter recorded by itself (\(models)).",
-        discussion: "Without a name the list, with one its samples as CSV. Nothing is measured meanwhile.")
+        discussion:
+            "Without a name the list, with one its samples as CSV. Nothing is measured meanwhile. What happened to a meter is in meterctl log."
+    )
 
     @OptionGroup var daemon: DaemonOptions
     @Argument var meter: String

@@ -16,6 +16,8 @@ struct DirectoryBench {
     let repository: InMemorySettings
     let settings: SettingsService
     let directory: MeterDirectory
+    /// What happened to the meters.
+    let happened: LogKeeper
 
     /// - Parameter failing: makes the settings repository fail too.
     init(
@@ -28,9 +30,11 @@ struct DirectoryBench {
         settings = SettingsService(
             repository: failing ?? records,
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
+        happened = LogKeeper(repository: host.store, loop: host.loop, logger: host.log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
-            recorder: host.recorder, recordings: recordings, hostID: "pi", makeRNG: { SplitMix64(seed: 7) },
+            recorder: host.recorder, recordings: recordings, log: happened, hostID: "pi",
+            makeRNG: { SplitMix64(seed: 7) },
             gate: gate)
         directory = MeterDirectory(dependencies: dependencies, logger: host.log.logger)
     }

@@ -31,7 +31,7 @@ struct LeaseBench {
         let zonePolicy = zonePolicy ?? zone.policy
         let keeper = LeaseKeeper(
             identity: identity, authority: link, hostPolicy: policy, zonePolicy: zonePolicy, tokens: tokens,
-            loop: loop, rng: SplitMix64(seed: session ?? number), logger: host.log.logger)
+            loop: loop, rng: SplitMix64(seed: session ?? number), logger: host.log.logger, log: host.happened)
         link.listen { event in keeper.assumeIsolated { $0.handle(event) } }
         return LeaseHost(host: host, link: link, keeper: keeper, run: Task { await keeper.run() })
     }

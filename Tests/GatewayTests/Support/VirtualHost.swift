@@ -15,12 +15,15 @@ struct VirtualHost {
     let store = InMemoryMeterStore()
     let recorder: SampleRecorder
     let log = LogBook()
+    /// What happened to the meters.
+    let happened: LogKeeper
 
     /// - Parameter loop: the loop of another host with which this one shares a clock.
     init(loop: VirtualLoop = VirtualLoop()) {
         self.loop = loop
         links = SimulatedLinks(loop: loop)
         recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
+        happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
     }
 
     /// A session of a meter that is not plugged in yet.
@@ -30,7 +33,7 @@ struct VirtualHost {
     ) -> DeviceSession {
         DeviceSession(
             id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
-            opener: links, track: recorder.track(for: id), rng: SplitMix64(seed: 7), logger: log.logger,
+            opener: links, track: recorder.track(for: id), log: happened, rng: SplitMix64(seed: 7), logger: log.logger,
             gate: gate)
     }
 

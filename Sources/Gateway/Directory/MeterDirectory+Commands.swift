@@ -1,0 +1,19 @@
+package import MeterModel
+
+/// What people and programs have this host's meters do.
+extension MeterDirectory {
+    /// Sends a command to a meter, and puts it into the meter's log.
+    ///
+    /// - Returns: the meter's session.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`, and what `DeviceSession.perform` does.
+    @discardableResult
+    package func command(
+        _ command: MeterCommand, _ reference: String, by author: LogAuthor
+    ) async throws(GatewayError) -> DeviceSession {
+        let session = try await session(reference)
+        try await log.logging("\(command)", of: session.id, by: author) { () throws(GatewayError) in
+            try await session.perform(command)
+        }
+        return session
+    }
+}

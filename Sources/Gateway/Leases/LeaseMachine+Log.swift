@@ -1,0 +1,33 @@
+import LeaseCore
+import MeterModel
+
+/// What a lease means for the meter's log.
+extension LeaseMachine {
+    /// How this host has a meter.
+    enum Use: Hashable, Sendable {
+        case none
+        case leased(FencingToken)
+        case unleased
+    }
+
+    func use(at now: MonotonicTime) -> Use {
+        if let permit { return .leased(permit.token) }
+        return if case .unleased = phase(at: now) { .unleased } else { .none }
+    }
+}
+
+extension LogHolding.End {
+    /// How a holding ended, by what its machine does then.
+    init(_ action: LeaseMachine.Action) {
+        switch action {
+        case .withdraw(.revoked): self = .revoked
+        case .withdraw(.takenOver): self = .takenOver
+        case .withdraw(.hardStop): self = .notRenewed
+        case .withdraw(.unknown): self = .unknown
+        // A link under `keep` that goes on although the lease is lost.
+        case .permitUnleased: self = .notRenewed
+        case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .joinQueue, .leaveQueue, .none:
+            self = .givenBack
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package import LeaseCore
+package import MeterModel
+
+/// The last lines of one meter's log, and how what happens next is folded into them. A value: the time is passed in.
+///
+/// What has happened a short while ago already is the same line, with one more on its count: a link that breaks and comes
+/// back for hours is a few lines, however often it does. A person's deed folds only into an equal one right before it, and
+/// nothing folds past one. Lines are in the order in which they began. A state in which the meter is for less than
+/// `passingTime` on its way up is left out; everything else counts in exactly one line.
+package struct LogFold: Sendable {
+    package struct Line: Hashable, Sendable {
+        /// Greater than that of every earlier line of this host.
+        package let number: Int64
+        package fileprivate(set) var entry: LogEntry
+        /// The store has it as it is.
+        fileprivate var isWritten = false
+    }
+
+    private struct Passing: Sendable {
+        var state: ConnectionState
+        var cause: String
+        var since: HostMoment
+    }
+
+    /// What happened longer ago than this is another line.
+    package static let foldedWithin = Duration.seconds(900)
+    /// How many lines back a line may be for something to fold into it: more than a link's way down and up has states.
+    package static let reach = 12
+    /// A state on the way up counts if the meter is in it for so long.
+    package static let passingTime = Duration.seconds(10)
+    /// A holding that was shorter than this, and given back, goes on in the next one's line.
+    package static let shortHolding = Duration.seconds(120)
+    /// Most lines kept for a store that does not take them; the oldest go.
+    package static let linesMax = 256
+    /// Most bytes of each text.
+    package static let textBytesMax = 256
+
+    /// Those that something may fold into, that go on, or that the store has not got. The oldest first.
+    package private(set) var lines: [Line] = []
+    private var passing: Passing?
+    /// When the present holding began, also where its line began with an earlier one.
+    private var heldSince: HostMoment?
+
+    package init() {}
+
+    // MARK: What happens
+
+    /// - Parameter lastNumber: of this host's log; raised with each new line.
+    package mutating func stateChanged(
+        from before: ConnectionState, to state: ConnectionState, because cause: String, at now: HostMoment,
+        _ lastNumber: inout Int64
+    ) {
+        settle(at: now, &lastNumber)
+        let cause = Self.clipped(cause)
+        guard state.isPassing, state.rank > before.rank else {
+            passing = nil
+            return add(.state(state, cause: cause), at: now, &lastNumber)
+        }
+        passing = Passing(state: state, cause: cause, since: now)
+    }
+
+    package mutating func commanded(
+        _ what: String, by author: LogAuthor, outcome: String, at now: HostMoment, _ lastNumber: inout Int64
+    ) {
+        settle(at: now, &lastNumber)
+        add(.command(Self.clipped(what), by: author, outcome: Self.clipped(outcome)), at: now, &lastNumber)
+    }
+
+    package mutating func remedied(
+        _ remedy: String, of adapter: MACAddress, because cause: String, at now: HostMoment, _ lastNumber: inout Int64
+    ) {
+        settle(at: now, &lastNumber)
+        add(.remedy(Self.clipped(remedy), adapter: adapter, cause: Self.clipped(cause)), at: now, &lastNumber)
+    }
+
+    /// - Parameter token: nil without a lease.
+    package mutating func held(
+        _ token: FencingToken?, over transport: LeaseTransport, at now: HostMoment, _ lastNumber: inout Int64
+    ) {
+        settle(at: now, &lastNumber)
+        let place = placeToGoOn(transport, hasLease: token != nil, at: now)
+        heldSince = now
+        guard let place, case .held(var holding) = lines[place].entry.event else {
+            return append(.held(LogHolding(token: token, transport: transport)), at: now, &lastNumber)
+        }
+        holding.lastToken = token
+        holding.end = nil
+        change(place, to: .held(holding), at: now)
+        lines[place].entry.count = lines[place].entry.count.incremented
+    }
+
+    /// The holding that goes on has ended; nothing happens if there is none.
+    package mutating func letGo(_ end: LogHolding.End, at now: HostMoment) {
+        guard let place = lines.lastIndex(where: \.entry.isOpen), case .held(var holding) = lines[place].entry.event
+        else { return }
+        holding.end = end
+        change(place, to: .held(holding), at: now)
+    }
+
+    /// Time has passed: a state in which the meter stays counts.
+    package mutating func settle(at now: HostMoment, _ lastNumber: inout Int64) {
+        guard let stayed = passing, now.sinceBoot - stayed.since.sinceBoot >= Self.passingTime else { return }
+        passing = nil
+        // What happened meanwhile is in the log already, and lines stay in order.
+        let since = lines.last.flatMap { last -> HostMoment? in
+            guard let begun = last.entry.first.sinceBoot, begun > stayed.since.sinceBoot else { return nil }
+            return HostMoment(wall: last.entry.first.wall, sinceBoot: begun)
+        }
+        add(.state(stayed.state, cause: stayed.cause), at: since ?? stayed.since, &lastNumber)
+    }
+
+    // MARK: Writing
+
+    /// What the store has not got, the oldest first.
+    package var unwritten: [Line] { lines.filter { !$0.isWritten } }
+
+    /// The store has got these. What has changed meanwhile is still to be written.
+    package mutating func wrote(_ written: [Line]) {
+        let known = Dictionary(written.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
+        for place in lines.indices where known[lines[place].number] == lines[place].entry {
+            lines[place].isWritten = true
+        }
+        trim()
+    }
+
+    /// Whether everything is written and nothing can fold into it any more: it may be dropped.
+    package func isOver(at now: HostMoment) -> Bool {
+        guard passing == nil else { return false }
+        return lines.allSatisfy { $0.isWritten && !$0.entry.isOpen && !isNear($0.entry.last, now) }
+    }
+
+    // MARK: Lines
+
+    private mutating func add(_ event: LogEvent, at now: HostMoment, _ lastNumber: inout Int64) {
+        guard let place = placeToFold(event, at: now) else { return append(event, at: now, &lastNumber) }
+        change(place, to: event, at: now)
+        lines[place].entry.count = lines[place].entry.count.incremented
+    }
+
+    private mutating func append(_ event: LogEvent, at now: HostMoment, _ lastNumber: inout Int64) {
+        lastNumber = lastNumber &+ 1
+        lines.append(Line(number: lastNumber, entry: LogEntry(event, first: LogMoment(now))))
+        trim()
+    }
+
+    private mutating func change(_ place: Int, to event: LogEvent, at now: HostMoment) {
+        lines[place].entry.event = event
+        lines[place].entry.last = LogMoment(now)
+        lines[place].isWritten = false
+    }
+
+    private func placeToFold(_ event: LogEvent, at now: HostMoment) -> Int? {
+        placeBehindDeeds { entry in
+            if entry.event == event { return isNear(entry.last, now) }
+            // A deed is folded only into the line right before it.
+            return event.isDeed ? false : nil
+        }
+    }
+
+    /// The line of a short holding that was given back a short while ago.
+    private func placeToGoOn(_ transport: LeaseTransport, hasLease: Bool, at now: HostMoment) -> Int? {
+        guard let heldSince else { return nil }
+        return placeBehindDeeds { entry in
+            guard case .held(let holding) = entry.event else { return nil }
+            guard holding.end == .givenBack, holding.transport == transport, (holding.token != nil) == hasLease,
+                let ended = entry.last.sinceBoot
+            else { return false }
+            return isNear(entry.last, now) && ended - heldSince.sinceBoot < Self.shortHolding
+        }
+    }
+
+    /// The last line of which `fits` says true, among those that may be folded into; nil as soon as it says false.
+    private func placeBehindDeeds(_ fits: (LogEntry) -> Bool?) -> Int? {
+        for place in lines.indices.suffix(Self.reach).reversed() {
+            if let isFit = fits(lines[place].entry) { return isFit ? place : nil }
+            if lines[place].entry.event.isDeed { return nil }
+        }
+        return nil
+    }
+
+    private func isNear(_ moment: LogMoment, _ now: HostMoment) -> Bool {
+        moment.sinceBoot.map { now.sinceBoot - $0 <= Self.foldedWithin } ?? false
+    }
+
+    /// Forgets lines that are written and that nothing can fold into, and the oldest of too many.
+    private mutating func trim() {
+        var place = 0
+        while lines.count > Self.reach, place < lines.count - Self.reach {
+            if (lines[place].isWritten || lines.count > Self.linesMax) && !lines[place].entry.isOpen {
+                lines.remove(at: place)
+            } else {
+                place += 1
+            }
+        }
+    }
+
+    /// Without a NUL, which ends a text in SQLite.
+    private static func clipped(_ text: String) -> String {
+        guard !text.utf8.contains(0) else { return clipped(text.visible) }
+        guard text.utf8.count > textBytesMax else { return text }
+        var kept = ""
+        for character in text {
+            guard kept.utf8.count + character.utf8.count <= textBytesMax - "…".utf8.count else { break }
+            kept.append(character)
+        }
+        return kept + "…"
+    }
+}
+
+extension LogEntry {
+    /// Whether it is a holding that goes on.
+    package var isOpen: Bool { if case .held(let holding) = event { holding.end == nil } else { false } }
+}
+
+extension ConnectionState {
+    /// Whether a meter is in it on its way to others.
+    fileprivate var isPassing: Bool {
+        switch self {
+        case .offline, .notConnected, .dataAvailable: false
+        case .connecting, .connected, .ready, .communicating: true
+        }
+    }
+
+    fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+extension Int {
+    /// One more, unless that is more than there can be.
+    fileprivate var incremented: Int { self == .max ? self : self + 1 }
+}

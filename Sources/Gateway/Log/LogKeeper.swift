@@ -1,0 +1,242 @@
+package import IOPorts
+import LeaseCore
+package import Logging
+package import MeterModel
+import Synchronization
+
+/// Keeps the logs of this host's meters: who had them, their states, what they were told to do, and what was done about
+/// their adapters (Docs/Relay.md#the-meters-log).
+///
+/// What happens is folded in memory and written every `flushInterval` and at a clean stop, so that an SD card sees few
+/// writes. A crash costs at most that. Called from anywhere; cheap.
+package final class LogKeeper: Sendable {
+    private struct State {
+        var folds: [MeterID: LogFold] = [:]
+        var lastNumber: Int64 = 0
+        /// Whether the last write failed, so that it is said once.
+        var isFailing = false
+    }
+
+    /// How long a line is kept after its last moment, by the date that ages count from (`RetentionCalendar`).
+    package static let keptFor = Duration.seconds(90 * 86_400)
+    /// Most lines of a meter, whatever their age. A line takes about 150 bytes.
+    package static let linesMax = 2000
+    private static let pruneInterval = Duration.seconds(3600)
+    private static let retryInterval = Duration.seconds(5)
+
+    private let state = Mutex(State())
+    private let repository: any LogRepository
+    private let calendar: RetentionCalendar?
+    private let loop: any SessionLoop
+    private let flushInterval: Duration
+    private let logger: Logger
+    private let wake: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+
+    /// - Parameter calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
+    package init(
+        repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
+        flushInterval: Duration = .seconds(60), logger: Logger
+    ) {
+        self.repository = repository
+        self.calendar = calendar
+        self.loop = loop
+        self.flushInterval = flushInterval
+        self.logger = logger
+        (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Continues the log of earlier runs. To be called once, before any meter is taken up.
+    package func restore() async throws {
+        try await repository.endHoldings(.stopped)
+        let last = try await repository.lastLogNumber()
+        state.withLock { $0.lastNumber = max($0.lastNumber, last) }
+    }
+
+    // MARK: What happens
+
+    /// A meter came into another state.
+    ///
+    /// - Parameter isWanted: whether anybody here wants the meter. If not, that it comes and goes is left out: radios hear
+    ///   neighbours' meters all day.
+    func stateChanged(
+        of meter: MeterID, from before: ConnectionState, to state: ConnectionState, because cause: String,
+        isWanted: Bool
+    ) {
+        let idle: [ConnectionState] = [.offline, .notConnected]
+        guard isWanted || !idle.contains(before) || !idle.contains(state) else { return }
+        change(meter) { fold, now, last in
+            fold.stateChanged(from: before, to: state, because: cause, at: now, &last)
+        }
+    }
+
+    /// This host has the meter from now on.
+    ///
+    /// - Parameter token: nil without a lease.
+    func held(_ meter: MeterID, _ token: FencingToken?, over transport: LeaseTransport) {
+        change(meter) { fold, now, last in fold.held(token, over: transport, at: now, &last) }
+    }
+
+    func letGo(_ meter: MeterID, _ end: LogHolding.End) {
+        change(meter) { fold, now, _ in fold.letGo(end, at: now) }
+    }
+
+    /// Something was done about the adapter over which the meter is linked, or looked for.
+    func remedied(_ meter: MeterID, _ remedy: AdapterRemedy) {
+        change(meter) { fold, now, last in
+            fold.remedied(remedy.words, of: remedy.adapter, because: remedy.cause, at: now, &last)
+        }
+    }
+
+    /// Does what somebody wants of a meter, and puts it into the log with what became of it.
+    ///
+    /// - Parameter what: in the words of the command line.
+    package func logging<Value>(
+        _ what: String, of meter: MeterID, by author: LogAuthor,
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
+    ) async throws(GatewayError) -> Value {
+        do throws(GatewayError) {
+            let value = try await body()
+            commanded(meter, what, by: author, outcome: "done")
+            return value
+        } catch {
+            commanded(meter, what, by: author, outcome: error.message)
+            throw error
+        }
+    }
+
+    private func commanded(_ meter: MeterID, _ what: String, by author: LogAuthor, outcome: String) {
+        change(meter) { fold, now, last in fold.commanded(what, by: author, outcome: outcome, at: now, &last) }
+    }
+
+    private func change(_ meter: MeterID, _ body: (inout LogFold, HostMoment, inout Int64) -> Void) {
+        let now = moment
+        state.withLock { state in
+            var fold = state.folds.removeValue(forKey: meter) ?? LogFold()
+            body(&fold, now, &state.lastNumber)
+            state.folds[meter] = fold
+        }
+    }
+
+    private var moment: HostMoment { HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }
+
+    // MARK: Writing
+
+    /// Writes until `finish`, then writes the rest.
+    package func run() async {
+        let flushing = FlushTimer(loop: loop, wakeUp: wakeUp)
+        flushing.start(every: flushInterval)
+        var nextPrune = loop.now
+        for await _ in wake {
+            _ = flushing.isDue()
+            if await !write() { flushing.retry(after: Self.retryInterval) }
+            if loop.now >= nextPrune {
+                nextPrune = loop.now + Self.pruneInterval
+                await prune()
+            }
+        }
+        flushing.stop()
+        _ = await write()
+    }
+
+    /// Makes `run` write everything and return. Not a cancellation, which would take the last write with it.
+    package func finish() { wakeUp.finish() }
+
+    /// Number of meters of which something is in memory.
+    package var meterCount: Int { state.withLock { $0.folds.count } }
+
+    /// - Returns: false when the store refused; the lines are kept.
+    private func write() async -> Bool {
+        let now = moment
+        let batch = state.withLock { state -> [MeterID: [LogFold.Line]] in
+            for meter in state.folds.keys { state.folds[meter]?.settle(at: now, &state.lastNumber) }
+            return state.folds.mapValues(\.unwritten).filter { !$0.value.isEmpty }
+        }
+        do {
+            try await write(batch)
+        } catch {
+            let isNews = state.withLock { state in
+                defer { state.isFailing = true }
+                return !state.isFailing
+            }
+            if isNews { logger.error("the meters' log is not written yet", metadata: ["cause": "\(error)"]) }
+            return false
+        }
+        state.withLock { state in
+            state.isFailing = false
+            for (meter, lines) in batch { state.folds[meter]?.wrote(lines) }
+            state.folds = state.folds.filter { !$0.value.isOver(at: now) }
+        }
+        return true
+    }
+
+    private func write(_ batch: [MeterID: [LogFold.Line]]) async throws {
+        guard !batch.isEmpty else { return }
+        var lines = batch.flatMap { meter, lines in
+            lines.map { StoredLogLine(number: $0.number, meter: meter, entry: $0.entry) }
+        }.sorted { $0.number < $1.number }
+        try await calendar?.willStore(
+            lines.map { line in
+                let (first, last) = (line.entry.first.wall, line.entry.last.wall)
+                return min(first, last)...max(first, last)
+            })
+        // Meanwhile a meter may have been forgotten.
+        state.withLock { state in lines.removeAll { state.folds[$0.meter] == nil } }
+        try await repository.keepLog(lines, countMax: Self.linesMax)
+    }
+
+    private func prune() async {
+        do {
+            let today = if let calendar { try await calendar.today() } else { loop.wallNow }
+            let cutoff = today + (.zero - Self.keptFor)
+            let count = try await repository.pruneLog(before: cutoff)
+            guard count > 0 else { return }
+            logger.info(
+                "old lines of the meters' log deleted",
+                metadata: ["lines": "\(count)", "before": "\(cutoff)", "believed date": "\(today)"])
+        } catch {
+            logger.warning("old lines of the meters' log not deleted", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    // MARK: Reading
+
+    /// The log of a meter, the oldest first, at most `linesMax` lines of it.
+    ///
+    /// - Parameter ids: all ids under which the meter was here.
+    package func entries(of ids: [MeterID]) async throws(GatewayError) -> [LogEntry] {
+        let stored: [StoredLogLine]
+        do {
+            stored = try await repository.log(of: ids, limit: Self.linesMax)
+        } catch {
+            throw GatewayError(error, doing: "reading the log of \(ids.first.map { "\($0)" } ?? "no meter")")
+        }
+        let now = moment
+        var entries = Dictionary(stored.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
+        // What is not written yet is newer than what is stored under the same number.
+        state.withLock { state in
+            for id in ids {
+                state.folds[id]?.settle(at: now, &state.lastNumber)
+                for line in state.folds[id]?.lines ?? [] { entries[line.number] = line.entry }
+            }
+        }
+        return entries.sorted { $0.key < $1.key }.map(\.value).suffix(Self.linesMax)
+    }
+
+    /// Forgets everything about a meter.
+    func forget(_ meter: MeterID) async throws {
+        state.withLock { _ = $0.folds.removeValue(forKey: meter) }
+        try await repository.deleteLog(of: meter)
+    }
+}
+
+extension LogKeeper? {
+    /// As that of `LogKeeper`. A host that keeps no log does it all the same.
+    package func logging<Value>(
+        _ what: String, of meter: MeterID, by author: LogAuthor,
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
+    ) async throws(GatewayError) -> Value {
+        guard let self else { return try await body() }
+        return try await self.logging(what, of: meter, by: author, body)
+    }
+}

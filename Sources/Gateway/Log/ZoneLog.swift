@@ -1,0 +1,158 @@
+import GatewayAPI
+package import MeterModel
+import RelayCore
+import SyncCore
+
+/// A meter's log as people see it: what this host has of it, what other hosts have, and what was set
+/// (Docs/Relay.md#the-meters-log).
+package struct ZoneLog: Sendable {
+    /// What is known, and of whom nothing is.
+    package struct Report: Sendable {
+        package struct Line: Sendable {
+            package var line: LogLine
+            /// Where it happened; nil for a setting, which is every host's.
+            package var host: Host?
+        }
+
+        package struct Host: Hashable, Sendable {
+            package var name: String
+            package var id: HostID
+            package var isMine: Bool
+        }
+
+        package var meter: MeterID
+        /// The oldest first.
+        package var lines: [Line]
+        /// There are older lines.
+        package var isCut: Bool
+        package var others: Others
+        /// Names of hosts that share nothing.
+        package var unshared: [String]
+    }
+
+    /// What other hosts said.
+    package enum Others: Hashable, Sendable {
+        /// Nobody asked them.
+        case unasked
+        /// This host belongs to no cloud.
+        case none
+        /// - `silent`: names of those that listen and did not answer.
+        case asked(silent: [String])
+        case unreachable(String)
+    }
+
+    private let keeper: LogKeeper
+    private let directory: MeterDirectory
+    private let settings: SettingsService
+    private let host: LeaseKeeper.Identity
+    private let shares: Bool
+    private let link: @Sendable () async -> (any LogLink)?
+    /// This host's clocks.
+    package let now: @Sendable () -> HostMoment
+
+    /// - Parameters:
+    ///   - shares: whether other hosts may see what this one has.
+    ///   - link: the present membership's, if this host belongs to a cloud.
+    package init(
+        keeper: LogKeeper, directory: MeterDirectory, settings: SettingsService, host: LeaseKeeper.Identity,
+        shares: Bool = true, link: @escaping @Sendable () async -> (any LogLink)? = { nil },
+        now: @escaping @Sendable () -> HostMoment
+    ) {
+        self.keeper = keeper
+        self.directory = directory
+        self.settings = settings
+        self.host = host
+        self.shares = shares
+        self.link = link
+        self.now = now
+    }
+
+    /// - Parameters:
+    ///   - since: nothing that ended before.
+    ///   - within: nothing that ended longer ago.
+    ///   - limit: the most lines to return, the newest; at least 1.
+    ///   - asksOthers: whether to ask other hosts, which takes some seconds if one does not answer.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; where the store cannot be read.
+    package func report(
+        of reference: String, since: WallTime? = nil, within: Duration? = nil, limit: Int, asksOthers: Bool = true
+    ) async throws(GatewayError) -> Report {
+        let meter = try await directory.wanted(reference)
+        let reach = Self.reach(since: since, within: within, at: now())
+        let others = asksOthers ? await ask(meter, reach) : (Others.unasked, [])
+        var report = Report(meter: meter, lines: [], isCut: false, others: others.0, unshared: [])
+        let mine = Report.Host(name: host.hostName, id: host.host, isMine: true)
+        report.lines = try await own(meter).map { Report.Line(line: $0, host: mine) }
+        let present = now()
+        report.lines += try await settings.writes(of: meter).map { Report.Line(line: LogLine($0, at: present)) }
+        for part in others.1 {
+            guard part.part.isShared else {
+                report.unshared.append(part.hostName)
+                continue
+            }
+            let host = Report.Host(name: part.hostName, id: part.host, isMine: false)
+            report.lines += part.part.lines.map { Report.Line(line: $0, host: host) }
+            if part.part.isCut { report.isCut = true }
+        }
+        report.lines = Self.sorted(report.lines.filter { $0.line.isWithin(reach) })
+        if report.lines.count > limit {
+            report.isCut = true
+            report.lines.removeFirst(report.lines.count - limit)
+        }
+        return report
+    }
+
+    /// What this host has of a meter, for another one.
+    package func part(for question: LogQuestion) async throws(GatewayError) -> LogPart {
+        guard shares else { return LogPart(lines: [], isShared: false) }
+        let lines = try await own(await directory.canonical(question.meter)).filter { $0.isWithin(question.within) }
+        var part = LogPart(lines: [])
+        var bytes = 0
+        // The newest, as many as there is room for.
+        for line in lines.reversed() {
+            bytes += line.bytes
+            guard part.lines.count < RelayTiming.logLinesMax, bytes <= RelayTiming.logBytesMax else {
+                part.isCut = true
+                break
+            }
+            part.lines.append(line)
+        }
+        part.lines.reverse()
+        return part
+    }
+
+    private func own(_ meter: MeterID) async throws(GatewayError) -> [LogLine] {
+        let entries = try await keeper.entries(of: await directory.ids(of: meter))
+        let present = now()
+        return entries.map { LogLine($0, at: present, host: host) }
+    }
+
+    private func ask(_ meter: MeterID, _ within: Duration?) async -> (Others, [LogParts.Part]) {
+        guard let link = await link() else { return (.none, []) }
+        do throws(SyncFailure) {
+            let parts = try await link.parts(of: meter, within: within)
+            return (.asked(silent: parts.silent), parts.parts)
+        } catch {
+            return (.unreachable(error.message), [])
+        }
+    }
+
+    /// How far back to look; nil for as far as there is.
+    private static func reach(since: WallTime?, within: Duration?, at now: HostMoment) -> Duration? {
+        let past = since.map { LogMoment(wall: $0, sinceBoot: nil).age(at: now) }
+        return [past, within].compactMap(\.self).min()
+    }
+
+    /// The oldest first; what happened at the same time in the order of the hosts' own lines.
+    private static func sorted(_ lines: [Report.Line]) -> [Report.Line] {
+        lines.enumerated().sorted { one, other in
+            (other.element.line.age, one.offset) < (one.element.line.age, other.offset)
+        }.map(\.element)
+    }
+}
+
+extension LogLine {
+    fileprivate func isWithin(_ reach: Duration?) -> Bool {
+        guard let reach, let lastAge else { return true }
+        return lastAge <= reach
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+struct Log: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What happened to a meter: who had it, its states, settings and commands.",
+        discussion: """
+            From all hosts of the cloud that share it, the oldest first. meterd keeps it for 90 days. What a meter \
+            recorded by itself is another thing: meterctl logs.
+            """)
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument var meter: String
+    @Option(help: "Nothing that ended before: 2h, 2026-11-21 or 2026-11-21T13:40:05Z.")
+    var since: SinceArgument?
+    @Option(help: "At most so many lines, the newest.")
+    var limit = 200
+    @Flag(help: "Only what this host has; other hosts are not asked.")
+    var own = false
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func validate() throws {
+        guard (1...10_000).contains(limit) else { throw ValidationError("--limit takes a number from 1 to 10000") }
+    }
+
+    func run() async throws {
+        let query = "?limit=\(limit)\(own ? "&own=true" : "")\(since.map { "&\($0.query)" } ?? "")"
+        let body: LogBody = try await daemon.client.call(.get, meterPath(meter, "/log") + query, patience: .seconds(30))
+        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if body.log.isEmpty {
+            Terminal.talk("nothing is known to have happened")
+        } else {
+            LogText.table(body.log).print()
+        }
+        for line in LogText.closing(body) { Terminal.talk(line) }
+    }
+}
+
+/// How far back to look: a length of time, or a moment.
+struct SinceArgument: ExpressibleByArgument, Hashable {
+    /// Its part of the request's query.
+    let query: String
+
+    init?(argument: String) {
+        if let time = WallTime(argument) ?? WallTime("\(argument)T00:00:00Z") {
+            query = "since=\(time.description.percentEncoded)"
+        } else if let duration = Duration(shortText: argument) {
+            query = "within_ms=\(duration.milliseconds)"
+        } else {
+            return nil
+        }
+    }
+}

@@ -115,7 +115,8 @@ extension CloudService {
     package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {
         let member = try member(principal, of: zone)
         _ = try await existing(zone)
-        let subscription = try hub.subscribe(to: zone, host: member.host, credential: member.credential)
+        let subscription = try hub.subscribe(
+            to: zone, host: member.host, named: member.name, credential: member.credential)
         tellInterests(to: member.host, in: zone)
         tellWaitingCommands(to: member.host, in: zone)
         return subscription

@@ -18,6 +18,7 @@ package final class CloudService: Sendable {
     let hub: EventHub
     let relay: RelayHub
     let commands = CommandDesk()
+    let logs = LogDesk()
     let queues = LeaseQueues()
     let post = CopyPost()
     private let rng: Mutex<any RandomNumberGenerator & Sendable>
@@ -61,6 +62,7 @@ package final class CloudService: Sendable {
             for place in queues.places { await settleQueue(of: place) }
             await renewInterest()
             commands.passed(clock.now())
+            logs.passed(clock.now())
             if now >= repeatAt {
                 repeatAt = now + RelayTimes.interestRepeat
                 post.tell { $0.noteWatching() }
@@ -90,6 +92,7 @@ package final class CloudService: Sendable {
         hub.close()
         relay.close()
         commands.close(at: clock.now())
+        logs.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
             // Once cancelled, there is no time left, and the others end at once.

@@ -7,6 +7,7 @@ final class EventHub: Sendable {
     private struct Listener {
         var buffer: EventBuffer
         var host: HostID
+        var hostName: String
         /// The id of the credential with which it was opened.
         var credential: String
         /// Whether its host queued for a meter while it was open.
@@ -23,14 +24,14 @@ final class EventHub: Sendable {
 
     /// - Throws: `serviceUnavailable` once it is closed.
     func subscribe(
-        to zone: String, host: HostID, credential: String
+        to zone: String, host: HostID, named hostName: String, credential: String
     ) throws(CloudFailure) -> EventSubscription {
         let buffer = EventBuffer()
         let id = state.withLock { state -> UInt64? in
             guard !state.isClosed else { return nil }
             state.nextID += 1
             state.zones[zone, default: [:]][state.nextID] = Listener(
-                buffer: buffer, host: host, credential: credential)
+                buffer: buffer, host: host, hostName: hostName, credential: credential)
             return state.nextID
         }
         guard let id else { throw .stopping }
@@ -49,6 +50,13 @@ final class EventHub: Sendable {
     /// Whether the host has a stream open.
     func isListening(_ host: HostID, in zone: String) -> Bool {
         state.withLock { $0.zones[zone]?.values.contains { $0.host == host } ?? false }
+    }
+
+    /// The hosts that have a stream open, with their names.
+    func listeners(in zone: String) -> [HostID: String] {
+        state.withLock { state in
+            (state.zones[zone] ?? [:]).values.reduce(into: [:]) { $0[$1.host] = $1.hostName }
+        }
     }
 
     /// Notes that the host waits for a meter for as long as it has a stream open here.
@@ -91,6 +99,10 @@ final class EventHub: Sendable {
 
     func tellCommand(_ command: EventBody.Command, to holder: HostID, zone: String) {
         tell(holder, in: zone, EventBody(command: command))
+    }
+
+    func tellLogQuestion(_ question: EventBody.LogQuestion, to host: HostID, zone: String) {
+        tell(host, in: zone, EventBody(log: question))
     }
 
     /// Sends a ping to every stream.

@@ -156,6 +156,8 @@ package struct EventBody: Codable, Hashable, Sendable {
     package var interest: Interest?
     /// `command`: somebody wants something of a meter that the receiving host holds.
     package var command: Command?
+    /// `log`: another host wants to know what the receiving one has of a meter's log.
+    package var log: LogQuestion?
     /// `ping`, every 15 s: the cloud's time.
     package var serverTime: Int64?
 
@@ -207,11 +209,27 @@ package struct EventBody: Codable, Hashable, Sendable {
         }
     }
 
+    package struct LogQuestion: Codable, Hashable, Sendable {
+        package var requestID: String
+        package var meter: String
+        /// No lines that ended longer ago, in milliseconds; absent for all.
+        package var within: Int64?
+        /// The copy of the cloud that collects the answers, to be named in them.
+        package var copy: String?
+
+        package init(requestID: String, meter: String, within: Int64?) {
+            self.requestID = requestID
+            self.meter = meter
+            self.within = within
+        }
+    }
+
     package init(
         change: Change? = nil, lease: LeaseBody? = nil, offer: Offer? = nil, interest: Interest? = nil,
-        command: Command? = nil, serverTime: Int64? = nil
+        command: Command? = nil, log: LogQuestion? = nil, serverTime: Int64? = nil
     ) {
         self.command = command
+        self.log = log
         self.change = change
         self.lease = lease
         self.offer = offer
@@ -231,6 +249,8 @@ package struct EventBody: Codable, Hashable, Sendable {
             "interest"
         } else if command != nil {
             "command"
+        } else if log != nil {
+            "log"
         } else {
             "ping"
         }

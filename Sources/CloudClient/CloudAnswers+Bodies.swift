@@ -121,6 +121,9 @@ extension CloudEvent {
         } else if let command = body.command {
             guard let command = RelayCommand(command) else { return nil }
             self = .command(command)
+        } else if let log = body.log {
+            guard let question = LogQuestion(log) else { return nil }
+            self = .log(question)
         } else {
             guard let time = body.serverTime.flatMap({ UInt64(exactly: $0) }) else { return nil }
             self = .ping(serverTime: time)

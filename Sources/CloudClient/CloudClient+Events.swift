@@ -74,7 +74,9 @@ extension CloudClient {
 
     /// Nil for an event that this version does not know.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
-        guard ["change", "lease", "offer", "interest", "command", "ping"].contains(event.name) else { return nil }
+        guard ["change", "lease", "offer", "interest", "command", "log", "ping"].contains(event.name) else {
+            return nil
+        }
         return CloudEvent(try JSONDecoder().decode(EventBody.self, from: Data(event.data.utf8)))
     }
 }

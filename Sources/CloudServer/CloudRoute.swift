@@ -24,16 +24,18 @@ package enum CloudRoute: String, CaseIterable, Sendable {
     case commandMeter
     case claimCommand
     case answerCommand
+    case meterLog
+    case answerLog
     case copyNews
     case copyQuestion
 
     package var method: HTTPRequest.Method {
         switch self {
-        case .health, .metrics, .account, .changes, .events, .leases, .watchReadings: .get
+        case .health, .metrics, .account, .changes, .events, .leases, .watchReadings, .meterLog: .get
         case .createZone: .put
         case .leaveQueue: .delete
         case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .retireHost,
-            .relayReadings, .commandMeter, .claimCommand, .answerCommand, .copyNews, .copyQuestion:
+            .relayReadings, .commandMeter, .claimCommand, .answerCommand, .answerLog, .copyNews, .copyQuestion:
             .post
         }
     }
@@ -59,6 +61,8 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .commandMeter: "/v1/zones/{zone}/meters/{meter}/commands"
         case .claimCommand: "/v1/zones/{zone}/meters/{meter}/commands/{request}/claim"
         case .answerCommand: "/v1/zones/{zone}/meters/{meter}/commands/{request}/answer"
+        case .meterLog: "/v1/zones/{zone}/meters/{meter}/log"
+        case .answerLog: "/v1/zones/{zone}/meters/{meter}/log/{request}"
         case .watchReadings, .relayReadings: "/v1/zones/{zone}/meters/{meter}/readings"
         case .copyNews: "/v1/copies/news"
         case .copyQuestion: "/v1/copies/ask"

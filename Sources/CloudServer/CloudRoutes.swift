@@ -79,6 +79,7 @@ package struct CloudRoutes: Sendable {
             return try await respondLeases(call, by: principal)
         case .watchReadings, .relayReadings, .commandMeter, .claimCommand, .answerCommand:
             return try await respondRelay(call, by: principal)
+        case .meterLog, .answerLog: return try await respondLog(call, by: principal)
         }
     }
 

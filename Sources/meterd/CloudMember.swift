@@ -46,6 +46,7 @@ actor CloudMember: CloudJoining {
         var uplink: RelayUplink
         var watcher: RelayWatcher
         var servant: RelayServant
+        var logServant: LogServant
         var commander: RelayCommander
     }
 
@@ -195,6 +196,16 @@ actor CloudMember: CloudJoining {
 
     func commander() -> RelayCommander? { active?.commander }
 
+    func logLink() -> (any LogLink)? { active?.client }
+
+    /// What this host tells others of its meters' logs.
+    private var zoneLog: ZoneLog {
+        ZoneLog(
+            keeper: dependencies.log, directory: dependencies.directory, settings: dependencies.settings,
+            host: dependencies.identity, shares: dependencies.relay.shares,
+            now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) })
+    }
+
     // MARK: One membership
 
     /// On the disk before it is used, so that a crash does not lose the token that the cloud has just issued.
@@ -225,6 +236,7 @@ actor CloudMember: CloudJoining {
             var rng = SystemRandomNumberGenerator()
             return RequestID(using: &rng)
         }
+        let logServant = LogServant(link: client, log: zoneLog, logger: logger)
         let host = try CloudAddress(membership.urls[0]).host
         var syncing = SyncEngine.Dependencies(
             link: client, repository: dependencies.store, loop: dependencies.loop,
@@ -234,6 +246,7 @@ actor CloudMember: CloudJoining {
                 await keeper.handle(event)
                 await uplink.handle(event)
                 await servant.handle(event)
+                logServant.handle(event)
             },
             hostName: { [store = dependencies.store] in await store.hostName(of: $0) },
             confirmedToday: { [calendar = dependencies.calendar] in await calendar.confirmed() })
@@ -244,7 +257,7 @@ actor CloudMember: CloudJoining {
         dependencies.fetched.becomes(false)
         let begun = Active(
             membership: membership, client: client, engine: engine, keeper: keeper, uplink: uplink, watcher: watcher,
-            servant: servant, commander: commander)
+            servant: servant, logServant: logServant, commander: commander)
         active = begun
         await dependencies.directory.use(keeper)
         startSink.yield(begun)
@@ -261,6 +274,7 @@ actor CloudMember: CloudJoining {
         let localChanges = dependencies.settings.localChanges.subscribe(buffer: 1)
         await withDiscardingTaskGroup { group in
             group.addTask { await active.keeper.run() }
+            group.addTask { await active.logServant.run() }
             group.addTask {
                 for await word in words {
                     guard case .accountChecked(let account, _)? = word.value.input else { continue }
@@ -352,6 +366,7 @@ actor CloudMember: CloudJoining {
         dependencies.fetched.becomes(true)
         await ended.watcher.shutdown()
         await ended.uplink.shutdown()
+        ended.logServant.shutdown()
         await dependencies.directory.use(nil)
         await ended.keeper.shutdown()
         await ended.engine.stop()

@@ -211,6 +211,7 @@ struct Host {
     private var zoneLog: ZoneLog {
         ZoneLog(
             keeper: log, directory: directory, settings: settings, host: identity, shares: configuration.relay.shares,
+            link: { [member] in await member.logLink() },
             now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) })
     }
 

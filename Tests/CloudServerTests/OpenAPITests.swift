@@ -116,8 +116,26 @@ struct OpenAPITests {
         let leastAnswer = RelayCommandAnswer(.done)
         var answer = leastAnswer
         (answer.code, answer.message, answer.next, answer.result, answer.holderName) = ("c", "m", "n", "{}", "h")
+        let leastLine = RelayLogLine(kind: "k", age: 1, lastAge: nil, time: 1, what: "w")
+        var line = leastLine
+        (line.lastAge, line.count, line.detail, line.by, line.byID, line.adapter) = (1, 2, "d", "b", "i", "a")
+        (line.token, line.lastToken) = (1, 2)
+        let leastPart = RelayLogPart(lines: [])
+        var part = leastPart
+        (part.copy, part.cut, part.shared) = ("c", true, false)
+        let leastAnswered = RelayLogAnswer.Part(hostID: "h", hostName: "n", lines: [])
+        var answered = leastAnswered
+        (answered.cut, answered.shared) = (true, false)
+        let leastQuestion = EventBody.LogQuestion(requestID: "r", meter: "m", within: nil)
+        var question = EventBody.LogQuestion(requestID: "r", meter: "m", within: 1)
+        question.copy = "c"
         let ordered = RelayCommandRequest(requestID: "r", token: 1, action: action)
         return [
+            ("RelayLogLine", line, leastLine), ("RelayLogPart", part, leastPart),
+            ("RelayLogAnswerPart", answered, leastAnswered), ("EventLogQuestion", question, leastQuestion),
+            (
+                "RelayLogAnswer", RelayLogAnswer(parts: [], silent: []), RelayLogAnswer(parts: [], silent: [])
+            ),
             ("RelayActionBody", action, leastAction), ("EventCommand", command, leastCommand),
             ("RelayCommandRequest", ordered, ordered), ("RelayCommandAnswer", answer, leastAnswer),
             (
@@ -165,7 +183,8 @@ struct OpenAPITests {
             (
                 "EventBody",
                 EventBody(
-                    change: change, lease: lease, offer: offer, interest: interest, command: command, serverTime: 1),
+                    change: change, lease: lease, offer: offer, interest: interest, command: command, log: question,
+                    serverTime: 1),
                 EventBody()
             ),
             ("LeaseBody", lease, leastLease), ("LeaseList", LeaseList(leases: [lease]), LeaseList(leases: [])),
@@ -244,6 +263,8 @@ struct OpenAPITests {
         try check(RelayReadingBody(age: 0, time: 1, values: [:]))
         try check(RelayCommandRequest(requestID: "r", token: 1, action: RelayActionBody(kind: "k")))
         try check(RelayClaimRequest(session: "s", token: 1))
+        try check(RelayLogPart(lines: []))
+        try check(RelayLogLine(kind: "k", age: 1, lastAge: nil, time: 1, what: "w"))
         try check(RelayOutcomeRequest(token: 1, answer: RelayCommandAnswer(.done)))
     }
 
@@ -277,6 +298,8 @@ struct OpenAPITests {
             number("schemas", "RelayActionBody", "properties", "name", "maxLength") == CloudLimits.actionTextBytes)
         #expect(
             number("schemas", "RelayCommandAnswer", "properties", "result", "maxLength") == CloudLimits.resultBytes)
+        #expect(number("schemas", "RelayLogPart", "properties", "lines", "maxItems") == CloudLimits.logLinesPerPart)
+        #expect(number("schemas", "RelayLogLine", "properties", "what", "maxLength") == CloudLimits.logTextBytes)
         #expect(number("schemas", "QuantityValues", "maxProperties") == CloudLimits.quantitiesPerReading)
         #expect(number("parameters", "Limit", "schema", "maximum") == CloudLimits.recordsPerPage)
     }

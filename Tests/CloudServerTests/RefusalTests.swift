@@ -151,6 +151,7 @@ struct RefusalTests {
             #"{"requestID":"\#(CloudBench.uuid("4"))","token":1,"action":{"kind":"stopRecording"}}"#
         case .claimCommand: #"{"session":"\#(CloudBench.uuid("1"))","token":1}"#
         case .answerCommand: #"{"token":1,"answer":{"outcome":"done"}}"#
+        case .answerLog: #"{"lines":[]}"#
         case .releaseLease: #"{"session":"\#(CloudBench.uuid("1"))","token":1}"#
         default: nil
         }

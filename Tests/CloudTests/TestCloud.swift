@@ -130,6 +130,14 @@ final class Listener {
         return nil
     }
 
+    /// Reads on to the next question about a meter's log.
+    func logQuestion() async -> EventBody.LogQuestion? {
+        while let event = await iterator.next() {
+            if let question = event.log { return question }
+        }
+        return nil
+    }
+
     /// Reads on to the next lease event.
     func lease() async -> LeaseBody? {
         while let event = await iterator.next() {

@@ -59,6 +59,7 @@ def body(operation):
         "commandMeter": {"requestID": some, "token": 1, "action": {"kind": "stopRecording"}},
         "claimCommand": {"session": some, "token": 1},
         "answerCommand": {"token": 1, "answer": {"outcome": "done"}},
+        "answerLog": {"lines": []},
         "releaseLease": {"session": some, "token": 1},
         "join": {"hostID": some, "hostName": "intruder", "machine": "intruder"},
     }.get(operation)

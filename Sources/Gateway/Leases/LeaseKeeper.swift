@@ -137,7 +137,7 @@ package actor LeaseKeeper {
             for own in meters where entries[own]?.leasedAs == meter {
                 react(own) { machine, now, _ in machine.offered(at: now) }
             }
-        case .changed, .interest, .command, .ping:
+        case .changed, .interest, .command, .log, .ping:
             break
         }
         arm()

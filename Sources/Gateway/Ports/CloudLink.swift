@@ -66,6 +66,8 @@ package enum CloudEvent: Hashable, Sendable {
     case interest(meter: MeterID, remaining: Duration, wantsAll: Bool)
     /// Another host wants something of a meter that this host holds.
     case command(RelayCommand)
+    /// Another host wants to know what this one has of a meter's log.
+    case log(LogQuestion)
     /// The cloud is alive. `serverTime` is its wall clock, in milliseconds since 1970.
     case ping(serverTime: UInt64)
 }

@@ -126,7 +126,7 @@ extension SyncEngine {
         switch event {
         case .opened: .streamOpened
         case .changed(let types, let host): .remoteChanged(types: types, host: host)
-        case .lease, .offer, .interest, .command, .ping: .streamHeard
+        case .lease, .offer, .interest, .command, .log, .ping: .streamHeard
         }
     }
 }

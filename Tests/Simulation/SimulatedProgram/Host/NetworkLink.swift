@@ -230,6 +230,7 @@ extension CloudEvent {
         case .offer(let meter, _): "offer of \(meter)"
         case .interest(let meter, _, _): "interest in \(meter)"
         case .command(let command): "command for \(command.meter)"
+        case .log(let question): "question about the log of \(question.meter)"
         case .ping: "ping"
         }
     }

@@ -84,9 +84,9 @@ extension RequestOutcome {
             case .connect(let takeover):
                 var body = ConnectRequest(wait_ms: Self.connectWait)
                 body.takeover = takeover
-                self = .done(state: try await directory.connect(reference, body).state)
+                self = .done(state: try await directory.connect(reference, body, by: .broker).state)
             case .disconnect:
-                self = .done(state: try await directory.disconnect(reference).state)
+                self = .done(state: try await directory.disconnect(reference, by: .broker).state)
             case .command(let command):
                 let session = try await directory.command(command, reference, by: .broker)
                 self = .done(state: await session.status().state)

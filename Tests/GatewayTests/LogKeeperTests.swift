@@ -201,7 +201,39 @@ struct LogKeeperTests {
             return
                 "\(author) \(what): \(outcome.hasPrefix("\(MeterID.um) is not-connected") ? "not connected" : outcome)"
         }
-        #expect(told == ["broker rotate: not connected", "person rotate: done"])
+        #expect(told == ["broker rotate: not connected", "person connect: done", "person rotate: done"])
+        #expect(await bench.leave() == .none)
+    }
+
+    /// What a person did in between keeps two holdings apart that would be one line.
+    @Test func connectAndDisconnect_areDeeds_withHowTheyWereAskedFor() async throws {
+        let zone = LeaseBench(.keep)
+        let host = zone.host(1)
+        let bench = DirectoryBench(InMemoryMeterStore(), on: host.host, gate: host.keeper, log: host.host.happened)
+        try await bench.directory.restore()
+        try await bench.plugIn(.um25c)
+        for _ in 0..<2 {
+            var request = ConnectRequest(over: "serial")
+            request.takeover = true
+            _ = try await bench.directory.connect("\(MeterID.um)", request)
+            await zone.advance(by: .seconds(5), host)
+            let leaving = Task { [directory = bench.directory] in
+                _ = try await directory.disconnect("\(MeterID.um)", by: .broker)
+            }
+            try await zone.advance(until: leaving, host)
+        }
+
+        let told = try await host.host.happened.entries(of: [.um]).compactMap { entry -> String? in
+            switch entry.event {
+            case .held(let holding): "held \(holding.end?.rawValue ?? "still"), \(entry.count) times"
+            case .command(let what, let author, let outcome): "\(author) \(what): \(outcome)"
+            case .state, .remedy: nil
+            }
+        }
+        let round = [
+            "person connect --takeover --over serial: done", "held given back, 1 times", "broker disconnect: done",
+        ]
+        #expect(told == round + round)
         #expect(await bench.leave() == .none)
     }
 

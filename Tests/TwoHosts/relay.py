@@ -134,6 +134,55 @@ def commanded_from_afar(cluster: Cluster):
     return None
 
 
+def told_in_its_log(cluster: Cluster):
+    """The log of a meter, asked for at a host that does not have it: who had it, under which token, and who commanded it."""
+    a, b, c = joined(cluster, names=WATCHERS)
+    a.must("connect", METER)
+    sees(b, "attic")
+    token = b.lease(METER)["token"]
+    b.must("command", METER, "screen-timeout", "1")
+    a.must("set", METER, "notes=in the log")
+    seen(b, "notes", "in the log")
+    held = logged(b, "held", "attic")
+    if held["token"] != token or held["until"] is not None or held["mine"]:
+        raise Failure(f"attic has it under {token}, and the log says {held}")
+    command = logged(b, "command", "attic")
+    if (command["what"], command["by"], command["detail"]) != ("screen-timeout 1", "bench", "done"):
+        raise Failure(f"bench commanded it, and the log says {command}")
+    logged(b, "state", "attic", what="data-available")
+    if logged(b, "setting", None, what="notes")["by"] != "attic":
+        raise Failure("attic set it, and the log does not say so")
+    a.must("disconnect", METER)
+    b.must("connect", METER, "--timeout", f"{SOON}s")
+    ended = logged(c, "held", "attic")
+    now = logged(c, "held", "bench")
+    if ended["detail"] != "given back" or ended["until"] is None or now["token"] <= ended["token"]:
+        raise Failure(f"it changed hands: {ended}, {now}")
+    shown = c.must("log", METER, "--since", "1h").out
+    if f"held over {now['what']}, token {now['token']}" not in shown or "screen-timeout 1: done" not in shown:
+        raise Failure(f"the table does not have it:\n{shown}")
+    # What is in the log outlives the programs; a host that says nothing is named.
+    a.stop()
+    a.start()
+    if logged(c, "command", "attic")["by"] != "bench":
+        raise Failure("it is forgotten after a restart")
+    a.signal(signal.SIGSTOP)
+    said = c.ctl("log", METER)
+    a.signal(signal.SIGCONT)
+    if said.status != 0 or "no answer from attic" not in said.err or "held over" not in said.out:
+        raise Failure(f"a host that says nothing: {said}")
+    return f"{len(c.json('log', METER)['log'])} lines"
+
+
+def logged(host, kind, at, **fields):
+    """The last line of a meter's log of this kind, of what happened at a host; waits for it."""
+    def line():
+        lines = [line for line in host.json("log", METER)["log"] if (line["kind"], line["host"]) == (kind, at)]
+        lines = [line for line in lines if all(line[key] == value for key, value in fields.items())]
+        return lines[-1] if lines else None
+    return wait(f"{host.name} is told {kind} {fields} at {at}", line, SOON)
+
+
 def kept_to_itself(cluster: Cluster):
     """A host that shares nothing and takes no commands: others see that it has the meter, and that it says no more."""
     a, _ = joined(cluster, "[relay]\nshare = false\ncommands = false\n")
@@ -151,6 +200,9 @@ def kept_to_itself(cluster: Cluster):
     refused = b.ctl("command", METER, "screen-timeout", "1")
     if refused.status == 0 or "takes no commands" not in refused.err:
         raise Failure(f"it can be commanded: {refused}")
+    log = b.json("log", METER)
+    if log["unshared"] != ["attic"] or any(line["host"] == "attic" for line in log["log"]):
+        raise Failure(f"its log is told: {log}")
     return None
 
 
@@ -245,6 +297,6 @@ def relayed(cluster):
 
 
 CASES = [
-    watched_from_afar, paused_holder_paints_nothing, cloud_restarted_while_watched, commanded_from_afar, kept_to_itself,
-    only_looking, nobody_watches,
+    watched_from_afar, paused_holder_paints_nothing, cloud_restarted_while_watched, commanded_from_afar, told_in_its_log,
+    kept_to_itself, only_looking, nobody_watches,
 ]

@@ -192,6 +192,19 @@ def settings_are_saved(daemon, browser, _):
     wait("what is not legal is said", lambda: "poll-interval" in browser.text(".settings .error"))
 
 
+def log_is_shown(daemon, browser, _):
+    """What happened to a meter, with who commanded it."""
+    browser.open(daemon.url + PATH)
+    place = "section[aria-label='What happened']"
+    wait("it says who has it", lambda: "Held over" in browser.text(place) and "token" in browser.text(place))
+    daemon.must("command", METER, "next-screen")
+    browser.open(daemon.url + "/")
+    browser.open(daemon.url + PATH)
+    wait("it says what was commanded", lambda: "next-screen: done" in browser.text(place))
+    if browser.js("return document.querySelectorAll(\"section[aria-label='What happened'] tbody tr\").length") < 2:
+        raise Failure("the log has fewer lines than things that happened")
+
+
 def host_is_shown(daemon, browser, _):
     """Cloud, sync, leases and store of this host."""
     browser.open(daemon.url + "/#/host")
@@ -202,7 +215,7 @@ def host_is_shown(daemon, browser, _):
 
 def can_be_read_by_everybody(daemon, browser, axe):
     """axe finds nothing in labels, contrast, landmarks and the like, on every view; nothing is wider than the screen."""
-    for path, ready in (("/", ".card"), (PATH, ".settings"), ("/#/recordings", ".recordings table"), ("/#/host", "section table")):
+    for path, ready in (("/", ".card"), (PATH, ".settings"), (PATH, ".log table"), ("/#/recordings", ".recordings table"), ("/#/host", "section table")):
         browser.open(daemon.url + path)
         wait(f"{path} is there", lambda: browser.js("return Boolean(document.querySelector(arguments[0]))", ready))
         over = browser.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -272,7 +285,7 @@ def lost_and_found(daemon, browser, _):
 
 
 CASES = [meters_appear, connect_and_disconnect, take_over, chart_draws_and_zooms, chart_shows_the_past, recording_is_made,
-         hostile_name_is_text, settings_are_saved, host_is_shown, can_be_read_by_everybody, keyboard_reaches_everything, login, lost_and_found]
+         hostile_name_is_text, settings_are_saved, log_is_shown, host_is_shown, can_be_read_by_everybody, keyboard_reaches_everything, login, lost_and_found]
 # What depends on neither size nor theme runs once.
 ONCE = {take_over, keyboard_reaches_everything, login, lost_and_found, settings_are_saved, chart_shows_the_past}
 

@@ -1,4 +1,17 @@
+import GatewayAPI
 package import MeterModel
+
+extension ConnectRequest {
+    /// As people type it.
+    var words: String {
+        var words = "connect"
+        if takeover == true { words += " --takeover" }
+        if queue_ms != nil { words += " --queue" }
+        if no_lease == true { words += " --no-lease" }
+        if let over { words += " --over \(over)" }
+        return words
+    }
+}
 
 /// What people and programs have this host's meters do.
 extension MeterDirectory {

@@ -159,11 +159,21 @@ package actor MeterDirectory {
 
     /// Connects a meter, now and after a restart.
     ///
-    /// - Parameter reference: a meter, or a device path together with the request's `model`.
-    package func connect(_ reference: String, _ request: ConnectRequest) async throws(GatewayError) -> MeterStatus {
+    /// - Parameters:
+    ///   - reference: a meter, or a device path together with the request's `model`.
+    ///   - author: who wants it, for the meter's log.
+    package func connect(
+        _ reference: String, _ request: ConnectRequest, by author: LogAuthor = .person
+    ) async throws(GatewayError) -> MeterStatus {
         try checkRunning()
         if request.model != nil || request.id != nil { try await declare(path: reference, request) }
         let id = try await wanted(reference)
+        return try await log.logging(request.words, of: id, by: author) { () throws(GatewayError) in
+            try await connect(id, request)
+        }
+    }
+
+    private func connect(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> MeterStatus {
         try await checkRole(id, request)
         let isSought = try await mustBeSought(id, request)
         let session = try await anySession(of: id)
@@ -191,8 +201,18 @@ package actor MeterDirectory {
 
     /// Lets a meter go until the next `connect`. A host that asks for it after this has returned gets it, provided the
     /// cloud answers.
-    package func disconnect(_ reference: String) async throws(GatewayError) -> MeterStatus {
+    ///
+    /// - Parameter author: who wants it, for the meter's log.
+    package func disconnect(
+        _ reference: String, by author: LogAuthor = .person
+    ) async throws(GatewayError) -> MeterStatus {
         let session = try await session(reference)
+        return try await log.logging("disconnect", of: session.id, by: author) { () throws(GatewayError) in
+            try await disconnect(session)
+        }
+    }
+
+    private func disconnect(_ session: DeviceSession) async throws(GatewayError) -> MeterStatus {
         let failure = await remember(session.id, model: nil, isWanted: false)
         await session.disconnect()
         await dependencies.gate?.givenBack(session.id)

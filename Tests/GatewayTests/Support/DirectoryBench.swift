@@ -23,14 +23,14 @@ struct DirectoryBench {
     init(
         _ repository: any MeterRepository, settings records: InMemorySettings = InMemorySettings(),
         failing: FailingRepository? = nil, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil,
-        recordings: RecordingService? = nil
+        recordings: RecordingService? = nil, log: LogKeeper? = nil
     ) {
         self.host = host
         self.repository = records
         settings = SettingsService(
             repository: failing ?? records,
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
-        happened = LogKeeper(repository: host.store, loop: host.loop, logger: host.log.logger)
+        happened = log ?? LogKeeper(repository: host.store, loop: host.loop, logger: host.log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
             recorder: host.recorder, recordings: recordings, log: happened, hostID: "pi",

@@ -173,6 +173,20 @@ struct LogKeeperTests {
         #expect(try await bench.leave(other, taking) == .none)
     }
 
+    /// A host that joins a cloud while its meter is in use.
+    @Test func holdingWithoutALease_endsWithIt() async throws {
+        let bench = LeaseBench(.keep)
+        let host = bench.host(1)
+        let session = try await host.host.pluggedIn(.um25c)
+        await bench.advance(by: .seconds(2), host)
+        await session.use(host.keeper)
+        await bench.advance(by: .seconds(2), host)
+
+        #expect(try await holdings(host).map(\.end) == [.leased, nil])
+        #expect(try await holdings(host).map { $0.token == nil } == [true, false])
+        #expect(try await bench.leave(host, session) == .none)
+    }
+
     private func holdings(_ host: LeaseHost) async throws -> [LogHolding] {
         try await host.host.happened.entries(of: [.um]).compactMap {
             if case .held(let holding) = $0.event { holding } else { nil }

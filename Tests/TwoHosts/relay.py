@@ -146,7 +146,7 @@ def told_in_its_log(cluster: Cluster):
     held = logged(b, "held", "attic")
     if held["token"] != token or held["until"] is not None or held["mine"]:
         raise Failure(f"attic has it under {token}, and the log says {held}")
-    command = logged(b, "command", "attic")
+    command = logged(b, "command", "attic", by="bench")
     if (command["what"], command["by"], command["detail"]) != ("screen-timeout 1", "bench", "done"):
         raise Failure(f"bench commanded it, and the log says {command}")
     logged(b, "state", "attic", what="data-available")
@@ -164,7 +164,7 @@ def told_in_its_log(cluster: Cluster):
     # What is in the log outlives the programs; a host that says nothing is named.
     a.stop()
     a.start()
-    if logged(c, "command", "attic")["by"] != "bench":
+    if logged(c, "command", "attic", what="screen-timeout 1")["by"] != "bench":
         raise Failure("it is forgotten after a restart")
     a.signal(signal.SIGSTOP)
     said = c.ctl("log", METER)
@@ -201,7 +201,7 @@ def kept_to_itself(cluster: Cluster):
     if refused.status == 0 or "takes no commands" not in refused.err:
         raise Failure(f"it can be commanded: {refused}")
     log = b.json("log", METER)
-    if log["unshared"] != ["attic"] or any(line["host"] == "attic" for line in log["log"]):
+    if log["unshared"] != ["attic", "bench"] or any(line["host"] for line in log["log"]):
         raise Failure(f"its log is told: {log}")
     return None
 

@@ -80,7 +80,7 @@ struct LogLedger {
         bytes -= question.bytes
         return RelayLogAnswer(
             parts: question.parts.sorted { $0.key < $1.key }.map(\.value),
-            silent: question.silent.sorted { $0.key < $1.key }.map(\.value))
+            silent: question.silent.values.sorted())
     }
 
     /// Ends everything: this copy of the cloud stops.

@@ -271,7 +271,7 @@ package actor LeaseKeeper {
         guard let log, let entry = entries[meter] else { return }
         let (had, has) = (before.use(at: loop.now), entry.machine.use(at: loop.now))
         guard had != has else { return }
-        if had != .none { log.letGo(meter, LogHolding.End(action)) }
+        if had != .none { log.letGo(meter, LogHolding.End(had, has, action)) }
         switch has {
         case .none: break
         case .leased(let token): log.held(meter, token, over: entry.transport)

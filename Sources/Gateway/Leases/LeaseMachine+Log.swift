@@ -8,6 +8,8 @@ extension LeaseMachine {
         case none
         case leased(FencingToken)
         case unleased
+
+        var isLeased: Bool { if case .leased = self { true } else { false } }
     }
 
     func use(at now: MonotonicTime) -> Use {
@@ -18,8 +20,9 @@ extension LeaseMachine {
 
 extension LogHolding.End {
     /// How a holding ended, by what its machine does then.
-    init(_ action: LeaseMachine.Action) {
+    init(_ before: LeaseMachine.Use, _ after: LeaseMachine.Use, _ action: LeaseMachine.Action) {
         switch action {
+        case _ where before == .unleased && after.isLeased: self = .leased
         case .withdraw(.revoked): self = .revoked
         case .withdraw(.takenOver): self = .takenOver
         case .withdraw(.hardStop): self = .notRenewed

@@ -66,6 +66,8 @@ package struct LogHolding: Hashable, Sendable {
     /// How it ended. The raw value is what people read.
     package enum End: String, Hashable, Sendable, CaseIterable {
         case givenBack = "given back"
+        /// One without a lease, whose lease came.
+        case leased = "its lease came"
         case revoked
         case takenOver = "taken over"
         case notRenewed = "not renewed in time"

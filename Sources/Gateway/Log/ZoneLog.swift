@@ -93,6 +93,7 @@ package struct ZoneLog: Sendable {
             report.lines += part.part.lines.map { Report.Line(line: $0, host: host) }
             if part.part.isCut { report.isCut = true }
         }
+        report.unshared.sort()
         report.lines = Self.sorted(report.lines.filter { $0.line.isWithin(reach) })
         if report.lines.count > limit {
             report.isCut = true

@@ -81,8 +81,8 @@ package struct CopyNewsAnswer: Codable, Hashable, Sendable {
     package init(watching: [CopyWatch]? = nil) { self.watching = watching }
 }
 
-/// `POST /v1/copies/ask`: what only the other copy can decide. One of the fields is present. Answers: 200 `{}`, or the
-/// refusal for the host.
+/// `POST /v1/copies/ask`: what only the other copy can decide or knows. One of the fields is present. Answers: 200
+/// `CopyAnswerBody`, or the refusal for the host.
 package struct CopyQuestionBody: Codable, Hashable, Sendable {
     /// A host wants to do a command that the other copy took.
     package struct Claim: Codable, Hashable, Sendable {
@@ -120,15 +120,80 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
         }
     }
 
+    /// A host wants to know what those that listen to the other copy have of a meter's log.
+    package struct Log: Codable, Hashable, Sendable {
+        package var zone: String
+        package var meter: String
+        /// Who asks, and is not asked itself.
+        package var hostID: String
+        /// No lines that ended longer ago, in milliseconds; absent for all.
+        package var within: Int64?
+
+        package init(zone: String, meter: String, hostID: String, within: Int64?) {
+            self.zone = zone
+            self.meter = meter
+            self.hostID = hostID
+            self.within = within
+        }
+    }
+
+    /// What a host has of it, for the copy that asked the host.
+    package struct LogPart: Codable, Hashable, Sendable {
+        package var zone: String
+        package var requestID: String
+        package var hostID: String
+        package var hostName: String
+        package var part: RelayLogPart
+
+        package init(zone: String, requestID: String, hostID: String, hostName: String, part: RelayLogPart) {
+            self.zone = zone
+            self.requestID = requestID
+            self.hostID = hostID
+            self.hostName = hostName
+            self.part = part
+        }
+    }
+
     /// The copy that is asked.
     package var to: String
     package var claim: Claim?
     package var outcome: Outcome?
+    package var log: Log?
+    package var logPart: LogPart?
 
     package init(to: String) { self.to = to }
 }
 
+package struct CopyAnswerBody: Codable, Hashable, Sendable {
+    /// With `log`: what the hosts that listen there have, and those that did not answer.
+    package struct Log: Codable, Hashable, Sendable {
+        package struct Host: Codable, Hashable, Sendable {
+            package var hostID: String
+            package var hostName: String
+
+            package init(hostID: String, hostName: String) {
+                self.hostID = hostID
+                self.hostName = hostName
+            }
+        }
+
+        package var parts: [RelayLogAnswer.Part]
+        package var silent: [Host]
+
+        package init(parts: [RelayLogAnswer.Part], silent: [Host]) {
+            self.parts = parts
+            self.silent = silent
+        }
+    }
+
+    package var log: Log?
+
+    package init(log: Log? = nil) { self.log = log }
+}
+
 extension CloudLimits {
+    /// Most bytes of logs that one copy tells another at once, counted as those of a part.
+    package static let copyLogBytes = 1 << 20
     /// Most bytes of what one copy of a cloud tells another at once: a batch of the greatest size, and what is around it.
     package static let copyBodyBytes = 4 << 20
     /// Most meters that a copy says are watched there.

@@ -9,8 +9,9 @@ import PinnedHTTP
 
 /// Reaches the other copies of this cloud over HTTP. All of them have one key, so that one pin fits all.
 final class CopyClient: CopyLink {
-    /// How long an answer may take. Another copy answers from its memory, and asks the store about a claim.
-    private static let patience = TimeAmount.seconds(5)
+    /// How long an answer may take. Another copy answers from its memory, asks the store about a claim, and waits for hosts'
+    /// parts of a log, looking once a second.
+    private static let patience = TimeAmount.milliseconds(CloudLimits.logMilliseconds) + .seconds(2)
     private static let answerBytesMax = CloudLimits.copyBodyBytes
 
     private let http: HTTPClient
@@ -30,9 +31,11 @@ final class CopyClient: CopyLink {
         return try JSONDecoder().decode(CopyNewsAnswer.self, from: answer)
     }
 
-    func ask(_ question: CopyQuestionBody, at address: String, key: String) async throws(CloudFailure) {
+    func ask(_ question: CopyQuestionBody, at address: String, key: String) async throws(CloudFailure) -> CopyAnswerBody
+    {
         do {
-            _ = try await post(question, to: address + CloudRoute.copyQuestion.path, key: key)
+            let answer = try await post(question, to: address + CloudRoute.copyQuestion.path, key: key)
+            return try JSONDecoder().decode(CopyAnswerBody.self, from: answer)
         } catch let refusal as CloudFailure {
             throw refusal
         } catch {

@@ -11,7 +11,7 @@ extension CloudRoutes {
                 try await service.log(of: meter, within: try call.milliseconds("within"), in: zone, by: principal))
         }
         let body = try await JSON.decode(RelayLogPart.self, from: call.request)
-        try service.answerLog(body, try call.command, in: zone, by: principal)
+        try await service.answerLog(body, try call.command, in: zone, by: principal)
         return try JSON.response([String: String]())
     }
 }

@@ -19,8 +19,7 @@ extension CloudRoutes {
         guard call.route == .copyNews else {
             let question = try await JSON.decode(
                 CopyQuestionBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
-            try await service.answer(question)
-            return try JSON.response([String: String]())
+            return try JSON.response(try await service.answer(question))
         }
         let news = try await JSON.decode(CopyNewsBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
         return try JSON.response(try await service.hear(news))

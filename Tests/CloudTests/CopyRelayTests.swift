@@ -302,9 +302,11 @@ final class ConnectedCopies: CopyLink {
         try sent(try await service(at: address, key).hear(try sent(news)))
     }
 
-    func ask(_ question: CopyQuestionBody, at address: String, key: String) async throws(CloudFailure) {
+    func ask(
+        _ question: CopyQuestionBody, at address: String, key: String
+    ) async throws(CloudFailure) -> CopyAnswerBody {
         do {
-            try await service(at: address, key).answer(try sent(question))
+            return try sent(try await service(at: address, key).answer(try sent(question)))
         } catch let failure as CloudFailure {
             throw failure
         } catch {

@@ -21,8 +21,10 @@ struct LogTests {
 
     private func say(
         _ cloud: TestCloud, _ host: Principal, _ question: EventBody.LogQuestion, _ part: RelayLogPart
-    ) throws(CloudFailure) {
-        try cloud.service.answerLog(part, question.requestID, in: "home", by: host)
+    ) async throws(CloudFailure) {
+        var part = part
+        part.copy = question.copy
+        try await cloud.service.answerLog(part, question.requestID, in: "home", by: host)
     }
 
     @Test func otherHosts_areAsked_andTheirPartsComeBack() async throws {
@@ -33,10 +35,10 @@ struct LogTests {
         let question = try #require(await one.logQuestion())
         #expect(question.meter == TestCloud.meter && question.within == 60_000)
         #expect(try #require(await other.logQuestion()) == question)
-        try say(cloud, one.principal, question, part("rotate"))
+        try await say(cloud, one.principal, question, part("rotate"))
         var nothing = part()
         nothing.shared = false
-        try say(cloud, other.principal, question, nothing)
+        try await say(cloud, other.principal, question, nothing)
 
         let said = try await answer
         #expect(said.parts.map(\.hostName) == ["Host 1", "Host 2"])
@@ -84,7 +86,7 @@ struct LogTests {
         await #expect(throws: CloudFailure.self) { _ = try await asking.value }
         #expect(cloud.service.logs.count == 0)
         // Too late, which is no fault of the host.
-        try say(cloud, host.principal, question, part("rotate"))
+        try await say(cloud, host.principal, question, part("rotate"))
     }
 
     @Test func cloudThatStops_answersWithWhatHasCome() async throws {
@@ -93,7 +95,7 @@ struct LogTests {
         let asker = try await cloud.join(3)
         async let answer = ask(cloud, asker)
         let question = try #require(await one.logQuestion())
-        try say(cloud, one.principal, question, part("rotate"))
+        try await say(cloud, one.principal, question, part("rotate"))
         await cloud.service.shutdown()
         let said = try await answer
         #expect(said.parts.map(\.hostName) == ["Host 1"] && said.silent == ["Host 2"])
@@ -108,12 +110,12 @@ struct LogTests {
         let (asker, stranger) = (try await cloud.join(2), try await cloud.join(3))
         async let answer = ask(cloud, asker)
         let question = try #require(await host.logQuestion())
-        try say(cloud, stranger, question, part("forged"))
-        try say(cloud, asker, question, part("forged"))
+        try await say(cloud, stranger, question, part("forged"))
+        try await say(cloud, asker, question, part("forged"))
         _ = await expectFailure(.permissionDenied) {
-            try cloud.service.answerLog(part("forged"), question.requestID, in: "elsewhere", by: host.principal)
+            try await cloud.service.answerLog(part("forged"), question.requestID, in: "elsewhere", by: host.principal)
         }
-        try say(cloud, host.principal, question, part("rotate"))
+        try await say(cloud, host.principal, question, part("rotate"))
         #expect(try await answer.parts.map(\.lines) == [part("rotate").lines])
     }
 
@@ -125,7 +127,7 @@ struct LogTests {
         async let answer = ask(cloud, asker, meter: "aabbccddeeff")
         let question = try #require(await host.logQuestion())
         #expect(question.meter == TestCloud.meter)
-        try say(cloud, host.principal, question, part())
+        try await say(cloud, host.principal, question, part())
         _ = try await answer
     }
 
@@ -137,7 +139,8 @@ struct LogTests {
             _ code: CloudErrorCode, _ part: RelayLogPart, sourceLocation: SourceLocation = #_sourceLocation
         ) async {
             _ = await expectFailure(
-                code, { try cloud.service.answerLog(part, id, in: "home", by: host) }, sourceLocation: sourceLocation)
+                code, { try await cloud.service.answerLog(part, id, in: "home", by: host) },
+                sourceLocation: sourceLocation)
         }
         await refuse(.limitExceeded, part(String(repeating: "x", count: CloudLimits.logTextBytes + 1)))
         await refuse(
@@ -154,13 +157,74 @@ struct LogTests {
             await refuse(.badRequest, bad)
         }
         _ = await expectFailure(.badRequest) {
-            try cloud.service.answerLog(part(), "one", in: "home", by: host)
+            try await cloud.service.answerLog(part(), "one", in: "home", by: host)
         }
         _ = await expectFailure(.badRequest) { try await ask(cloud, host, within: -1) }
         _ = await expectFailure(.badRequest) { try await ask(cloud, host, meter: "no meter") }
         // The greatest that a host may send is taken.
         let line = RelayLogLine(kind: "k", age: .max, lastAge: .max, time: .min, what: "w")
-        try cloud.service.answerLog(
+        try await cloud.service.answerLog(
             RelayLogPart(lines: Array(repeating: line, count: CloudLimits.logLinesPerPart)), id, in: "home", by: host)
+    }
+
+    // MARK: Several copies
+
+    /// Who asks, and each of the others, is at another copy; and each answers through yet another one.
+    @Test func hostsAtOtherCopies_areAsked_andAnswerThroughAnyCopy() async throws {
+        let copies = try await ConnectedCopies(3)
+        let (one, other) = (try await Listener(copies[0], 1), try await Listener(copies[2], 2))
+        let asker = try await Listener(copies[2], 3)
+        async let answer = ask(copies[1], asker.principal)
+        let (first, second) = (try #require(await one.logQuestion()), try #require(await other.logQuestion()))
+        #expect(first.copy == copies[0].service.copy.description)
+        #expect(second.copy == copies[2].service.copy.description)
+        try await say(copies[1], one.principal, first, part("rotate"))
+        try await say(copies[0], other.principal, second, part("setup"))
+        let said = try await answer
+        #expect(said.parts.map(\.hostName) == ["Host 1", "Host 2"])
+        #expect(said.parts.flatMap(\.lines).map(\.what) == ["rotate", "setup"])
+        #expect(said.silent == [])
+        copies.end()
+    }
+
+    @Test func copyThatIsNotReached_isSaid_withThePartsOfTheOthers() async throws {
+        let copies = try await ConnectedCopies(2)
+        let host = try await Listener(copies[0], 1)
+        let asker = try await copies[0].join(2)
+        copies.cut(1)
+        async let answer = ask(copies[0], asker)
+        let question = try #require(await host.logQuestion())
+        try await say(copies[0], host.principal, question, part("rotate"))
+        let said = try await answer
+        #expect(said.parts.map(\.hostName) == ["Host 1"])
+        #expect(said.silent == ["hosts at another copy of the cloud"])
+        // A part for a copy that is gone is refused, and so is one that no host sends.
+        var lost = question
+        lost.copy = ReplicaID.numbered(99).description
+        let gone = lost
+        _ = await expectFailure(.notFound) { try await say(copies[0], host.principal, gone, part("rotate")) }
+        lost.requestID = "one"
+        let bad = lost
+        _ = await expectFailure(.badRequest) { try await say(copies[0], host.principal, bad, part()) }
+        copies.end()
+    }
+
+    /// What a copy may tell another at once has a limit: the hosts beyond it are named.
+    @Test func partsBeyondWhatOneCopyTellsAnother_areNamed() async throws {
+        let copies = try await ConnectedCopies(2)
+        var hosts: [Listener] = []
+        for number in UInt8(1)...10 { hosts.append(try await Listener(copies[1], number)) }
+        let asker = try await copies[0].join(11)
+        async let answer = ask(copies[0], asker)
+        let line = part(String(repeating: "x", count: 900)).lines[0]
+        let large = RelayLogPart(lines: Array(repeating: line, count: 120))
+        for host in hosts {
+            let question = try #require(await host.logQuestion())
+            try await say(copies[1], host.principal, question, large)
+        }
+        let said = try await answer
+        #expect(said.parts.count == 8)
+        #expect(said.silent.count == 2)
+        copies.end()
     }
 }

@@ -125,7 +125,7 @@ def copy_stopped(cluster: Cluster):
 
 
 def used_from_afar(a, b):
-    """A meter that the one host has is seen, commanded and recorded from the other."""
+    """A meter that the one host has is seen, commanded and recorded from the other, which finds that in its log."""
     a.must("connect", METER)
     relay.sees(b, "attic")
     b.must("command", METER, "screen-timeout", "1")
@@ -137,6 +137,10 @@ def used_from_afar(a, b):
     ended = b.json("record", "stop", METER)
     if ended["id"] != begun["id"] or ended["readings"] == 0:
         raise Failure(f"the recording ended as {ended}")
+    relay.logged(b, "held", "attic")
+    relay.logged(b, "command", "attic", what="screen-timeout 1", by="bench", detail="done")
+    if (silent := b.json("log", METER)["silent"]):
+        raise Failure(f"{silent} did not answer for the log")
 
 
 def watched_between_copies(cluster: Cluster):

@@ -108,19 +108,22 @@ extension CloudService {
     }
 
     /// - Throws: the refusal for the host that asked.
-    package func answer(_ question: CopyQuestionBody) async throws(CloudFailure) {
+    package func answer(_ question: CopyQuestionBody) async throws(CloudFailure) -> CopyAnswerBody {
         _ = try addressed(to: question.to, from: question.to)
         if let claim = question.claim {
             guard let host = HostID(claim.hostID) else { throw CloudFailure(.badRequest, "no host claims it") }
             let key = CommandLedger.Key(zone: claim.zone, requestID: try Self.request(claim.requestID))
             let member = Member(host: host, name: claim.hostName, credential: "")
-            return try await self.claim(claim.request, key, of: claim.meter, by: member)
+            try await self.claim(claim.request, key, of: claim.meter, by: member)
+            return CopyAnswerBody()
         }
         if let outcome = question.outcome {
             guard let host = HostID(outcome.hostID) else { throw CloudFailure(.badRequest, "no host says it") }
             let key = CommandLedger.Key(zone: outcome.zone, requestID: try Self.request(outcome.requestID))
-            return answer(outcome.request, key, by: host)
+            answer(outcome.request, key, by: host)
+            return CopyAnswerBody()
         }
+        if let answer = try await answerLog(question) { return answer }
         throw CloudFailure(.badRequest, "the question of a copy is not known here; update all copies together")
     }
 
@@ -150,16 +153,17 @@ extension CloudService {
         }
     }
 
-    /// Asks the copy that alone can decide.
+    /// Asks the copy that alone can decide, or knows.
+    @discardableResult
     func ask(
         _ other: ReplicaID, _ question: (inout CopyQuestionBody) -> Void
-    ) async throws(CloudFailure) {
+    ) async throws(CloudFailure) -> CopyAnswerBody {
         guard let (link, address, key) = post.line(to: other) else {
-            throw CloudFailure(.notFound, "the copy of the cloud that took the command is gone")
+            throw CloudFailure(.notFound, "the copy of the cloud that is to be asked is gone")
         }
         var body = CopyQuestionBody(to: other.description)
         question(&body)
-        try await link.ask(body, at: address, key: key)
+        return try await link.ask(body, at: address, key: key)
     }
 }
 

@@ -89,6 +89,9 @@ final class CopyPost: Sendable {
         begin()
     }
 
+    /// The copies that are known.
+    var others: [ReplicaID] { state.withLock { $0.peers.keys.sorted() } }
+
     /// How to ask a copy; nil if it is not known.
     func line(to copy: ReplicaID) -> (link: any CopyLink, address: String, key: String)? {
         state.withLock { state in

@@ -6,5 +6,5 @@ package protocol CopyLink: Sendable {
     /// - Throws: `notFound` where another copy is reached, or any error where none is.
     func tell(_ news: CopyNewsBody, at address: String, key: String) async throws -> CopyNewsAnswer
     /// - Throws: the other copy's refusal; `rateLimited` where it cannot be reached.
-    func ask(_ question: CopyQuestionBody, at address: String, key: String) async throws(CloudFailure)
+    func ask(_ question: CopyQuestionBody, at address: String, key: String) async throws(CloudFailure) -> CopyAnswerBody
 }

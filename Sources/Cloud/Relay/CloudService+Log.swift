@@ -1,7 +1,7 @@
 package import CloudAPI
 import LeaseCore
 import Logging
-package import MeterModel
+import MeterModel
 
 /// What hosts have of meters' logs, on its way to one that asks (Docs/Relay.md#the-meters-log). Nothing of it is stored.
 extension CloudService {
@@ -19,21 +19,28 @@ extension CloudService {
         }
         _ = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: asked, in: zone) }
-        return try await logParts(of: standing.meter, within: within, in: zone, for: member.host)
+        let elsewhere = CopyQuestionBody.Log(
+            zone: zone, meter: standing.meter, hostID: member.host.description, within: within)
+        async let others = parts(elsewhere)
+        let own = try await logParts(of: standing.meter, within: within, in: zone, for: member.host)
+        var (answer, areAllThere) = await others
+        answer.add(own)
+        return RelayLogAnswer(answer, areAllThere: areAllThere)
     }
 
     /// The parts of the hosts that listen to this copy of the cloud: also what another copy asks this one for.
     ///
     /// - Parameter asker: the host that asks, which is not asked itself.
     /// - Throws: `rateLimited`, `serviceUnavailable`.
-    package func logParts(
+    func logParts(
         of meter: String, within: Int64?, in zone: String, for asker: HostID
-    ) async throws(CloudFailure) -> RelayLogAnswer {
+    ) async throws(CloudFailure) -> LogLedger.Answer {
         var hosts = hub.listeners(in: zone)
         hosts[asker] = nil
         let key = LogLedger.Key(zone: zone, requestID: RequestID(high: nextRandom(), low: nextRandom()))
         try logs.ask(key, by: asker, of: hosts, at: clock.now())
-        let question = EventBody.LogQuestion(requestID: key.requestID.description, meter: meter, within: within)
+        var question = EventBody.LogQuestion(requestID: key.requestID.description, meter: meter, within: within)
+        question.copy = post.isOpen ? copy.description : nil
         for host in hosts.keys.sorted() { hub.tellLogQuestion(question, to: host, zone: zone) }
         guard let answer = await logs.answer(to: key) else {
             throw CloudFailure(.serviceUnavailable, "nobody waits for the answer any more")
@@ -41,23 +48,124 @@ extension CloudService {
         return answer
     }
 
-    /// A host says what it has.
+    /// The parts of the hosts that listen to the other copies, and whether all of those answered.
+    private func parts(_ question: CopyQuestionBody.Log) async -> (LogLedger.Answer, areAllThere: Bool) {
+        await withTaskGroup(of: LogLedger.Answer?.self) { group in
+            for other in post.others {
+                group.addTask {
+                    do throws(CloudFailure) {
+                        return try await self.ask(other) { $0.log = question }.log.map { LogLedger.Answer($0) }
+                    } catch {
+                        self.logger.info(
+                            "the hosts at another copy are not asked for their logs",
+                            metadata: ["copy": "\(other)", "cause": "\(error.message)"])
+                        return nil
+                    }
+                }
+            }
+            var (all, areAllThere) = (LogLedger.Answer(), true)
+            for await answer in group {
+                if let answer { all.add(answer) } else { areAllThere = false }
+            }
+            return (all, areAllThere)
+        }
+    }
+
+    // MARK: What hosts say
+
+    /// A host says what it has, to this copy or to the one that asked it.
     ///
-    /// - Throws: `badRequest` and `limitExceeded` for a part that no host sends; `rateLimited` where there is no room for it.
+    /// - Throws: `badRequest` and `limitExceeded` for a part that no host sends; `rateLimited` where there is no room for it,
+    ///   or the copy that asked cannot be reached.
     package func answerLog(
         _ part: RelayLogPart, _ requestID: String, in zone: String, by principal: Principal
-    ) throws(CloudFailure) {
+    ) async throws(CloudFailure) {
         let member = try member(principal, of: zone)
-        guard let id = RequestID(requestID) else {
-            throw CloudFailure(.badRequest, "\"\(requestID.prefix(64))\" is not a UUID, which a question's id is")
+        let key = LogLedger.Key(zone: zone, requestID: try Self.question(requestID))
+        guard !logs.has(key), let other = part.copy.flatMap({ ReplicaID($0) }), other != copy else {
+            return try answerLog(part, key, by: member)
         }
+        _ = try part.checkedBytes()
+        let forwarded = CopyQuestionBody.LogPart(
+            zone: zone, requestID: requestID, hostID: member.host.description, hostName: member.name, part: part)
+        try await ask(other) { $0.logPart = forwarded }
+    }
+
+    private func answerLog(_ part: RelayLogPart, _ key: LogLedger.Key, by member: Member) throws(CloudFailure) {
         let bytes = try part.checkedBytes()
-        var answer = RelayLogAnswer.Part(
-            hostID: member.host.description, hostName: member.name, lines: part.lines)
-        (answer.cut, answer.shared) = (part.cut, part.shared)
-        let key = LogLedger.Key(zone: zone, requestID: id)
-        let isNews = try logs.answer(key, by: member.host, answer, bytes: bytes, at: clock.now())
-        if !isNews { logger.debug("a part of a log for which nobody waits", metadata: ["question": "\(id)"]) }
+        var said = RelayLogAnswer.Part(hostID: member.host.description, hostName: member.name, lines: part.lines)
+        (said.cut, said.shared) = (part.cut, part.shared)
+        let isNews = try logs.answer(key, by: member.host, said, bytes: bytes, at: clock.now())
+        if !isNews {
+            logger.debug("a part of a log for which nobody waits", metadata: ["question": "\(key.requestID)"])
+        }
+    }
+
+    // MARK: What other copies ask
+
+    /// - Returns: nil unless the question is about a log.
+    /// - Throws: the refusal for the host that asked.
+    func answerLog(_ question: CopyQuestionBody) async throws(CloudFailure) -> CopyAnswerBody? {
+        if let log = question.log {
+            guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "no host asks for a log") }
+            let answer = try await logParts(of: log.meter, within: log.within, in: log.zone, for: asker)
+            return CopyAnswerBody(log: CopyAnswerBody.Log(answer))
+        }
+        guard let forwarded = question.logPart else { return nil }
+        guard let host = HostID(forwarded.hostID) else { throw CloudFailure(.badRequest, "no host says it") }
+        let key = LogLedger.Key(zone: forwarded.zone, requestID: try Self.question(forwarded.requestID))
+        try answerLog(forwarded.part, key, by: Member(host: host, name: forwarded.hostName, credential: ""))
+        return CopyAnswerBody()
+    }
+
+    private static func question(_ text: String) throws(CloudFailure) -> RequestID {
+        guard let id = RequestID(text) else {
+            throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which a question's id is")
+        }
+        return id
+    }
+}
+
+extension LogLedger.Answer {
+    /// As another copy said it. A host whose id cannot be read is left out.
+    fileprivate init(_ said: CopyAnswerBody.Log) {
+        for part in said.parts {
+            if let host = HostID(part.hostID) { parts[host] = part }
+        }
+        for host in said.silent {
+            if let id = HostID(host.hostID) { silent[id] = host.hostName }
+        }
+    }
+}
+
+extension CopyAnswerBody.Log {
+    /// For another copy. The hosts for whose parts there is no room count as silent.
+    fileprivate init(_ answer: LogLedger.Answer) {
+        self.init(
+            parts: [],
+            silent: answer.silent.sorted { $0.key < $1.key }.map {
+                Host(hostID: $0.key.description, hostName: $0.value)
+            })
+        var bytes = 0
+        for (host, part) in answer.parts.sorted(by: { $0.key < $1.key }) {
+            bytes += part.lines.reduce(0) { $0 + $1.bytes }
+            if bytes <= CloudLimits.copyLogBytes {
+                parts.append(part)
+            } else {
+                silent.append(Host(hostID: host.description, hostName: part.hostName))
+            }
+        }
+    }
+}
+
+extension RelayLogAnswer {
+    /// What stands for the hosts of a copy that could not be asked.
+    static let unknownHosts = "hosts at another copy of the cloud"
+
+    fileprivate init(_ answer: LogLedger.Answer, areAllThere: Bool) {
+        self.init(
+            parts: answer.parts.sorted { $0.key < $1.key }.map(\.value),
+            silent: answer.silent.values.sorted() + (areAllThere ? [] : [Self.unknownHosts]))
     }
 }
 
@@ -94,16 +202,16 @@ extension RelayLogLine {
         guard count ?? 1 >= 1 else {
             throw CloudFailure(.badRequest, "something cannot have happened \(count ?? 0) times")
         }
-        var bytes = CloudLimits.logLineBytes
-        for text in [kind, what, detail, by, byID, adapter].compactMap(\.self) {
-            guard text.utf8.count <= CloudLimits.logTextBytes else {
-                throw CloudFailure(
-                    .limitExceeded,
-                    "\(text.utf8.count) bytes are too many for a line of a log; a text has at most "
-                        + "\(CloudLimits.logTextBytes)")
-            }
-            bytes += text.utf8.count
+        for text in texts where text.utf8.count > CloudLimits.logTextBytes {
+            throw CloudFailure(
+                .limitExceeded,
+                "\(text.utf8.count) bytes are too many for a line of a log; a text has at most "
+                    + "\(CloudLimits.logTextBytes)")
         }
         return bytes
     }
+
+    fileprivate var bytes: Int { texts.reduce(CloudLimits.logLineBytes) { $0 + $1.utf8.count } }
+
+    private var texts: [String] { [kind, what, detail, by, byID, adapter].compactMap(\.self) }
 }

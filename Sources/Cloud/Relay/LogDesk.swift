@@ -7,16 +7,16 @@ import Synchronization
 final class LogDesk: Sendable {
     private struct State {
         var ledger = LogLedger()
-        var waiters: [LogLedger.Key: CheckedContinuation<RelayLogAnswer?, Never>] = [:]
+        var waiters: [LogLedger.Key: CheckedContinuation<LogLedger.Answer?, Never>] = [:]
         /// Answers that were complete before anybody waited for them.
-        var ready: [LogLedger.Key: RelayLogAnswer] = [:]
+        var ready: [LogLedger.Key: LogLedger.Answer] = [:]
         var isClosed = false
 
         /// Those who wait for these answers. One that nobody waits for yet is kept for who asked.
         mutating func serve(
-            _ answered: [(LogLedger.Key, RelayLogAnswer)]
-        ) -> [(CheckedContinuation<RelayLogAnswer?, Never>, RelayLogAnswer)] {
-            var served: [(CheckedContinuation<RelayLogAnswer?, Never>, RelayLogAnswer)] = []
+            _ answered: [(LogLedger.Key, LogLedger.Answer)]
+        ) -> [(CheckedContinuation<LogLedger.Answer?, Never>, LogLedger.Answer)] {
+            var served: [(CheckedContinuation<LogLedger.Answer?, Never>, LogLedger.Answer)] = []
             for (key, answer) in answered {
                 if let waiter = waiters.removeValue(forKey: key) {
                     served.append((waiter, answer))
@@ -65,14 +65,17 @@ final class LogDesk: Sendable {
         }
     }
 
+    /// Whether a question waits here for its answer.
+    func has(_ key: LogLedger.Key) -> Bool { state.withLock { $0.ledger.has(key) } }
+
     /// Number of questions that are not answered, or whose answer nobody has collected.
     var count: Int { state.withLock { $0.ledger.count + $0.ready.count } }
 
     /// What the hosts said, once all have or the time is over. Nil if the task is cancelled.
-    func answer(to key: LogLedger.Key) async -> RelayLogAnswer? {
+    func answer(to key: LogLedger.Key) async -> LogLedger.Answer? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let known = state.withLock { state -> RelayLogAnswer?? in
+                let known = state.withLock { state -> LogLedger.Answer?? in
                     if let ready = state.ready.removeValue(forKey: key) { return .some(ready) }
                     guard !Task.isCancelled else {
                         _ = state.ledger.take(key)
@@ -87,7 +90,7 @@ final class LogDesk: Sendable {
             let gone = state.withLock { state in
                 state.ready[key] = nil
                 guard let waiter = state.waiters.removeValue(forKey: key) else {
-                    return CheckedContinuation<RelayLogAnswer?, Never>?.none
+                    return CheckedContinuation<LogLedger.Answer?, Never>?.none
                 }
                 _ = state.ledger.take(key)
                 return waiter
@@ -98,7 +101,7 @@ final class LogDesk: Sendable {
 
     /// Changes what is known, and tells those who wait for answers that are complete by it.
     private func change<Value: Sendable, Failure: Error>(
-        _ body: (inout State) throws(Failure) -> (Value, [(LogLedger.Key, RelayLogAnswer)])
+        _ body: (inout State) throws(Failure) -> (Value, [(LogLedger.Key, LogLedger.Answer)])
     ) throws(Failure) -> Value {
         let (value, served) = try state.withLock { state throws(Failure) in
             let (value, answered) = try body(&state)

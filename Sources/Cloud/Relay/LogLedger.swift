@@ -8,11 +8,23 @@ import MeterModel
 struct LogLedger {
     typealias Key = CommandLedger.Key
 
+    /// What hosts said, and which did not.
+    struct Answer: Hashable {
+        var parts: [HostID: RelayLogAnswer.Part] = [:]
+        /// With their names.
+        var silent: [HostID: String] = [:]
+
+        /// Adds what hosts said at another copy. A host that listens to both, as while it changes, has one part.
+        mutating func add(_ other: Answer) {
+            parts.merge(other.parts) { own, _ in own }
+            silent.merge(other.silent) { own, _ in own }
+            for host in parts.keys { silent[host] = nil }
+        }
+    }
+
     private struct Question {
         var asker: HostID
-        /// Names of the hosts that have not answered yet.
-        var silent: [HostID: String]
-        var parts: [HostID: RelayLogAnswer.Part] = [:]
+        var answer: Answer
         var bytes = 0
         var until: MonotonicTime
     }
@@ -28,6 +40,9 @@ struct LogLedger {
     private var questions: [Key: Question] = [:]
     private var bytes = 0
 
+    /// Whether a question waits here for its answer.
+    func has(_ key: Key) -> Bool { questions[key] != nil }
+
     /// Number of questions that are not answered.
     var count: Int { questions.count }
 
@@ -42,7 +57,7 @@ struct LogLedger {
                 .rateLimited, "\(open) questions of this host about logs wait for their answer; wait for those",
                 retryAfter: .seconds(1))
         }
-        questions[key] = Question(asker: asker, silent: hosts, until: now + Self.patience)
+        questions[key] = Question(asker: asker, answer: Answer(silent: hosts), until: now + Self.patience)
     }
 
     /// A host's part has come.
@@ -53,38 +68,36 @@ struct LogLedger {
     mutating func answer(
         _ key: Key, by host: HostID, _ part: RelayLogAnswer.Part, bytes size: Int
     ) throws(CloudFailure) -> Bool {
-        guard questions[key]?.silent[host] != nil else { return false }
+        guard questions[key]?.answer.silent[host] != nil else { return false }
         guard size <= Self.bytesMax - bytes else {
             throw CloudFailure(
                 .rateLimited, "the logs of too many meters are being collected just now", retryAfter: .seconds(1))
         }
         bytes += size
         questions[key]?.bytes += size
-        questions[key]?.silent[host] = nil
-        questions[key]?.parts[host] = part
+        questions[key]?.answer.silent[host] = nil
+        questions[key]?.answer.parts[host] = part
         return true
     }
 
     /// Ends the questions that are answered or have waited long enough.
     ///
     /// - Returns: the answers, in the order of the keys.
-    mutating func takeAnswered(at now: MonotonicTime) -> [(Key, RelayLogAnswer)] {
-        questions.filter { $0.value.silent.isEmpty || $0.value.until <= now }.keys.sorted().compactMap { key in
+    mutating func takeAnswered(at now: MonotonicTime) -> [(Key, Answer)] {
+        questions.filter { $0.value.answer.silent.isEmpty || $0.value.until <= now }.keys.sorted().compactMap { key in
             take(key).map { (key, $0) }
         }
     }
 
     /// Ends a question: with what has come, for whoever still wants it.
-    mutating func take(_ key: Key) -> RelayLogAnswer? {
+    mutating func take(_ key: Key) -> Answer? {
         guard let question = questions.removeValue(forKey: key) else { return nil }
         bytes -= question.bytes
-        return RelayLogAnswer(
-            parts: question.parts.sorted { $0.key < $1.key }.map(\.value),
-            silent: question.silent.values.sorted())
+        return question.answer
     }
 
     /// Ends everything: this copy of the cloud stops.
-    mutating func close() -> [(Key, RelayLogAnswer)] {
+    mutating func close() -> [(Key, Answer)] {
         questions.keys.sorted().compactMap { key in take(key).map { (key, $0) } }
     }
 }

@@ -93,7 +93,9 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         switch self {
         case .health, .metrics: .open
         case .copyNews, .copyQuestion: .copies
-        case .join, .account, .createZone, .changes, .events, .leases, .watchReadings: .looking
+        case .join, .account, .createZone, .changes, .events, .leases, .watchReadings, .meterLog: .looking
+        // What it has done itself. Without its answer, whoever asks waits for it.
+        case .answerLog: .looking
         case .modifyRecords: .records
         case .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue, .retireHost,
             .relayReadings, .commandMeter, .claimCommand, .answerCommand:

@@ -326,6 +326,8 @@ enum Program {
           history                 What was overwritten of a meter's settings, when and
                                   by whom.
           command                 Send a command to a meter.
+          log                     What happened to a meter: who had it, its states,
+                                  settings and commands.
           logs                    What a meter recorded by itself (KM003C, KM002C).
           record                  Charge sessions: record start, stop, list, show,
                                   export, plot, rename, note, delete.

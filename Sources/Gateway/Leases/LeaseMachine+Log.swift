@@ -23,13 +23,15 @@ extension LogHolding.End {
     init(_ before: LeaseMachine.Use, _ after: LeaseMachine.Use, _ action: LeaseMachine.Action) {
         switch action {
         case _ where before == .unleased && after.isLeased: self = .leased
-        case .withdraw(.revoked): self = .revoked
+        // The zone became strict, and this host may only look.
+        case .withdraw(.revoked), .withdraw(.barred): self = .revoked
         case .withdraw(.takenOver): self = .takenOver
         case .withdraw(.hardStop): self = .notRenewed
         case .withdraw(.unknown): self = .unknown
         // A link under `keep` that goes on although the lease is lost.
         case .permitUnleased: self = .notRenewed
-        case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .joinQueue, .leaveQueue, .none:
+        case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .refuse, .bar, .joinQueue, .leaveQueue,
+            .none:
             self = .givenBack
         }
     }

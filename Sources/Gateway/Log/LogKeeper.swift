@@ -205,22 +205,30 @@ package final class LogKeeper: Sendable {
     ///
     /// - Parameter ids: all ids under which the meter was here.
     package func entries(of ids: [MeterID]) async throws(GatewayError) -> [LogEntry] {
+        // Looked at twice: what is written while the store is read is in one of the three.
+        let before = inMemory(ids)
         let stored: [StoredLogLine]
         do {
             stored = try await repository.log(of: ids, limit: Self.linesMax)
         } catch {
             throw GatewayError(error, doing: "reading the log of \(ids.first.map { "\($0)" } ?? "no meter")")
         }
+        // What is in memory is newer than what is stored under the same number.
+        let entries = Dictionary(stored.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
+            .merging(before) { $1 }.merging(inMemory(ids)) { $1 }
+        return entries.sorted { $0.key < $1.key }.map(\.value).suffix(Self.linesMax)
+    }
+
+    private func inMemory(_ ids: [MeterID]) -> [Int64: LogEntry] {
         let now = moment
-        var entries = Dictionary(stored.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
-        // What is not written yet is newer than what is stored under the same number.
-        state.withLock { state in
+        return state.withLock { state in
+            var entries: [Int64: LogEntry] = [:]
             for id in ids {
                 state.folds[id]?.settle(at: now, &state.lastNumber)
                 for line in state.folds[id]?.lines ?? [] { entries[line.number] = line.entry }
             }
+            return entries
         }
-        return entries.sorted { $0.key < $1.key }.map(\.value).suffix(Self.linesMax)
     }
 
     /// Forgets everything about a meter.

@@ -9,7 +9,7 @@ import unittest
 from unittest import mock
 
 sys.dont_write_bytecode = True
-from harness import Ended, Failure, Program, free_ports, run, seconds_until, stop_all, wait
+from harness import Ended, Failure, Program, changes, free_ports, readings, run, seconds_until, stop_all, wait, widest_gap
 
 
 class Clock:
@@ -183,6 +183,22 @@ class CommandTests(unittest.TestCase):
 
     def test_free_ports_are_different_ones(self):
         self.assertEqual(len(set(free_ports(20))), 20)
+
+
+class ReadingTests(unittest.TestCase):
+    def test_each_line_is_a_reading(self):
+        said = '{"time": "2026-11-25T04:00:00.000Z", "voltage_V": 5.1}\n{"time": "2026-11-25T04:00:01.000Z"}\n'
+        self.assertEqual([line.get("voltage_V") for line in readings(said)], [5.1, None])
+        with self.assertRaises(ValueError):
+            readings(said + "attic has it\n")
+
+    def test_changes_are_what_differs_from_the_one_before(self):
+        self.assertEqual(changes(["attic", "attic", None, "attic"]), ["attic", None, "attic"])
+        self.assertEqual(changes([]), [])
+
+    def test_the_widest_gap_is_found_over_midnight(self):
+        times = ["2026-11-24T23:59:58.500Z", "2026-11-24T23:59:59.000Z", "2026-11-25T00:00:01.250Z", "2026-11-25T00:00:02.000Z"]
+        self.assertAlmostEqual(widest_gap(times), 2.25)
 
 
 if __name__ == "__main__":

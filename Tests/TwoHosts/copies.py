@@ -3,7 +3,6 @@
 import http.client
 import http.server
 import itertools
-import json
 import shutil
 import ssl
 import threading
@@ -12,6 +11,7 @@ import urllib.parse
 
 import relay
 from cluster import METER, SOON, Cluster, Failure, seconds_until, seen, wait
+from harness import readings, widest_gap
 
 NO_ETCD = "skipped: etcd is not installed (apt-get install etcd-server)"
 
@@ -155,10 +155,10 @@ def watched_between_copies(cluster: Cluster):
     # To which the holder listens.
     cluster.cloud.kill()
     time.sleep(12)
-    said = [json.loads(line)["time"] for line in watching.interrupt().out.splitlines()]
+    said = [line["time"] for line in readings(watching.interrupt().out)]
     if len(said) < 10:
         raise Failure(f"{len(said)} readings were seen")
-    gap = relay.widest_gap(said)
+    gap = widest_gap(said)
     if gap > 10:
         raise Failure(f"nothing was seen for {gap:.1f} s")
     return f"{len(said)} readings, {gap:.1f} s without one"
@@ -172,7 +172,7 @@ def each_request_to_another_copy(cluster: Cluster):
     used_from_afar(a, b)
     watching = b.begin("watch", METER, "--json")
     time.sleep(5)
-    said = [json.loads(line) for line in watching.interrupt().out.splitlines()]
+    said = readings(watching.interrupt().out)
     times = [line["time"] for line in said]
     if len(said) < 5 or times != sorted(times):
         raise Failure(f"readings of {times} were seen")

@@ -1,12 +1,11 @@
 """Cases in which a host watches a meter that another one has."""
 
-import datetime
-import json
 import os
 import signal
 import time
 
 from cluster import METER, SOON, Cluster, Failure, joined, seen, wait
+from harness import changes, readings
 
 SHORT = '[cloud]\nlease-ttl = "30s"\n'
 WATCHERS = ("attic", "bench", "cellar")
@@ -15,11 +14,6 @@ WATCHERS = ("attic", "bench", "cellar")
 def sees(host, holder):
     """Waits until a host shows a reading of the meter that this holder measured."""
     wait(f"{host.name} sees what {holder} measures", lambda: host.json("status", METER).get("measured_by") == holder, SOON)
-
-
-def lines(said):
-    """The readings of a `watch --json`."""
-    return [json.loads(line) for line in said.out.splitlines()]
 
 
 def watched_from_afar(cluster: Cluster):
@@ -42,7 +36,7 @@ def watched_from_afar(cluster: Cluster):
         holder.must("connect", METER, "--timeout", f"{SOON}s")
         sees(c, holder.name)
     time.sleep(4)
-    watched, own = lines(watching.interrupt()), lines(at_home.interrupt())
+    watched, own = readings(watching.interrupt().out), readings(at_home.interrupt().out)
     path = [line["measured_by"] for line in watched]
     if (order := changes(path)) != ["attic", "bench", "attic"]:
         raise Failure(f"the third host saw readings of {order}")
@@ -52,17 +46,6 @@ def watched_from_afar(cluster: Cluster):
     if not all(4 < line["voltage_V"] < 6 for line in watched):
         raise Failure("a reading is not the meter's")
     return f"{len(watched)} readings seen from afar"
-
-
-def changes(values):
-    """Each value that differs from the one before it."""
-    return [value for place, value in enumerate(values) if place == 0 or values[place - 1] != value]
-
-
-def widest_gap(times):
-    """The longest time between two readings, in seconds."""
-    moments = [datetime.datetime.fromisoformat(time.replace("Z", "+00:00")) for time in times]
-    return max((later - earlier).total_seconds() for earlier, later in zip(moments, moments[1:]))
 
 
 def paused_holder_paints_nothing(cluster: Cluster):
@@ -77,7 +60,7 @@ def paused_holder_paints_nothing(cluster: Cluster):
     a.signal(signal.SIGCONT)
     wait("the former holder learns of it", lambda: a.lease(METER).get("holder") == "bench", SOON)
     time.sleep(5)
-    order = changes([line["measured_by"] for line in lines(watching.interrupt())])
+    order = changes([line["measured_by"] for line in readings(watching.interrupt().out)])
     if order not in (["attic", "bench"], ["bench"]):
         raise Failure(f"readings of {order} were shown")
     return None
@@ -97,7 +80,7 @@ def cloud_restarted_while_watched(cluster: Cluster):
     # No look of ours keeps the interest alive: the one who watches does.
     # A second apart: who asks without a token is answered ten times a second and no more.
     wait("readings are passed on again", lambda: relayed(cluster) > 4, SOON, every=1)
-    said = lines(watching.interrupt())
+    said = readings(watching.interrupt().out)
     if not any(line["time"] > started for line in said):
         raise Failure(f"none of {len(said)} readings came after the cloud was back at {started}: {said[-1:]}")
     return None
@@ -254,7 +237,7 @@ def only_looking(cluster: Cluster):
         raise Failure("cloud status does not say that it may only look")
     if not any(row["state"] == "held" and row["holder"] == "attic" for row in c.json("who")["leases"]):
         raise Failure("it does not see who has the meter")
-    watched = lines(watching.interrupt())
+    watched = readings(watching.interrupt().out)
     if not watched or changes([line["measured_by"] for line in watched]) != ["attic"]:
         raise Failure(f"it watched {len(watched)} readings")
     if (after := (holder(a), a.setting(METER, "name"), len(a.json("record", "list")["recordings"]))) != before:

@@ -88,6 +88,8 @@ def main():
     counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in ("passed", "failed", "skipped")}
     print(f"laboratory: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
           f" in {time.monotonic() - began:.0f} s of the guest")
+    # It ends threads that wait for ever, and writes nothing that is left.
+    sys.stdout.flush()
     os._exit(status)
 
 

@@ -204,6 +204,8 @@ class Air:
                     meter.keys.clear()
                     meter.pairing.clear()
                 return {"pairing": dict(meter.pairing)}
+            case "written":
+                return {"written": dict(self.meters[given["meter"]].written)}
             case "history":
                 return {"history": self.meters[given["meter"]].history}
             case "plug":

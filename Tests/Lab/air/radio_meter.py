@@ -109,6 +109,8 @@ class RadioMeter:
         self.links = set()
         # Whose link came up or went, in order: seconds of this machine, "up" or "down", the adapter's address.
         self.history = []
+        # What hosts wrote over LE, as hexadecimal, and how often.
+        self.written = collections.Counter()
         self._server = None
         self._channels = set()
 
@@ -275,6 +277,7 @@ class RadioMeter:
 
     def _written(self, link, value):
         if not self.hangs:
+            self.written[bytes(value).hex()] += 1
             self._simulator("ble").write(bytes(value))
 
     async def _notify(self):

@@ -27,6 +27,7 @@ import people_checks  # noqa: E402,F401
 import host_checks  # noqa: E402,F401
 import pairing_checks  # noqa: E402,F401
 import name_checks  # noqa: E402,F401
+import relay_checks  # noqa: E402,F401
 import two_host_checks  # noqa: E402,F401
 import neighbour_checks  # noqa: E402,F401
 import situation_checks  # noqa: E402,F401

@@ -8,7 +8,7 @@ from harness import Meterd, wait
 
 # Of nobody, who is in no group.
 NOBODY = 65534
-REFUSED, HELD, TIMED_OUT, NO_PERMISSION = 1, 4, 5, 6
+REFUSED, USAGE, HELD, TIMED_OUT, NO_PERMISSION = 1, 2, 4, 5, 6
 
 
 class GuestMeterd(Meterd):

@@ -5,29 +5,13 @@ import time
 from checks import check
 from harness import Failure, wait
 from program import HELD, REFUSED, TIMED_OUT
-from two_hosts import LOCK_DELAY, TIME_TO_LIVE, TwoHosts
+from two_hosts import LOCK_DELAY, TIME_TO_LIVE, expect, two_hosts
 
 # How long a meter that was taken over is looked for, seconds.
 SEARCH = 30
 # By how much what is shown of a lease may lag behind, seconds.
 SLACK = 3
 LINKED = ("connected", "ready", "communicating", "data-available")
-
-
-def two_hosts(bench):
-    """Both and their cloud, made by the first check that wants them."""
-    if bench.two_hosts is None:
-        bench.make_room()
-        bench.two_hosts = TwoHosts(bench)
-        bench.two_hosts.start()
-    return bench.two_hosts
-
-
-def expect(said, status, *words):
-    """A run that was to end with this status, and to say these words."""
-    if said.status != status or any(word not in said.err for word in words):
-        raise Failure(f"not exit {status} with {' and '.join(map(repr, words))}: {said}")
-    return f"exit {said.status} after {said.seconds:.1f} s: {said.err.strip().splitlines()[0]}"
 
 
 @check("hosts")

@@ -19,13 +19,11 @@ serve = false
 
 
 class TwoHosts:
-    """attic has the first adapter, cellar the second. `meter` is the one that both want."""
-
-    METER = "fnb58"
+    """attic has the first adapter, cellar the second. `meter` is the one that all below is about, `radio` its name on the air."""
 
     def __init__(self, bench):
         self._bench = bench
-        self.meter = bench.meters[self.METER]["address"]
+        self.radio = self.meter = None
         self.addresses = {"attic": bench.adapter_address, "cellar": self._second_address(bench)}
         binaries = bench.arguments["bin"]
         self.cloud = Metercloud(binaries, "/tmp/metercloud", bench.results)
@@ -46,6 +44,10 @@ class TwoHosts:
         address = management.address(index)
         management.close()
         return address
+
+    def turn_to(self, radio):
+        """All below is about this meter."""
+        self.radio, self.meter = radio, self._bench.meters[radio]["address"]
 
     def start(self):
         """The cloud, both hosts, and both in it."""
@@ -79,17 +81,21 @@ class TwoHosts:
 
     def out_of_reach(self, of_cellar):
         """Whether cellar's adapter cannot hear the meter, wherever it stands."""
-        self._bench.host.ask("adapter", index=1, deaf_to=[self.METER] if of_cellar else [])
+        self._bench.host.ask("adapter", index=1, deaf_to=[self.radio] if of_cellar else [])
 
     def links(self):
         """How many hosts the meter has a link to."""
-        return self._bench.host.ask("links", meter=self.METER)["links"]
+        return self._bench.host.ask("links", meter=self.radio)["links"]
 
     def history(self):
         """The meter's links so far: seconds, "up" or "down", and the name of whose it was."""
         names = {address: name for name, address in self.addresses.items()}
         return [(at, what, names.get(address, address))
-                for at, what, address in self._bench.host.ask("history", meter=self.METER)["history"]]
+                for at, what, address in self._bench.host.ask("history", meter=self.radio)["history"]]
+
+    def written(self, octets):
+        """How often a host wrote this to the meter over LE."""
+        return self._bench.host.ask("written", meter=self.radio)["written"].get(octets.hex(), 0)
 
     def given_to(self, host):
         """Has one host read the meter, and the other not want it; the seconds until there was data."""
@@ -107,3 +113,26 @@ class TwoHosts:
              lambda: host.state(self.meter) == "data-available", seconds)
         if self.links() != 1 or self.history()[-1][1:] != ("up", self.name(host)):
             raise Failure(f"{self.name(host)} has data, and the meter's links were {self.history()[-4:]}")
+
+
+def two_hosts(bench, radio="fnb58", in_reach=True):
+    """Both and their cloud, made by the first check that wants them; what is said of a meter is about this one. Out of reach:
+    cellar's adapter does not hear it until the check is over."""
+    hosts = bench.two_hosts
+    if is_new := hosts is None:
+        bench.make_room()
+        hosts = bench.two_hosts = TwoHosts(bench)
+    hosts.turn_to(radio)
+    if not in_reach:
+        hosts.out_of_reach(True)
+        bench.after(hosts.out_of_reach, False)
+    if is_new:
+        hosts.start()
+    return hosts
+
+
+def expect(said, status, *words):
+    """A run that was to end with this status, and to say these words."""
+    if said.status != status or any(word not in said.err for word in words):
+        raise Failure(f"not exit {status} with {' and '.join(map(repr, words))}: {said}")
+    return f"exit {said.status} after {said.seconds:.1f} s: {said.err.strip().splitlines()[0]}"

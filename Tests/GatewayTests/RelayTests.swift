@@ -177,6 +177,32 @@ struct RelayTests {
         #expect(try await holder.leave() == .none)
     }
 
+    /// The cloud tells that somebody watches when it grants the lease, and that word may be quicker than its answer.
+    @Test func wordThatComesBeforeTheLease_isNotLost() async throws {
+        let bench = LeaseBench(.keep)
+        let relay = SimulatedRelay(bench.zone)
+        let host = bench.host(1)
+        let session = try await host.pluggedIn()
+        let uplink = RelayUplink(
+            link: relay.link(of: .numbered(1), named: "pi1"), keeper: host.keeper, loop: bench.loop,
+            logger: host.host.log.logger
+        ) { [session] _ in session.relaySource }
+        let watching = relay.link(of: .numbered(2), named: "pi2").watch(.um, wantsAll: false)
+        await uplink.handle(.interest(meter: .um, remaining: .seconds(30), wantsAll: false))
+        let before = await uplink.count
+        let patience = Patience("it is sent")
+        while relay.parcels.isEmpty {
+            await bench.advance(by: .milliseconds(250), host)
+            try await patience.turn()
+        }
+
+        #expect(before == 0, "it has no lease yet")
+        #expect(await uplink.count == 1)
+        withExtendedLifetime(watching) {}
+        await uplink.shutdown()
+        #expect(try await bench.leave(host, session) == .none)
+    }
+
     @Test func twoWhoLook_shareOneStream_whichEndsWithThem() async throws {
         let holder = try await Holder()
         let watcher = holder.watcher()

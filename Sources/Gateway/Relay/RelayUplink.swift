@@ -31,6 +31,8 @@ package actor RelayUplink {
     private let logger: Logger
     /// By the id under which the meter is leased.
     private var sendings: [MeterID: Sending] = [:]
+    /// Meters of which the word that somebody watches came before their leases' answers.
+    private var early: [MeterID: LoopTimer] = [:]
     private var lastNumber: UInt64 = 0
     private var isOver = false
 
@@ -60,9 +62,13 @@ package actor RelayUplink {
     ///   - leased: the id under which the meter is leased.
     ///   - remaining: for how long to send its readings.
     private func interest(in leased: MeterID, for remaining: Duration, wantsAll: Bool) async {
+        if let timer = early.removeValue(forKey: leased) { loop.cancel(timer) }
         guard remaining > .zero, !isOver else { return end(leased) }
         let until = loop.now + min(remaining, RelayTiming.interest * 2)
-        guard let (meter, token) = held(leased) else { return end(leased) }
+        guard let (meter, token) = held(leased) else {
+            end(leased)
+            return lookAgain(leased, until: until, wantsAll: wantsAll)
+        }
         guard shares else { return await tellThatNothingIsShared(of: leased, token) }
         if let sending = sendings[leased], sending.source.meter == meter {
             sendings[leased]?.sender.interested(until: until, sendsAll: wantsAll)
@@ -85,6 +91,17 @@ package actor RelayUplink {
         pump(leased)
     }
 
+    /// The cloud tells it when it grants the lease, and that word may be quicker than the lease's answer.
+    private func lookAgain(_ leased: MeterID, until: MonotonicTime, wantsAll: Bool) {
+        early[leased] = loop.schedule(at: loop.now + RelayTiming.batchInterval) { [weak self] in
+            self?.assumeIsolated { uplink in
+                uplink.early[leased] = nil
+                let remaining = until - uplink.loop.now
+                Task { await uplink.interest(in: leased, for: remaining, wantsAll: wantsAll) }
+            }
+        }
+    }
+
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
         var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
@@ -99,6 +116,8 @@ package actor RelayUplink {
     package func shutdown() {
         isOver = true
         for meter in sendings.keys { end(meter) }
+        for timer in early.values { loop.cancel(timer) }
+        early = [:]
     }
 
     private func end(_ leased: MeterID) {

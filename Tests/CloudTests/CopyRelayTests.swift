@@ -252,6 +252,11 @@ final class ConnectedCopies: CopyLink {
         open(0)
         for _ in 1..<count { _ = try add() }
         for index in 0..<count { try await meet(index) }
+        let patience = Patience("they know each other")
+        for index in 0..<count {
+            let service = self[index].service
+            while service.copyCounts.known < count - 1 || !service.post.knowsWhoWatches { try await patience.turn() }
+        }
     }
 
     subscript(index: Int) -> TestCloud { state.withLock { $0.copies[index] } }

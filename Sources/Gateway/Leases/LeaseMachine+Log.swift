@@ -30,7 +30,8 @@ extension LogHolding.End {
         case .withdraw(.unknown): self = .unknown
         // A link under `keep` that goes on although the lease is lost.
         case .permitUnleased: self = .notRenewed
-        case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .refuse, .bar, .joinQueue, .leaveQueue,
+        case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .refuse, .bar, .joinQueue,
+            .leaveQueue,
             .none:
             self = .givenBack
         }

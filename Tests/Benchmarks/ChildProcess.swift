@@ -8,18 +8,31 @@ final class ChildProcess: Sendable {
     let pid: pid_t
     private let hasEnded = Atomic(false)
 
-    /// - Parameter output: where standard output goes; standard error goes to `errors`.
-    init(_ path: String, _ arguments: [String], output: String = "/dev/null", errors: String = "/dev/null") throws {
+    /// - Parameters:
+    ///   - input: what its standard input is read from.
+    ///   - output: where standard output goes; standard error goes to `errors`.
+    init(
+        _ path: String, _ arguments: [String], input: String = "/dev/null", output: String = "/dev/null",
+        errors: String = "/dev/null"
+    ) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // This thread may hear no signals, which its children would have from it.
+        var nothing = sigset_t()
+        sigemptyset(&nothing)
+        posix_spawnattr_setsigmask(&attributes, &nothing)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let words = ([path] + arguments).map { strdup($0) }
         defer { words.forEach { free($0) } }
         var pid = pid_t()
-        let code = posix_spawn(&pid, path, &actions, nil, words + [nil], environ)
+        let code = posix_spawn(&pid, path, &actions, &attributes, words + [nil], environ)
         guard code == 0 else { throw BenchmarkError("\(path) cannot be started: errno \(code)") }
         self.pid = pid
     }

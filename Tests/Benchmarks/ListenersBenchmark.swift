@@ -47,8 +47,7 @@ enum ListenersBenchmark {
             guard daemon.end() else { throw BenchmarkError("meterd did not end cleanly") }
         }
         ports.end()
-        // It is a child of a thread that hears no SIGTERM, and so hears none itself.
-        broker.end(by: SIGKILL)
+        broker.end()
     }
 
     private static func tell(_ name: String, _ share: Double, _ base: Double) {

@@ -70,7 +70,7 @@ final class CallCounter: Sendable {
     private let count = Atomic<Int>(0)
 
     var value: Int { count.load(ordering: .relaxed) }
-    func add() { count.wrappingAdd(1, ordering: .relaxed) }
+    func add(_ more: Int = 1) { count.wrappingAdd(more, ordering: .relaxed) }
 }
 
 extension Array<Double> {

@@ -48,6 +48,19 @@ final class Fleet: Sendable {
 
     static func path(_ zone: String, _ rest: String) -> String { "/v1/zones/\(zone)/\(rest)" }
 
+    /// The event streams of so many hosts, spread over all zones.
+    ///
+    /// - Parameter clients: one for each copy of the cloud, with a connection for each stream.
+    func eventStreams(_ count: Int, over clients: [LoadClient]) -> [OpenStreams.Source] {
+        (0..<count).map { number in
+            let index = number * max(1, self.count / max(1, count))
+            let host = host(index)
+            return OpenStreams.Source(
+                client: clients[index % self.count % clients.count], path: Self.path(host.zone, "events"),
+                token: host.token)
+        }
+    }
+
     // MARK: What hosts do
 
     /// One heartbeat of one host.

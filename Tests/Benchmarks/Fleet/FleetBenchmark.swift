@@ -2,6 +2,7 @@ import CloudServer
 import FoundationEssentials
 import Glibc
 import LeaseCore
+import NIOCore
 
 /// How a cloud carries a fleet, and how that grows with it (`make load`).
 ///
@@ -89,9 +90,12 @@ struct FleetBenchmark {
     private func steady(_ hosts: [CloudHost], _ cloud: FleetCloud) async throws -> Fleet {
         let fleet = Fleet(hosts, clients: clients(cloud, connections: 64))
         let streamClients = clients(cloud, connections: options.streams)
-        let streams = FleetStreams()
+        let events = CallCounter()
+        // Pings too.
+        let streams = OpenStreams { _, piece in events.add(piece.readableBytesView.count(of: Array("\n\n".utf8))) }
         let streamCount = min(options.streams, fleet.count)
-        let (times, used, traffic) = try await streams.whileOpen(streamCount, of: fleet, over: streamClients) {
+        let sources = fleet.eventStreams(streamCount, over: streamClients)
+        let (times, used, traffic) = try await streams.whileOpen(sources) {
             let before = (cloud.usage, fleet.traffic)
             let times = try await load(fleet)
             return (times, cloud.usage - before.0, fleet.traffic - before.1)
@@ -99,7 +103,7 @@ struct FleetBenchmark {
         for client in streamClients { try await client.shutdown() }
         report(times, of: fleet, used, traffic: traffic, cloud)
         Report.figure(
-            "events, on \(streamCount) streams", "\((Double(streams.eventCount) / options.seconds).grouped)/s")
+            "events, on \(streamCount) streams", "\((Double(events.value) / options.seconds).grouped)/s")
         Report.figure(
             "streams that the cloud ended", "\(streams.endedCount)", goal: (streams.endedCount == 0, "none"))
         Report.figure("moves that were refused", "\(fleet.refused)", goal: (fleet.refused == 0, "none"))

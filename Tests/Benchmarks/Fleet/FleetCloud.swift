@@ -1,4 +1,7 @@
+import CloudServer
+import FoundationEssentials
 import Glibc
+import LinuxIO
 import Synchronization
 
 /// The cloud that a fleet belongs to: one metercloud with its file, or two over an etcd of one member. Real programs.
@@ -31,6 +34,7 @@ final class FleetCloud: Sendable {
             guard let etcd = try await EtcdControl.start() else { throw BenchmarkError(EtcdControl.missing) }
             self.etcd = etcd
             folders = [folder, try TemporaryFolder()]
+            try Self.shareKey(folders)
             let begin = Clocks.wall
             let move = try ChildProcess(
                 OwnProgram.neighbour("metercloud"), ["migrate", "--data", folder.path] + etcd.options,
@@ -39,6 +43,15 @@ final class FleetCloud: Sendable {
             moved = Clocks.wall - begin
         }
         try start()
+    }
+
+    /// Copies of a cloud have one key, by which hosts know them, and they each other.
+    private static func shareKey(_ folders: [TemporaryFolder]) throws {
+        let paths = folders.map { CloudFolder(path: $0.path) }
+        _ = try paths[0].certificate(names: [], at: LinuxClock.wallNow)
+        for other in paths.dropFirst() {
+            try FileManager.default.copyItem(atPath: paths[0].keyPath, toPath: other.keyPath)
+        }
     }
 
     private func start() throws {

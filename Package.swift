@@ -262,7 +262,7 @@ let package = Package(
             dependencies: [
                 "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
                 "LinuxIO", "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore",
-                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MeterTestKit", "Cloud", "CloudStore",
+                "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "MeterTestKit", "Cloud", "CloudStore",
                 "CloudServer", "CloudClient", "ServerKit", asyncHTTPClient, grdb, logging, nioCore, nioHTTP1, nioSSL,
             ],
             path: "Tests/Benchmarks",

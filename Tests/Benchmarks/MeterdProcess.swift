@@ -1,22 +1,30 @@
+import CloudAPI
 import FoundationEssentials
 import GatewayAPI
 import Glibc
 import MeterModel
 
 /// The real daemon, the optimised program beside this one, with a store and a socket of its own.
-final class MeterdProcess {
+final class MeterdProcess: Sendable {
     private let folder: TemporaryFolder
     private let process: ChildProcess
     private let meterctl: String
 
-    /// - Parameter more: of its configuration.
-    init(ports: [String], model: ModelName, more: String = "") throws {
+    /// - Parameters:
+    ///   - ids: of the meters, in the order of their ports; those left out get one that their port gives them.
+    ///   - name: as other hosts of its cloud see it; nil for the machine's.
+    ///   - more: of its configuration.
+    init(
+        ports: [String], model: ModelName, ids: [MeterID] = [], name: String? = nil, more: String = ""
+    ) throws {
         folder = try TemporaryFolder()
         meterctl = try OwnProgram.neighbour("meterctl")
         var configuration = "state-directory = \"\(folder.path)/state\"\nsocket = \"\(folder.path)/socket\"\n"
+        if let name { configuration += "host-name = \"\(name)\"\n" }
         configuration += "[web]\nlisten = \"127.0.0.1:0\"\n" + more
         for (index, port) in ports.enumerated() {
             configuration += "[[port]]\npath = \"\(port)\"\nmodel = \"\(model.rawValue)\"\nname = \"m\(index)\"\n"
+            if index < ids.count { configuration += "id = \"\(ids[index])\"\n" }
         }
         try configuration.write(toFile: "\(folder.path)/meterd.toml", atomically: false, encoding: .utf8)
         process = try ChildProcess(
@@ -36,22 +44,52 @@ final class MeterdProcess {
         throw BenchmarkError("not all of \(meters) meters had data: \(Report.file("\(folder.path)/log"))")
     }
 
-    func status() throws -> GatewayStatus {
-        let output = "\(folder.path)/status"
-        let asked = try ChildProcess(
-            meterctl, ["status", "--json", "--socket", "\(folder.path)/socket"], output: output)
-        guard asked.wait() else { throw BenchmarkError("meterctl status failed") }
-        return try JSONDecoder().decode(GatewayStatus.self, from: Data(Report.file(output).utf8))
-    }
+    func status() throws -> GatewayStatus { try decoded(["status", "--json"]) }
 
     /// Where its web page is.
     func webURL() throws -> String {
-        let output = "\(folder.path)/url"
-        let asked = try ChildProcess(meterctl, ["web", "url", "--socket", "\(folder.path)/socket"], output: output)
-        guard asked.wait(), let url = Report.file(output).split(separator: "\n").first else {
-            throw BenchmarkError("meterctl web url failed")
+        guard let url = try ask(["web", "url"]).split(separator: "\n").first else {
+            throw BenchmarkError("meterctl web url says nothing")
         }
         return String(url)
+    }
+
+    /// Makes it a host of a cloud.
+    ///
+    /// - Parameter tokenFile: holds the token with which hosts join.
+    func join(_ url: String, tokenFile: String, pin: CertificatePin) throws {
+        _ = try ask(["cloud", "join", url, "--token-file", tokenFile, "--pin", "\(pin)"])
+    }
+
+    /// Waits until it knows that so many meters have a holder, itself or another host.
+    func awaitHeld(_ meters: Int) throws {
+        let deadline = Clocks.wall + 40
+        while Clocks.wall < deadline {
+            let leases = try (decoded(["who", "--json"]) as WhoBody).leases
+            if leases.count(where: { $0.holder != nil }) == meters { return }
+            Clocks.pause(0.2)
+        }
+        throw BenchmarkError("not all of \(meters) meters are held: \(Report.file("\(folder.path)/log"))")
+    }
+
+    /// For requests to its control socket.
+    func client(connections: Int) -> LoadClient {
+        LoadClient("http+unix://\("\(folder.path)/socket".percentEncoded)", connections: connections)
+    }
+
+    private func decoded<Answer: Decodable>(_ command: [String]) throws -> Answer {
+        try JSONDecoder().decode(Answer.self, from: Data(try ask(command).utf8))
+    }
+
+    /// What meterctl says to it.
+    private func ask(_ command: [String]) throws -> String {
+        let (output, errors) = ("\(folder.path)/said", "\(folder.path)/errors")
+        let asked = try ChildProcess(
+            meterctl, command + ["--socket", "\(folder.path)/socket"], output: output, errors: errors)
+        guard asked.wait() else {
+            throw BenchmarkError("meterctl \(command[0]) failed: \(Report.file(errors))")
+        }
+        return Report.file(output)
     }
 
     /// Readings since it started, of all meters.

@@ -7,7 +7,7 @@ import SimulatedPort
 
 /// Many simulated meters in a process of their own, so that their work is not counted: this program, called again with
 /// `--simulate`.
-final class SimulatedPorts {
+final class SimulatedPorts: Sendable {
     /// The links to the ports.
     let paths: [String]
     private let folder: TemporaryFolder

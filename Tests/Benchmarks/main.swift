@@ -1,9 +1,9 @@
 import Glibc
 
 // Benchmarks [decode] [path] [radios] [gatt] [disk] [series] [daemon] [throughput] [web] [listeners]
-//            [cloud | leases | records | sync | visibility | copies]
+//            [cloud | leases | records | sync | visibility | copies | relay]
 //
-// All of them where none is named; `cloud` is the last five, `gatt` one of `radios`.
+// All of them where none is named; `cloud` is the last six, `gatt` one of `radios`.
 //
 // Benchmarks fleet [--sizes 1000,10000,100000] [--seconds 60] [--engine sqlite|etcd] [--streams 1000] [--no-expiry]
 //
@@ -38,6 +38,7 @@ do {
     if isWanted("sync", of: "cloud") { try await SyncBenchmark.run() }
     if isWanted("visibility", of: "cloud") { try await VisibilityBenchmark.run() }
     if isWanted("copies", of: "cloud") { try await CopiesBenchmark.run() }
+    if isWanted("relay", of: "cloud") { try await RelayBenchmark.run() }
 } catch {
     Report.line("Benchmarks: error: \(error)")
     exit(1)

@@ -71,6 +71,11 @@ final class LoadClient: Sendable {
         return (response.status, answer)
     }
 
+    /// - Returns: the answer's body.
+    func get(_ path: String) async throws -> ByteBuffer {
+        try await stream(.GET, path).collect(upTo: 16 << 20)
+    }
+
     /// An answer without an end. Its pieces come as they come.
     func stream(_ method: HTTPMethod, _ path: String, _ body: ByteBuffer? = nil, token: String? = nil) async throws
         -> HTTPClientResponse.Body

@@ -4,6 +4,7 @@ import CloudServer
 import Glibc
 import LinuxIO
 import MeterModel
+import NIOCore
 
 /// The real server, the optimised program beside this one, with TLS on a port of its own, over a folder that may be
 /// filled.
@@ -50,10 +51,30 @@ final class MetercloudProcess: Sendable {
 
     /// What a new host needs to belong to it.
     func join(_ host: HostID, name: String) async throws -> CloudMembership {
-        let token = Report.file(CloudFolder(path: folder.path).enrolmentTokenPath).filter { !$0.isWhitespace }
+        let token = Report.file(tokenFile).filter { !$0.isWhitespace }
         return try await CloudClient.join(
             urls: [url], token: Secret(token), pin: pin,
             as: JoinRequest(hostID: host.description, hostName: name, machine: name))
+    }
+
+    /// The same of a real host.
+    ///
+    /// - Parameter first: of several copies, the one that made the token.
+    func join(_ host: MeterdProcess, tokenOf first: MetercloudProcess? = nil) throws {
+        try host.join(url, tokenFile: (first ?? self).tokenFile, pin: pin)
+    }
+
+    private var tokenFile: String { CloudFolder(path: folder.path).enrolmentTokenPath }
+
+    /// Requests for a route that it has answered so far, as its page of metrics has it.
+    func requests(_ route: String) async throws -> Int {
+        let client = LoadClient(url, connections: 1)
+        let page = try await client.get("/metrics")
+        try await client.shutdown()
+        let lines = String(buffer: page).split(separator: "\n").filter {
+            $0.hasPrefix("metercloud_requests_total{") && $0.contains("route=\"\(route)\"")
+        }
+        return lines.reduce(0) { $0 + Int(Double($1.split(separator: " ").last ?? "") ?? 0) }
     }
 
     func end() { process.end() }

@@ -64,6 +64,43 @@ struct RelaySenderTests {
         #expect(reading?.batch.state == "data-available", "with a reading it comes at once")
     }
 
+    /// A meter at a thousand samples a second, over a network that takes 100 ms and loses a batch in five: four batches a
+    /// second at most, and what is in them and was said to be missing is all that was measured.
+    @Test(arguments: [false, true])
+    func fastMeter_isSentFourTimesASecond_andEveryMeasurementIsAccountedFor(wantsAll: Bool) {
+        var sender = RelaySender(until: .seconds(60), sendsAll: wantsAll)
+        var underWay: (parcel: RelaySender.Parcel, end: MonotonicTime)?
+        var arrived: [RelayBatch] = []
+        var sent = 0
+        func turn(_ now: MonotonicTime) {
+            if let (parcel, end) = underWay, end <= now {
+                underWay = nil
+                let isLost = sent % 5 == 0
+                if !isLost { arrived.append(parcel.batch) }
+                sender.sent(parcel, isLost ? .failed : .taken, at: now)
+            }
+            if let parcel = sender.next(under: token, at: now) {
+                sent += 1
+                underWay = (parcel, now + .milliseconds(100))
+            }
+        }
+        for millisecond in 1...10_000 {
+            let now = MonotonicTime.seconds(Double(millisecond) / 1000)
+            sender.received(.volts(Double(millisecond), at: now), under: token)
+            turn(now)
+        }
+        let inTenSeconds = sent
+        for step in 1...40 { turn(.seconds(10 + Double(step) / 10)) }
+        let readings = arrived.flatMap(\.readings)
+        let measurements = readings.reduce(0) { $0 + ($1.spread?.count ?? 1) }
+
+        #expect(inTenSeconds <= 41)
+        #expect(inTenSeconds >= 25)
+        #expect(measurements + arrived.reduce(0) { $0 + $1.missed } == 10_000)
+        #expect(wantsAll ? readings.count == measurements : readings.count <= 4 * arrived.count)
+        #expect(arrived.allSatisfy { $0.readings.count <= RelayTiming.readingsMax })
+    }
+
     @Test func stateThatGotLost_isToldAgain() {
         var sender = RelaySender(until: .seconds(60), sendsAll: false)
         let lost = sender.next(under: token, state: "ready", at: .seconds(1))

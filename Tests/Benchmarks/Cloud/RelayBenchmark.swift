@@ -6,6 +6,7 @@ enum RelayBenchmark {
     static func run() async throws {
         try await RelayDelay.run()
         try await RelayLoad.run()
+        try await RelayCrowd.run()
         try await RelayHolder.run()
     }
 }

@@ -342,8 +342,9 @@ let package = Package(
         .testTarget(
             name: "MetercloudTests",
             dependencies: [
-                "metercloud", "Cloud", "CloudAPI", "CloudEtcd", "CloudServer", "MeterModel", "MeterTestKit",
-                "ProgramKit", "SettingsCore", argumentParser, logging,
+                "metercloud", "Cloud", "CloudAPI", "CloudEtcd", "CloudHosting", "CloudServer", "MeterModel",
+                "MeterTestKit",
+                "ProgramKit", "SettingsCore", argumentParser, logging, serviceLifecycle,
             ]),
         .testTarget(
             name: "GatewayTests",
@@ -368,7 +369,9 @@ let package = Package(
             name: "MeterdTests",
             dependencies: [
                 "meterd", "BluetoothCore", "MeterModel", "MeterCodec", "IOPorts", "Gateway", "GatewayAPI", "LeaseCore",
-                "SyncCore", "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore", logging,
+                "SyncCore", "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore",
+                "ServerKit",
+                logging,
             ]),
         .testTarget(
             name: "MeterctlTests",

@@ -91,9 +91,12 @@ package struct HostedCloud: Sendable {
     /// The services, in the order in which they start. They stop in reverse: the streams end, the server closes, then
     /// the console, and the cloud service last.
     ///
-    /// - Parameter onRunning: called with the port once hosts can connect and the console is available.
+    /// - Parameters:
+    ///   - unserved: called where it cannot listen, which is tried again each 10 s. Nil: that ends the services.
+    ///   - onRunning: called with the port once hosts can connect and the console is available.
     package func services(
-        _ serving: Serving, onRunning: @escaping @Sendable (_ port: Int) async -> Void
+        _ serving: Serving, unserved: (@Sendable (any Error) async -> Void)? = nil,
+        onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let connections = ConnectionLimit(serving.connections, proxies: serving.proxies)
         let routes = CloudRoutes(
@@ -118,16 +121,20 @@ package struct HostedCloud: Sendable {
         let (served, isServed) = AsyncStream.makeStream(of: Void.self)
         let follower = store.hasCopies ? [CloudFollower(store: store, service: service, isServed: served)] : []
         let copies = serving.advertised.map { (link: CopyClient(pin: serving.certificate?.pin), address: $0) }
-        return follower.map { .init(service: $0) } + [
-            .init(service: CloudMaintenance(service: service)),
-            .init(service: console.service { consoleRunning.finish() }),
-            .init(
-                service: try application.service { port in
+        let server = PatientServer(
+            make: {
+                try application.service { port in
                     for await _ in consoleRuns {}
                     if let copies { service.open(copies.link, at: copies.address(port)) }
                     isServed.finish()
                     await onRunning(port)
-                }),
+                }
+            },
+            failed: unserved)
+        return follower.map { .init(service: $0) } + [
+            .init(service: CloudMaintenance(service: service)),
+            .init(service: console.service { consoleRunning.finish() }),
+            .init(service: server),
             .init(service: CloudStreamEnder(service: service)),
         ]
     }

@@ -54,6 +54,8 @@ package struct CloudStatus: Codable, Hashable, Sendable {
     @NullCodable package var clock_offset_ms: Int64?
     /// If this meterd serves the cloud itself: the command line that joins another host.
     @NullCodable package var serving: String?
+    /// If it is to serve the cloud and cannot: why, and what to do. It is tried again each 10 s.
+    @NullCodable package var unserved: String?
     /// What keeps it from working, and what to do.
     @NullCodable package var error: String?
 

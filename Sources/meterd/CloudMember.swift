@@ -8,6 +8,7 @@ import LinuxIO
 import Logging
 import MeterModel
 import MeterStore
+import ServerKit
 import SettingsCore
 import SyncCore
 
@@ -61,6 +62,8 @@ actor CloudMember: CloudJoining {
     private var role: HostRole?
     /// The command line that joins other hosts, if this meterd serves the cloud.
     private var serving: String?
+    /// Why the cloud that this meterd is to serve is not.
+    private var unserved: ListenFailure?
 
     init(_ dependencies: Dependencies, logger: Logger) {
         self.dependencies = dependencies
@@ -95,14 +98,39 @@ actor CloudMember: CloudJoining {
         await endActive()
     }
 
-    /// This program serves a cloud, which a host without a cloud joins.
+    /// This program serves a cloud, which a host without a cloud joins, and one that belongs to it follows.
     func serves(_ cloud: EmbeddedCloud, port: Int, logger: Logger) async {
         serving = cloud.joinLine(port: port)
-        guard active == nil, let request = cloud.joinRequest(port: port) else { return }
+        unserved = nil
+        if let membership = active?.membership {
+            if let url = cloud.newURL(for: membership, port: port) { await move(membership, to: url) }
+            return
+        }
+        guard let request = cloud.joinRequest(port: port) else { return }
         do throws(GatewayError) {
             _ = try await join(request)
         } catch {
             logger.error("this host could not join the cloud that it serves", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// This program is to serve a cloud and cannot yet.
+    func servesNothing(_ failure: ListenFailure) { unserved = failure }
+
+    /// The same cloud under another address.
+    private func move(_ membership: CloudMembership, to url: String) async {
+        var moved = membership
+        moved.urls = [url]
+        do throws(SyncFailure) {
+            try keep(moved)
+            await endActive()
+            try await begin(moved)
+            logger.notice(
+                "the cloud that this host serves has another address",
+                metadata: ["before": "\(membership.urls)", "now": "\(url)"])
+        } catch {
+            logger.error(
+                "this host does not reach the cloud that it serves", metadata: ["url": "\(url)", "cause": "\(error)"])
         }
     }
 
@@ -147,6 +175,7 @@ actor CloudMember: CloudJoining {
             joined: active != nil, urls: active?.membership.urls ?? [], host_id: dependencies.identity.host.description,
             host_name: dependencies.identity.hostName)
         status.serving = serving
+        status.unserved = unserved.map { "\($0.message). \($0.next)" }
         guard let active else { return status }
         let report = await active.engine.report().status
         status.zone = active.membership.zone

@@ -47,9 +47,10 @@ struct Daemon {
         let report = manager.map { makeReport(to: $0, hosts, cloud, loop) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         if let cloud {
-            let (ports, sink) = AsyncStream.makeStream(of: Int.self)
+            let (events, sink) = AsyncStream.makeStream(of: EmbeddedCloud.Event.self)
             services += try cloud.services { sink.yield($0) }
-            services.append(.init(service: OwnCloudService(cloud: cloud, ports: ports, hosts: hosts, logger: logger)))
+            services.append(
+                .init(service: OwnCloudService(cloud: cloud, events: events, hosts: hosts, logger: logger)))
         }
         for (index, host) in hosts.enumerated() {
             services += host.services {
@@ -125,18 +126,32 @@ struct Daemon {
     }
 }
 
-/// Lets this program's hosts join the cloud that it serves, once that can be reached. A service of its own, because the
+/// Lets this program's hosts join the cloud that it serves, once that can be reached, and tells them while it cannot. A service of its own, because the
 /// server accepts nobody before it has told everybody that it runs.
 private struct OwnCloudService: Service {
     let cloud: EmbeddedCloud
-    let ports: AsyncStream<Int>
+    let events: AsyncStream<EmbeddedCloud.Event>
     let hosts: [Host]
     let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            for await port in ports {
-                for host in hosts { await host.member.serves(cloud, port: port, logger: logger) }
+            var isKnown = false
+            for await event in events {
+                switch event {
+                case .running(let port):
+                    if isKnown { logger.notice("the cloud is served now") }
+                    isKnown = false
+                    for host in hosts { await host.member.serves(cloud, port: port, logger: logger) }
+                case .unserved(let failure):
+                    if !isKnown {
+                        logger.warning(
+                            "the cloud is not served yet; meters go on without it",
+                            metadata: ["cause": "\(failure.message)", "next": "\(failure.next)"])
+                    }
+                    isKnown = true
+                    for host in hosts { await host.member.servesNothing(failure) }
+                }
             }
         }
     }

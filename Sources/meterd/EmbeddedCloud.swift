@@ -1,5 +1,6 @@
 import Cloud
 import CloudAPI
+import CloudClient
 import CloudHosting
 import CloudServer
 import FoundationEssentials
@@ -34,15 +35,29 @@ struct EmbeddedCloud {
         certificate = try cloud.folder.certificate(names: names, at: cloud.clock.wallNow())
     }
 
-    /// - Parameter onRunning: called with the port once hosts can connect.
+    /// What becomes of the serving.
+    enum Event {
+        /// Hosts can connect to this port.
+        case running(port: Int)
+        /// Nobody can, and it is tried again.
+        case unserved(ListenFailure)
+    }
+
+    /// - Parameter tell: called with each event.
     func services(
-        onRunning: @escaping @Sendable (_ port: Int) async -> Void
+        tell: @escaping @Sendable (Event) -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
         try cloud.services(
             HostedCloud.Serving(
                 host: settings.listen.host, port: settings.listen.port, certificate: certificate,
                 connections: connections, proxies: settings.proxies, version: VersionBody.current.version),
-            onRunning: onRunning)
+            unserved: { [listen = settings.listen] error in
+                let failure = ListenFailure(
+                    error, at: IPAddress.authority(listen.host, listen.port), setting: "[cloud] listen in meterd.toml"
+                ) { PortHolder.program(listeningOn: listen.port)?.description }
+                tell(.unserved(failure))
+            },
+            onRunning: { tell(.running(port: $0)) })
     }
 
     func close() { cloud.close() }
@@ -57,9 +72,35 @@ struct EmbeddedCloud {
             return nil
         }
         let token = text.filter { !$0.isWhitespace }
+        return CloudJoinRequest(urls: [ownURL(port: port)], token: token, pin: certificate.pin.description)
+    }
+
+    /// Where this very host reaches it.
+    private func ownURL(port: Int) -> String {
         let host = IPAddress.isAny(settings.listen.host) ? "127.0.0.1" : settings.listen.host
-        let url = "https://\(IPAddress.authority(host, port))"
-        return CloudJoinRequest(urls: [url], token: token, pin: certificate.pin.description)
+        return "https://\(IPAddress.authority(host, port))"
+    }
+
+    /// Where a member that knows it at none of its addresses of today has to look for it: after another `listen`, or a
+    /// port that is another one at each start.
+    ///
+    /// - Returns: nil for a member of another cloud, which has another key, and for one that needs nothing.
+    func newURL(for membership: CloudMembership, port: Int) -> String? {
+        guard membership.pin == certificate.pin, !membership.urls.contains(where: { leadsHere($0, port) }) else {
+            return nil
+        }
+        return ownURL(port: port)
+    }
+
+    private func leadsHere(_ url: String, _ port: Int) -> Bool {
+        guard let rest = url.split(separator: "://", maxSplits: 1).last, let authority = URLAuthority(rest),
+            authority.port.map(Int.init) == port
+        else { return false }
+        // A name may mean any of this machine's addresses.
+        guard let address = IPAddress.bytes(of: authority.host), !IPAddress.isAny(settings.listen.host) else {
+            return true
+        }
+        return address == IPAddress.bytes(of: settings.listen.host)
     }
 
     /// The command line that joins another host, for people to copy.

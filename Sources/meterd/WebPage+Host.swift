@@ -19,6 +19,7 @@ extension WebPage.Dependencies {
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeRNG: { SystemRandomNumberGenerator() },
             // If cancelled, it ends at once, as a pause should.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
+        portHolder = { PortHolder.program(listeningOn: $0)?.description }
         limits.connections = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: true).page
     }
 }

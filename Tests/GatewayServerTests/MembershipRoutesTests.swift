@@ -23,7 +23,8 @@ struct MembershipRoutesTests {
         #expect(
             answer.text
                 == #"{"clock_offset_ms":null,"connected":false,"error":null,"host_id":"h","host_name":"pi","#
-                + #""joined":false,"pin":null,"policy":null,"role":null,"serving":null,"urls":[],"zone":null}"#)
+                + #""joined":false,"pin":null,"policy":null,"role":null,"serving":null,"#
+                + #""unserved":null,"urls":[],"zone":null}"#)
     }
 
     @Test func join_passesOnWhatWasAsked_andAnswersWithoutTheToken() async throws {

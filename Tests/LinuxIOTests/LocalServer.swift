@@ -26,6 +26,9 @@ final class LocalServer: Sendable {
 
     private static let streamFlags = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
 
+    /// The port.
+    var number: Int { Int(in_port_t(bigEndian: port)) }
+
     func close() { listener.close() }
 
     func accept() throws -> FileDescriptor {

@@ -1,6 +1,5 @@
 package import Gateway
 package import GatewayAPI
-import Glibc
 package import Hummingbird
 package import Logging
 package import MeterModel
@@ -50,6 +49,8 @@ package actor WebPage {
         package var makeRNG: @Sendable () -> any RandomNumberGenerator
         /// Waits between two attempts to listen. Ends early if the task is cancelled.
         package var pause: @Sendable () async -> Void
+        /// The program that listens on a port of this machine, in words; nil where it is not known.
+        package var portHolder: @Sendable (_ port: Int) -> String? = { _ in nil }
 
         package init(
             host: String, port: Int, names: WebNames, hostName: String, files: WebFiles,
@@ -85,7 +86,7 @@ package actor WebPage {
     /// The port in use, if it is listening.
     private var port: Int?
     /// Why it is not listening, and what to do.
-    private var error: (message: String, next: String)?
+    private var error: ListenFailure?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var isOver = false
 
@@ -227,11 +228,12 @@ package actor WebPage {
         guard plan.number == self.plan.number else { return }
         let isFirst = error == nil
         port = nil
-        let why = words(for: cause) { ($0 as? IOError).map { String(cString: strerror($0.errnoCode)) } }
-        let setting = plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen"
-        let message = "nothing can be served on \(status().listen): \(why)"
-        error = (message, "see who has the port with sudo ss -ltnp, or choose another with \(setting)")
-        if isFirst { logger.warning("the web page is not served yet", metadata: ["cause": "\(message)"]) }
+        let failure = ListenFailure(
+            cause, at: status().listen,
+            setting: plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen",
+            holder: { dependencies.portHolder(plan.opening?.port ?? dependencies.port) })
+        error = failure
+        if isFirst { logger.warning("the web page is not served yet", metadata: ["cause": "\(failure.message)"]) }
         settle()
     }
 

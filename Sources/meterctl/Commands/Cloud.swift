@@ -120,7 +120,11 @@ struct Cloud: AsyncParsableCommand {
                 }
                 add("clock", status.clock_offset_ms.map { SyncText.clock(aheadBy: $0) })
             }
-            if let serving = status.serving { add("serving", serving) }
+            if let unserved = status.unserved {
+                add("serving", "not yet: \(unserved)")
+            } else if let serving = status.serving {
+                add("serving", serving)
+            }
             if let error = status.error { add("error", error) }
             return table
         }

@@ -97,6 +97,7 @@ struct Checkup {
     }
 
     private static func cloud(_ cloud: CloudStatus) -> Finding {
+        if let unserved = cloud.unserved { return Finding("cloud", .problem, unserved) }
         guard cloud.joined else { return Finding("cloud", .ok, "this host is on its own") }
         let zone = cloud.zone ?? "?"
         guard cloud.connected, cloud.error == nil else {

@@ -1,0 +1,55 @@
+import Glibc
+
+/// Finds out which program has a port of this machine.
+package enum PortHolder {
+    /// A program that listens.
+    package struct Program: Hashable, Sendable, CustomStringConvertible {
+        /// As the kernel has it, at most 15 bytes (proc_pid_comm(5)).
+        package var name: String
+        package var process: Int
+
+        package init(name: String, process: Int) {
+            self.name = name
+            self.process = process
+        }
+
+        package var description: String { "\(name), process \(process)" }
+    }
+
+    /// - Returns: nil where nobody listens there over TCP, or where it is a program of another user, whose open files
+    ///   only root may see.
+    package static func program(listeningOn port: Int, processes: String = "/proc") -> Program? {
+        var sockets: Set<String> = []
+        for table in ["net/tcp", "net/tcp6"] {
+            guard let text = FileTree.contents(at: "\(processes)/\(table)", atMost: 4 << 20) else { continue }
+            sockets.formUnion(listeners(on: port, in: text).map { "socket:[\($0)]" })
+        }
+        guard !sockets.isEmpty else { return nil }
+        for process in FileTree.names(in: processes).compactMap({ Int($0) }).sorted() {
+            let files = "\(processes)/\(process)/fd"
+            guard FileTree.names(in: files).contains(where: { holds(sockets, "\(files)/\($0)") }) else { continue }
+            let name = FileTree.text(at: "\(processes)/\(process)/comm")
+            return Program(name: name.flatMap { $0.isEmpty ? nil : $0 } ?? "?", process: process)
+        }
+        return nil
+    }
+
+    private static func holds(_ sockets: Set<String>, _ path: String) -> Bool {
+        FileTree.linkTarget(path).map(sockets.contains) ?? false
+    }
+
+    /// The inodes of the sockets that listen on a port, in the text of such a table: the second column is the address
+    /// and the port in hex, the fourth `0A` for LISTEN, the tenth the inode (the kernel's
+    /// Documentation/networking/proc_net_tcp.rst).
+    package static func listeners(on port: Int, in table: String) -> [UInt32] {
+        table.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 10, omittingEmptySubsequences: true)
+            guard fields.count > 9, fields[3].elementsEqual("0A".utf8),
+                let colon = fields[1].lastIndex(of: UInt8(ascii: ":")),
+                Int(Substring(fields[1][fields[1].index(after: colon)...]), radix: 16) == port,
+                let inode = UInt32(Substring(fields[9])), inode != 0
+            else { return nil }
+            return inode
+        }
+    }
+}

@@ -13,11 +13,11 @@ package struct GatewayRoutes: Sendable {
     package init(
         meters: MeterRoutes, metrics: MetricsRoute, live: LiveRoutes, broker: BrokerRoutes, leases: LeaseRoutes,
         sync: SyncRoutes, parked: ParkedRoutes, history: HistoryRoutes, series: SeriesRoutes,
-        recordings: RecordingRoutes, log: MeterLogRoutes, joining: any CloudJoining
+        recordings: RecordingRoutes, stretches: StretchRoutes, log: MeterLogRoutes, joining: any CloudJoining
     ) {
         self.meters = meters
         self.metrics = metrics
-        topics = [live, broker, leases, sync, parked, history, series, recordings, log]
+        topics = [live, broker, leases, sync, parked, history, series, recordings, stretches, log]
         self.joining = joining
     }
 

@@ -64,6 +64,16 @@ extension Response {
         return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: stream)
     }
 
+    /// Text written by `body`, some of it at a time.
+    static func text(
+        for request: Request, type: String,
+        _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
+    ) async throws -> Response {
+        Response(
+            status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: try await stream(for: request, body))
+    }
+
     /// Server-sent events written by `body`.
     static func events(
         for request: Request,

@@ -5,7 +5,12 @@ package import LinuxIO
 package enum DescriptorWriter {
     /// - Throws: the kernel's error. Retries after signals, and waits while a pipe is full.
     package static func write(_ text: String, to descriptor: Int32) throws(Errno) {
-        var bytes = Array(text.utf8)[...]
+        try write(bytes: text.utf8, to: descriptor)
+    }
+
+    /// The same with bytes that need not be text.
+    package static func write(bytes: some Sequence<UInt8>, to descriptor: Int32) throws(Errno) {
+        var bytes = Array(bytes)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {

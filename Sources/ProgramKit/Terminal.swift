@@ -30,9 +30,12 @@ package enum Terminal {
 
     /// Unchanged data. If the reader went away, as `head` does, the program ends quietly; data lost for any other
     /// reason ends it with an error.
-    package static func data(_ text: String) {
+    package static func data(_ text: String) { data(bytes: text.utf8) }
+
+    /// The same with bytes that need not be text.
+    package static func data(bytes: some Sequence<UInt8>) {
         do throws(Errno) {
-            try DescriptorWriter.write(text, to: 1)
+            try DescriptorWriter.write(bytes: bytes, to: 1)
         } catch {
             if error.code == EPIPE { exit(.ok) }
             CommandFailure(

@@ -193,6 +193,7 @@ struct Host {
             series: SeriesRoutes(directory: directory, series: series),
             recordings: RecordingRoutes(
                 directory: directory, zone: zone, recordings: recordings, series: series),
+            stretches: StretchRoutes(directory: directory, series: series, recordings: recordings),
             log: MeterLogRoutes(log: zoneLog), joining: member)
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)

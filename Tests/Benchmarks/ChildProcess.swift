@@ -49,6 +49,13 @@ final class ChildProcess: Sendable {
         return (kilobytes ?? 0) / 1024
     }
 
+    /// Whether it has not ended yet. It stays there for `wait`.
+    var isRunning: Bool {
+        var information = siginfo_t()
+        let flags = WEXITED | WNOHANG | WNOWAIT
+        return waitid(P_PID, id_t(pid), &information, Int32(flags)) == 0 && information.si_signo == 0
+    }
+
     /// Asks it to end, or makes it, and waits until it has.
     func end(by signal: Int32 = SIGTERM) {
         guard !hasEnded.load(ordering: .relaxed) else { return }

@@ -13,13 +13,16 @@ final class MeterdProcess: Sendable {
     /// - Parameters:
     ///   - ids: of the meters, in the order of their ports; those left out get one that their port gives them.
     ///   - name: as other hosts of its cloud see it; nil for the machine's.
+    ///   - state: the folder of its store; nil for one of its own, empty.
     ///   - more: of its configuration.
     init(
-        ports: [String], model: ModelName, ids: [MeterID] = [], name: String? = nil, more: String = ""
+        ports: [String], model: ModelName, ids: [MeterID] = [], name: String? = nil, state: String? = nil,
+        more: String = ""
     ) throws {
         folder = try TemporaryFolder()
         meterctl = try OwnProgram.neighbour("meterctl")
-        var configuration = "state-directory = \"\(folder.path)/state\"\nsocket = \"\(folder.path)/socket\"\n"
+        let state = state ?? "\(folder.path)/state"
+        var configuration = "state-directory = \"\(state)\"\nsocket = \"\(folder.path)/socket\"\n"
         if let name { configuration += "host-name = \"\(name)\"\n" }
         configuration += "[web]\nlisten = \"127.0.0.1:0\"\n" + more
         for (index, port) in ports.enumerated() {
@@ -79,6 +82,11 @@ final class MeterdProcess: Sendable {
 
     private func decoded<Answer: Decodable>(_ command: [String]) throws -> Answer {
         try JSONDecoder().decode(Answer.self, from: Data(try ask(command).utf8))
+    }
+
+    /// A meterctl run that goes on.
+    func begin(_ command: [String]) throws -> ChildProcess {
+        try ChildProcess(meterctl, command + ["--socket", "\(folder.path)/socket"], errors: "\(folder.path)/errors")
     }
 
     /// What meterctl says to it.

@@ -42,6 +42,18 @@ enum Report {
         line("load average: \(file("/proc/loadavg").split(separator: " ").prefix(3).joined(separator: " "))")
     }
 
+    /// Ends of lines in a file, however large it is.
+    static func lineCount(_ path: String) -> Int {
+        guard let file = fopen(path, "r") else { return 0 }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var count = 0
+        while case let length = fread(&bytes, 1, bytes.count, file), length > 0 {
+            for byte in bytes[..<length] where byte == UInt8(ascii: "\n") { count += 1 }
+        }
+        return count
+    }
+
     static func file(_ path: String) -> String {
         // What cannot be read prints as nothing.
         (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -1,6 +1,6 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [gatt] [disk] [series] [daemon] [throughput] [web] [listeners]
+// Benchmarks [decode] [path] [radios] [gatt] [disk] [series] [export] [daemon] [throughput] [web] [listeners]
 //            [cloud | leases | records | sync | visibility | copies | relay]
 //
 // All of them where none is named; `cloud` is the last six, `gatt` one of `radios`.
@@ -29,6 +29,7 @@ do {
     if isWanted("gatt", of: "radios") { try GATTBenchmark.run() }
     if isWanted("disk") { try await DiskBenchmark.run() }
     if isWanted("series") { try await SeriesBenchmark.run() }
+    if isWanted("export") { try await ExportBenchmark.run() }
     if isWanted("daemon") { try DaemonBenchmark.runScaling() }
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }
     if isWanted("web") { try await WebBenchmark.run() }

@@ -114,6 +114,7 @@ struct MeterdOpenAPITests {
             history: HistoryRoutes(directory: bench.directory, settings: bench.settings, rebuild: rebuild),
             series: SeriesRoutes(directory: bench.directory, series: series),
             recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: series),
+            stretches: StretchRoutes(directory: bench.directory, series: series, recordings: bench.recordings),
             log: MeterLogRoutes(log: bench.zoneLog()), joining: ScriptedJoining())
     }()
 
@@ -224,6 +225,9 @@ struct MeterdOpenAPITests {
     private static var recordings: [(name: String, value: any Encodable & Sendable)] {
         [
             ("SeriesColumn", SeriesBody.Column(min: [], max: [], mean: [])),
+            ("StretchSpread", StretchBody.Spread(min: 1, max: 1, mean: 1, p5: 1, p50: 1, p95: 1)),
+            ("StretchBody", StretchBody(meter: "m", readings: 1, resolution_ms: 1, quantities: [:])),
+            ("StretchRecordingRequest", StretchRecordingRequest(from: "f", to: "t", name: "n")),
             (
                 "SeriesBody",
                 SeriesBody(meter: "m", start: "s", width_ms: 1, tier: "raw", gap_ms: 1, t_ms: [], series: [:])

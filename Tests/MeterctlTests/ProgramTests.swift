@@ -325,12 +325,16 @@ enum Program {
           get                     Settings of a meter.
           history                 What was overwritten of a meter's settings, when and
                                   by whom.
+          stretch                 What a meter's readings of a stretch of time come to:
+                                  charge, energy, and how each value is spread.
+          export                  Every stored reading of a stretch of time, as CSV or
+                                  one JSON object a line.
           command                 Send a command to a meter.
           log                     What happened to a meter: who had it, its states,
                                   settings and commands.
           logs                    What a meter recorded by itself (KM003C, KM002C).
-          record                  Charge sessions: record start, stop, list, show,
-                                  export, plot, rename, note, delete.
+          record                  Charge sessions: record start, stop, keep, list,
+                                  show, export, plot, rename, note, delete.
           sync                    Settings and the cloud: sync now, status, events,
                                   cancel, resume, parked.
           rebuild                 Fold records of one meter under several names into

@@ -28,7 +28,8 @@ package final class RecordingService: Sendable {
     }
 
     private let state = Mutex(State())
-    private let host: HostID
+    /// This one, which makes the recordings.
+    package let host: HostID
     private let repository: any RecordingRepository
     private let settings: SettingsService
     private let loop: any SessionLoop
@@ -197,6 +198,23 @@ package final class RecordingService: Sendable {
         }
         try await writeNow(recording, "the recording is over, and is written as soon as that works")
         return recording
+    }
+
+    /// Takes in a recording that was made of stored readings, and is over.
+    ///
+    /// - Throws: `badRequest` for a name that cannot be one; `refused` where this host has one that begins then.
+    package func keep(_ recording: Recording) async throws(GatewayError) -> RecordingEntry {
+        try Self.check(name: recording.name)
+        guard try await !recordings().contains(where: { $0.recording.id == recording.id }) else {
+            throw GatewayError(
+                .refused, "\(recording.id.short) is a recording that begins at that moment, \(recording.started)",
+                next: "delete that one first, or begin at another reading")
+        }
+        try await settings.publish(recording)
+        logger.info(
+            "recording made of stored readings",
+            metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
+        return try await self.recording(recording.id.recordName)
     }
 
     private static func check(name: String?) throws(GatewayError) {

@@ -110,5 +110,5 @@ extension SampleBucket {
 
 extension Double {
     /// Rounded to a millionth, where it is small enough to have any.
-    var toMillionths: Double { magnitude < 1e9 ? (self * 1e6).rounded() / 1e6 : self }
+    package var toMillionths: Double { magnitude < 1e9 ? (self * 1e6).rounded() / 1e6 : self }
 }

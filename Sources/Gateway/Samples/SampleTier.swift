@@ -38,7 +38,7 @@ extension WallTime {
     /// The latest multiple of `step` milliseconds since 1970 that is not after this.
     ///
     /// - Parameter step: above 0.
-    func floored(to step: Int64) -> WallTime {
+    package func floored(to step: Int64) -> WallTime {
         let rest = millisecondsSince1970 % step
         let down = rest < 0 ? rest + step : rest
         let (result, overflow) = millisecondsSince1970.subtractingReportingOverflow(down)

@@ -41,8 +41,10 @@ package struct SeriesService: Sendable {
         return builder.finish()
     }
 
-    /// How much of the time is read at once: some thousand readings of a fast meter, and whole blocks of seconds.
-    private static let pageLength = SampleTier.second.blockLength
+    /// How much of the time is read at once: whole blocks of minutes, and of seconds where that are not too many.
+    private static let pageLengths: [Int64] = [SampleTier.minute.rawValue, SampleTier.second.blockLength]
+    /// Beyond this the next page is a short one: a fast meter's ten minutes would be a hundred megabytes.
+    private static let pieceCountMax = 50_000
 
     /// Calls `body` for each reading of a span, by time, a bounded part of them in memory at once. Goes from one stored
     /// reading to the next, so that years without any, which one step of the calendar makes, cost nothing. Of a time whose single
@@ -50,22 +52,42 @@ package struct SeriesService: Sendable {
     package func readings(
         of meter: MeterID, in span: Range<WallTime>, _ body: (StoredSample) async throws -> Void
     ) async throws {
+        try await pages(of: meter, in: span) { page in
+            for piece in page { try await body(StoredSample(time: piece.time, reading: piece.reading)) }
+        }
+    }
+
+    /// The same, some of them at a time, with what is left of those that were summed up.
+    package func pages(
+        of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
+    ) async throws {
         // Before the store is asked: what is written meanwhile is in both, and told by its time.
         let waiting = try recorder.waiting(of: meter).flatMap { try $0.samples() }
             .filter { span.contains($0.time) }.sorted { $0.time < $1.time }
         var last: WallTime?
         var start = span.lowerBound
+        var length = Self.pageLengths[0]
         while start < span.upperBound, let next = try await firstStored(of: meter, in: start..<span.upperBound) {
             try Task.checkCancellation()
-            start = max(start, next.floored(to: Self.pageLength))
-            let end = min(start.floored(to: Self.pageLength) + .milliseconds(Self.pageLength), span.upperBound)
-            for sample in try await page(of: meter, in: start..<end) {
-                try await body(sample)
-                last = sample.time
-            }
+            start = max(start, next.floored(to: length))
+            let end = min(start.floored(to: length) + .milliseconds(length), span.upperBound)
+            let pieces = try await page(of: meter, in: start..<end)
+            if !pieces.isEmpty { try await body(pieces) }
+            last = pieces.last?.time ?? last
             start = end
+            let isFull = pieces.count * Int(Self.pageLengths[1] / length) > Self.pieceCountMax
+            length = Self.pageLengths[isFull ? 0 : 1]
         }
-        for sample in waiting where last.map({ $0 < sample.time }) ?? true { try await body(sample) }
+        let rest = waiting.filter { sample in last.map { $0 < sample.time } ?? true }
+        if !rest.isEmpty { try await body(rest.map { .reading($0) }) }
+    }
+
+    /// When the first was measured of which anything is left in a span, what is not stored yet included.
+    package func first(of meter: MeterID, in span: Range<WallTime>) async throws -> WallTime? {
+        let waiting = try recorder.waiting(of: meter).flatMap { try $0.samples() }.map(\.time).filter(span.contains)
+            .min()
+        guard let stored = try await firstStored(of: meter, in: span) else { return waiting }
+        return min(stored, waiting ?? stored)
     }
 
     private func firstStored(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> WallTime? {
@@ -76,15 +98,14 @@ package struct SeriesService: Sendable {
         }
     }
 
-    private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredSample] {
+    private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredPiece] {
         do {
             let samples = try await self.samples.samples(of: meter, in: span, limit: .max)
             let seconds = try await repository.buckets(.second, of: meter, in: span)
-            let coarse =
-                samples.isEmpty && seconds.isEmpty
-                ? try await repository.buckets(.minute, of: meter, in: span) : seconds
-            guard !coarse.isEmpty else { return samples }
-            return (samples + coarse.map { StoredSample(time: $0.start, reading: $0.means) })
+            let isBare = samples.isEmpty && seconds.isEmpty
+            let coarse = isBare ? try await repository.buckets(.minute, of: meter, in: span) : seconds
+            guard !coarse.isEmpty else { return samples.map { .reading($0) } }
+            return (samples.map { .reading($0) } + coarse.map { .bucket($0, isBare ? .minute : .second) })
                 .sorted { $0.time < $1.time }
         } catch {
             throw GatewayError(error, doing: "reading the readings of \(meter)")

@@ -84,6 +84,26 @@ struct ControlClient: Sendable {
         }
     }
 
+    /// What comes of an answer, piece by piece.
+    struct Chunks {
+        fileprivate let client: ControlClient
+        fileprivate let body: HTTPClientResponse.Body
+
+        func forEach(_ take: (ByteBuffer) throws -> Void) async throws {
+            var chunks = body.makeAsyncIterator()
+            while let chunk = try await client.nextChunk(&chunks) { try take(chunk) }
+        }
+    }
+
+    /// The bytes of an answer, however many.
+    func bytes<Result>(_ path: String, _ read: (Chunks) async throws -> Result) async throws -> Result {
+        try await withClient { http in
+            let response = try await send(
+                .get, path, body: Optional<String>.none, patience: .seconds(365 * 86_400), over: http)
+            return try await read(Chunks(client: self, body: response.body))
+        }
+    }
+
     /// Reads lines until `take` returns a result, or the stream ends.
     private func read<Line: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)?, _ take: (Line) throws -> Bool

@@ -5,10 +5,11 @@ import ProgramKit
 
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Charge sessions: record start, stop, list, show, export, plot, rename, note, delete.",
+        abstract: "Charge sessions: record start, stop, keep, list, show, export, plot, rename, note, delete.",
         discussion: "A meter is also recorded by itself: meterctl set METER record-above=0.05",
         subcommands: [
-            Start.self, Stop.self, List.self, Show.self, Export.self, Plot.self, Rename.self, Note.self, Delete.self,
+            Start.self, Stop.self, Keep.self, List.self, Show.self, Export.self, Plot.self, Rename.self, Note.self,
+            Delete.self,
         ])
 
     struct Start: AsyncParsableCommand {

@@ -22,6 +22,16 @@ struct OutputFile: Sendable {
         descriptor = number
     }
 
+    /// Writes bytes as they are.
+    func write(bytes: some Sequence<UInt8>) throws {
+        guard let descriptor else { return Terminal.data(bytes: bytes) }
+        do throws(Errno) {
+            try DescriptorWriter.write(bytes: bytes, to: descriptor)
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
     /// Writes one or more lines.
     func write(_ line: String) throws {
         guard let descriptor else { return Terminal.exact(line) }

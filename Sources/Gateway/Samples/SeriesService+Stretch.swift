@@ -1,0 +1,64 @@
+package import MeterModel
+package import RecordingCore
+
+extension SeriesService {
+    /// A longer stretch is summed up from minutes, or what else as many points come to.
+    private static let singleReadingsMax = Duration.seconds(86_400)
+
+    /// What a stretch of time comes to.
+    ///
+    /// - Parameters:
+    ///   - host: this one.
+    ///   - name: what a recording of it is called.
+    package func summary(
+        of meter: MeterID, in span: Range<WallTime>, host: HostID, name: String? = nil
+    ) async throws -> StretchSummary {
+        if span.lowerBound + Self.singleReadingsMax < span.upperBound {
+            let series = try await series(
+                of: meter, in: span, points: SeriesBuilder.pointsMax, quantities: Quantity.allCases)
+            var summary = StretchSummary(host: host, meter: meter, name: name, length: series.width)
+            for index in series.times.indices { series.add(index, to: &summary) }
+            return summary
+        }
+        var summary = StretchSummary(host: host, meter: meter, name: name)
+        try await pages(of: meter, in: span) { page in for piece in page { summary.add(piece) } }
+        return summary
+    }
+}
+
+extension StretchSummary {
+    fileprivate mutating func add(_ piece: StoredPiece) {
+        switch piece {
+        case .reading(let sample): add(sample.time, sample.reading)
+        case .bucket(let bucket, let tier):
+            add(
+                bucket.start, length: tier.rawValue, means: bucket.means, minima: bucket.minima, maxima: bucket.maxima,
+                count: bucket.readingCount)
+        }
+    }
+}
+
+extension SampleBucket {
+    /// Readings in it, as far as each had the most frequent quantity.
+    fileprivate var readingCount: Int {
+        var most = 0.0
+        counts.known.forEach { most = max(most, counts[$0] ?? 0) }
+        return Int(exactly: most.rounded()) ?? 1
+    }
+}
+
+extension Series {
+    /// Puts one point in; one without values stands for a gap, which is seen by the next one's time.
+    fileprivate func add(_ point: Int, to summary: inout StretchSummary) {
+        var (means, minima, maxima) = (Reading(), Reading(), Reading())
+        for column in columns {
+            guard let mean = column.means[point] else { continue }
+            means[column.quantity] = mean
+            minima[column.quantity] = column.minima[point]
+            maxima[column.quantity] = column.maxima[point]
+        }
+        guard !means.known.isEmpty else { return }
+        summary.add(
+            times[point], length: max(1, width.milliseconds), means: means, minima: minima, maxima: maxima, count: nil)
+    }
+}

@@ -1,0 +1,22 @@
+package import MeterModel
+
+/// What is left of a moment: a reading, or what a second or a minute was summed up to.
+package enum StoredPiece: Hashable, Sendable {
+    case reading(StoredSample)
+    case bucket(SampleBucket, SampleTier)
+
+    package var time: WallTime {
+        switch self {
+        case .reading(let sample): sample.time
+        case .bucket(let bucket, _): bucket.start
+        }
+    }
+
+    /// The reading, or the means.
+    package var reading: Reading {
+        switch self {
+        case .reading(let sample): sample.reading
+        case .bucket(let bucket, _): bucket.means
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Gateway
+import MeterModel
+import NIOCore
+
+/// Writes readings of one meter, or several on one time base, as lines of text: CSV with a header, or one JSON object a
+/// line, as `meterctl watch` and `meterctl record export` do.
+struct ExportTable {
+    enum Format: String, CaseIterable {
+        case csv, json
+    }
+
+    /// One meter's part of a line.
+    struct Column {
+        /// What its values are called beside those of others; nil where it is the only meter.
+        var meter: String?
+        /// In their order. Of a line of CSV each has its place, whether or not it is known.
+        var quantities: [Quantity]
+        /// The meter as JSON has it, in quotes.
+        fileprivate let label: String
+
+        init(meter: String?, quantities: [Quantity]) throws {
+            self.meter = meter
+            self.quantities = quantities
+            label = try meter.map { String(buffer: try JSON.encode($0)) } ?? ""
+        }
+    }
+
+    let format: Format
+    let columns: [Column]
+    private var second: Int64?
+    /// `2026-11-25T13:40:05.` of that second: fast meters have many readings in one.
+    private var prefix: [UInt8] = []
+
+    init(format: Format, columns: [Column]) {
+        self.format = format
+        self.columns = columns
+    }
+
+    /// What comes before the first line; empty for JSON.
+    var header: String {
+        guard format == .csv else { return "" }
+        let names = columns.flatMap { column in
+            column.quantities.map { quantity in
+                Self.quoted(column.meter.map { "\($0).\(quantity.key)" } ?? quantity.key)
+            }
+        }
+        return (["time"] + names).joined(separator: ",") + "\n"
+    }
+
+    /// A field of CSV (RFC 4180): in quotes where it has to be.
+    private static func quoted(_ text: String) -> String {
+        guard text.contains(where: { ",\"\r\n".contains($0) }) else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+
+    /// - Parameter readings: one for each column; nil where that meter has none at this time.
+    mutating func append(_ time: WallTime, _ readings: [Reading?], to buffer: inout ByteBuffer) {
+        switch format {
+        case .csv: appendCSV(time, readings, to: &buffer)
+        case .json: appendJSON(time, readings, to: &buffer)
+        }
+    }
+
+    private mutating func appendCSV(_ time: WallTime, _ readings: [Reading?], to buffer: inout ByteBuffer) {
+        append(time, to: &buffer)
+        for (column, reading) in zip(columns, readings) {
+            for quantity in column.quantities {
+                buffer.writeInteger(UInt8(ascii: ","))
+                if let value = reading?[quantity] { buffer.writeString(value.description) }
+            }
+        }
+        buffer.writeInteger(UInt8(ascii: "\n"))
+    }
+
+    private mutating func appendJSON(_ time: WallTime, _ readings: [Reading?], to buffer: inout ByteBuffer) {
+        buffer.writeString("{\"time\":\"")
+        append(time, to: &buffer)
+        buffer.writeInteger(UInt8(ascii: "\""))
+        for (column, reading) in zip(columns, readings) {
+            guard let reading else { continue }
+            guard column.meter != nil else {
+                Self.append(reading, after: ",", to: &buffer)
+                continue
+            }
+            buffer.writeString(",\(column.label):{")
+            Self.append(reading, after: "", to: &buffer)
+            buffer.writeString("}")
+        }
+        buffer.writeString("}\n")
+    }
+
+    /// What a model has and does not know just now is null.
+    private static func append(_ reading: Reading, after first: String, to buffer: inout ByteBuffer) {
+        var separator = first
+        reading.forEach { quantity, value in
+            buffer.writeString(separator)
+            buffer.writeString("\"")
+            buffer.writeString(quantity.key)
+            buffer.writeString("\":")
+            buffer.writeString(value?.description ?? "null")
+            separator = ","
+        }
+    }
+
+    private mutating func append(_ time: WallTime, to buffer: inout ByteBuffer) {
+        let (quotient, remainder) = time.millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
+        let present = remainder < 0 ? quotient - 1 : quotient
+        if present != second {
+            second = present
+            // Without the milliseconds and the Z.
+            prefix = Array(time.description.utf8.dropLast(4))
+        }
+        buffer.writeBytes(prefix)
+        let milliseconds = remainder < 0 ? remainder + 1000 : remainder
+        for divisor: Int64 in [100, 10, 1] {
+            buffer.writeInteger(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: milliseconds / divisor % 10))
+        }
+        buffer.writeInteger(UInt8(ascii: "Z"))
+    }
+}
+
+/// Readings folded into lengths of time of equal length.
+struct ExportWindows {
+    private var windows: [WallTime: Window] = [:]
+    private let length: Int64
+
+    private struct Window {
+        var bucket: SampleBucket
+        var last = Reading()
+    }
+
+    /// The meter's own counters, of which the last value stands for the whole.
+    private static let counters: QuantitySet = [
+        QuantitySet(.energy), QuantitySet(.charge), QuantitySet(.duration), QuantitySet(.price),
+    ]
+
+    /// - Parameter length: milliseconds, above 0.
+    init(length: Int64) { self.length = length }
+
+    mutating func add(_ piece: StoredPiece) {
+        let start = piece.time.floored(to: length)
+        var window = windows[start] ?? Window(bucket: SampleBucket(start: start))
+        switch piece {
+        case .reading(let sample): window.bucket.add(sample.reading)
+        case .bucket(let bucket, _): window.bucket.merge(bucket)
+        }
+        piece.reading.known.forEach { window.last[$0] = piece.reading[$0] }
+        windows[start] = window
+    }
+
+    var times: some Sequence<WallTime> { windows.keys }
+
+    /// The means, and of counters the last; nil where nothing was measured.
+    func reading(at time: WallTime) -> Reading? {
+        guard let window = windows[time] else { return nil }
+        var reading = window.bucket.means
+        // What the sums of floating-point numbers add is noise.
+        reading.known.forEach { reading[$0] = reading[$0]?.toMillionths }
+        window.last.known.intersection(Self.counters).forEach { reading[$0] = window.last[$0] }
+        return reading
+    }
+}

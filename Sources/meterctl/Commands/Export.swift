@@ -1,0 +1,100 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import NIOCore
+import ProgramKit
+
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Every stored reading of a stretch of time, as CSV or one JSON object a line.",
+        discussion: """
+            Whether or not it was recorded, and of this host's store alone. Of a time so old that its readings were \
+            summed up, the means of seconds or minutes. Several meters come side by side, every so often: \
+            meterctl export charger phone --every 1s
+            """)
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument(help: "One or more of them.")
+    var meters: [String]
+    @OptionGroup var when: SpanOptions
+    @Option(help: "csv or json.")
+    var format = Format.csv
+    @Option(name: [.long, .customLong("align")], help: "The mean of so long each, from 100ms to 24h, instead of all.")
+    var every: TimeArgument?
+    @Option(name: .shortAndLong, help: "The file to write. Default: standard output.")
+    var output = "-"
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case csv, json }
+
+    func validate() throws {
+        if meters.count > 1, every == nil {
+            throw ValidationError("several meters have no common times; give --every, for example --every 1s")
+        }
+        if Swift.Set(meters).count < meters.count { throw ValidationError("a meter is named twice") }
+    }
+
+    func run() async throws {
+        let client = daemon.client
+        let span = try when.span
+        var query =
+            "from=\(span.lowerBound.millisecondsSince1970)&to=\(span.upperBound.millisecondsSince1970)&format=\(format.rawValue)"
+        if let every { query += "&every=\(every.duration.milliseconds)" }
+        let path: String
+        if meters.count == 1 {
+            path = try meterPath(meters[0], "/export?\(query)")
+        } else {
+            path = "/v1/export?\(query)\(meters.map { "&meter=\($0.percentEncoded)" }.joined())"
+        }
+        // A wrong meter is reported before a file is created.
+        let count = try await client.bytes(path) { chunks in try await write(chunks, of: span) }
+        if count == 0 { Terminal.talk("no reading is kept of this time here") }
+        if output != "-" { Terminal.talk("\(count) \(every == nil ? "readings" : "lines") in \(output)") }
+    }
+
+    private func write(_ chunks: ControlClient.Chunks, of span: Range<WallTime>) async throws -> Int {
+        let file = try OutputFile(path: output)
+        var progress = ExportProgress(span: span)
+        var shown = ProgressLine()
+        defer { shown.end() }
+        do {
+            try await chunks.forEach { chunk in
+                try file.write(bytes: chunk.readableBytesView)
+                if let text = progress.take(chunk.readableBytesView) { shown.show(text) }
+            }
+        } catch {
+            if output != "-" { Terminal.talk("\(output) is not complete") }
+            throw error
+        }
+        return max(0, progress.lines - (format == .csv ? 1 : 0))
+    }
+}
+
+/// How far an export is, from the times at the beginnings of its lines.
+struct ExportProgress {
+    let span: Range<WallTime>
+    /// Ends of lines so far.
+    private(set) var lines = 0
+    private var shownAt = 0
+
+    init(span: Range<WallTime>) { self.span = span }
+
+    /// - Returns: what to show, now and then.
+    mutating func take(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
+        for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }
+        guard lines - shownAt >= 10_000 else { return nil }
+        shownAt = lines
+        guard let part = part(of: bytes) else { return "\(lines) lines" }
+        return "\(lines) lines, \(Int(part * 100)) %"
+    }
+
+    /// From 0 to 1; nil where no time is found.
+    private func part(of bytes: some BidirectionalCollection<UInt8>) -> Double? {
+        // The last line that is whole, or at least its time: `2026-11-21T13:40:05.250Z`, after `{"time":"` in JSON.
+        guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")) else { return nil }
+        let line = bytes[bytes.index(after: end)...].drop { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard let time = WallTime(String(decoding: line.prefix(24), as: UTF8.self)) else { return nil }
+        let whole = Double(span.upperBound.millisecondsSince1970) - Double(span.lowerBound.millisecondsSince1970)
+        let done = Double(time.millisecondsSince1970) - Double(span.lowerBound.millisecondsSince1970)
+        return whole > 0 ? min(max(done / whole, 0), 1) : nil
+    }
+}

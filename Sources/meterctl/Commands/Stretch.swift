@@ -1,0 +1,135 @@
+import ArgumentParser
+import GatewayAPI
+import LinuxIO
+import MeterModel
+import ProgramKit
+
+/// A stretch of time, as people type it.
+struct SpanOptions: ParsableArguments {
+    @Option(help: "From then on: 2h (ago), 2026-11-21 or 2026-11-21T13:40:05Z. Default: an hour before the end.")
+    var from: MomentArgument?
+    @Option(help: "Before then, in the same words. Default: now.")
+    var to: MomentArgument?
+
+    var span: Range<WallTime> {
+        get throws {
+            let now = LinuxClock.wallNow
+            let end = to?.time(before: now) ?? now
+            let start = from?.time(before: now) ?? end + .seconds(-3600)
+            guard start < end else {
+                throw CommandFailure(
+                    .usage, "from \(start) to \(end) is not a stretch of time", next: "--from comes before --to")
+            }
+            return start..<end
+        }
+    }
+}
+
+/// A moment as people type it: so long ago, a day, or a time.
+struct MomentArgument: ExpressibleByArgument, Hashable {
+    private enum Moment: Hashable {
+        case ago(Duration)
+        case at(WallTime)
+    }
+
+    private let moment: Moment
+
+    init?(argument: String) {
+        if let time = WallTime(argument) ?? WallTime("\(argument)T00:00:00Z") {
+            moment = .at(time)
+        } else if let duration = Duration(shortText: argument) {
+            moment = .ago(duration)
+        } else {
+            return nil
+        }
+    }
+
+    func time(before now: WallTime) -> WallTime {
+        switch moment {
+        case .ago(let duration): now + (.zero - duration)
+        case .at(let time): time
+        }
+    }
+}
+
+struct Stretch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What a meter's readings of a stretch of time come to: charge, energy, and how each value is spread.",
+        discussion: "Of what this host has stored, whether or not it was recorded. record keep makes a recording of it."
+    )
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument var meter: String
+    @OptionGroup var when: SpanOptions
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        let span = try when.span
+        let path = try meterPath(
+            meter,
+            "/stretch?from=\(span.lowerBound.millisecondsSince1970)&to=\(span.upperBound.millisecondsSince1970)")
+        let body: StretchBody = try await daemon.client.call(.get, path, patience: .seconds(300))
+        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        guard body.readings > 0 else { return Terminal.talk("no reading is kept of this time here") }
+        Self.sums(body).print()
+        Self.spreads(body).print()
+    }
+
+    static func sums(_ body: StretchBody) -> Table {
+        var table = Table(["FIELD", "VALUE"])
+        func add(_ field: String, _ value: String?) { if let value { table.add([.init(field), .init(value)]) } }
+        add("from", body.from)
+        add("to", body.to)
+        add("duration", Formatting.age(milliseconds: body.duration_ms))
+        add("readings", "\(body.readings)")
+        if body.resolution_ms > 0 { add("means of", Duration.milliseconds(body.resolution_ms).shortText) }
+        if body.gap_count > 0 {
+            add("gaps", "\(body.gap_count), \(Formatting.age(milliseconds: body.gap_ms)) in all")
+        }
+        add("charge", body.charge_mAh.map { Formatting.quantity(.charge, $0) })
+        add("energy", body.energy_Wh.map { Formatting.quantity(.energy, $0) })
+        add("charge by the meter", body.meter_charge_mAh.map { Formatting.quantity(.charge, $0) })
+        add("energy by the meter", body.meter_energy_Wh.map { Formatting.quantity(.energy, $0) })
+        return table
+    }
+
+    /// One line for each quantity, in their order.
+    static func spreads(_ body: StretchBody) -> Table {
+        var table = Table(["QUANTITY", "MEAN", "MIN", "5 %", "MEDIAN", "95 %", "MAX"])
+        for quantity in Quantity.allCases {
+            guard let spread = body.quantities[quantity.key] else { continue }
+            let values = [spread.mean, spread.min, spread.p5, spread.p50, spread.p95, spread.max]
+            table.add([.init(quantity.key)] + values.map { .init(Formatting.quantity(quantity, $0)) })
+        }
+        return table
+    }
+}
+
+extension Record {
+    struct Keep: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a recording of a stretch of time that is over.",
+            discussion:
+                "Of readings that this host has stored: meterctl record keep charger --from 3h --to 1h --name phone")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument var meter: String
+        @OptionGroup var when: SpanOptions
+        @Option(help: "What to call the recording.")
+        var name: String?
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let span = try when.span
+            let recording: RecordingBody = try await daemon.client.call(
+                .post, meterPath(meter, "/recordings"),
+                body: StretchRecordingRequest(
+                    from: span.lowerBound.description, to: span.upperBound.description, name: name),
+                patience: .seconds(300))
+            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
+            RecordingText.table(recording).print()
+        }
+    }
+}

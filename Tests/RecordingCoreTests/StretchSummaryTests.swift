@@ -1,0 +1,125 @@
+import MeterModel
+import MeterTestKit
+import RecordingCore
+import Testing
+
+struct StretchSummaryTests {
+    private func summary(_ readings: [TimedReading], name: String? = nil) -> StretchSummary {
+        var summary = StretchSummary(host: .here, meter: .bench, name: name)
+        for reading in readings { summary.add(reading.wallTime, reading.reading) }
+        return summary
+    }
+
+    @Test func nothing_isNoRecording() {
+        let summary = StretchSummary(host: .here, meter: .bench)
+
+        #expect(summary.recording() == nil)
+        #expect(summary.spreads.isEmpty)
+        #expect(summary.readings == 0)
+    }
+
+    /// The law: whoever had recorded the time would have the same sums.
+    @Test(arguments: 1...20) func sums_areThoseOfARecordingOfThatTime(seed: UInt64) throws {
+        var rng = SplitMix64(seed: seed)
+        var (readings, second) = ([TimedReading](), 0.0)
+        for _ in 0..<Int.random(in: 1...200, using: &rng) {
+            readings.append(
+                .at(
+                    second, Double.random(in: -2...3, using: &rng), volts: Double.random(in: 4...21, using: &rng),
+                    charge: second, energy: second / 200))
+            // Some longer than what is integrated.
+            second += [0.5, 1, 3, 10, 10.001, 400].randomElement(using: &rng) ?? 1
+        }
+        var machine = RecordingMachine()
+        machine.start(at: 0, name: "then")
+        for reading in readings { _ = machine.received(reading) }
+        let last = try #require(readings.last)
+        let recorded = try #require(machine.stop(at: last.wallTime, last.time).ended)
+
+        let found = try #require(summary(readings, name: "then").recording())
+
+        #expect(found == recorded, "seed \(seed)")
+    }
+
+    @Test func mean_isOverTime_quantilesAreOfReadings() throws {
+        var readings = (0..<19).map { TimedReading.at(Double($0) / 10, 1) }
+        readings.append(.at(11.7, 2))
+        let spread = try #require(summary(readings).spreads[.current])
+
+        #expect(spread.p50 == 1)
+        #expect(spread.p95 == 1)
+        #expect(spread.greatest == 2)
+        #expect((spread.mean - (1.8 * 1 + 9.9 * 1.5) / 11.7).magnitude < 1e-9)
+    }
+
+    @Test func minuteOfWhichOnlyAMeanIsLeft_countsForAMinute_withItsExtremes() throws {
+        var summary = StretchSummary(host: .here, meter: .bench)
+        for minute in 0..<60 {
+            var (mean, least, greatest) = (Reading(), Reading(), Reading())
+            mean[.voltage] = 5
+            mean[.current] = 2
+            least[.voltage] = 4.5
+            greatest[.voltage] = 5.5
+            summary.add(
+                .start + .seconds(60 * minute), length: 60_000, means: mean, minima: least, maxima: greatest, count: 120
+            )
+        }
+        let totals = try #require(summary.recording()).totals
+
+        #expect(summary.readings == 7200)
+        #expect(totals.readings == 7200)
+        #expect(totals.gapCount == 0)
+        #expect(((totals.charge_mAh ?? 0) - 2000).magnitude < 1)
+        #expect(((totals.energy_Wh ?? 0) - 10).magnitude < 0.01)
+        #expect(totals.voltage.least == 4.5)
+        #expect(totals.voltage.greatest == 5.5)
+        #expect(totals.current.greatest == 2)
+        #expect(summary.resolution == .seconds(60))
+        #expect(summary.spreads[.voltage]?.least == 4.5)
+    }
+
+    /// An hour of silence between two of them is a gap, not an hour of current.
+    @Test func silenceBetweenMinutes_isAGap() throws {
+        var summary = StretchSummary(host: .here, meter: .bench)
+        var mean = Reading()
+        mean[.current] = 1
+        for minute in [0, 1, 61] {
+            summary.add(
+                .start + .seconds(60 * minute), length: 60_000, means: mean, minima: mean, maxima: mean, count: nil)
+        }
+        let totals = try #require(summary.recording()).totals
+
+        #expect(totals.gapCount == 1)
+        #expect((totals.gapTime - .seconds(3540)).milliseconds.magnitude < 100)
+        #expect(((totals.charge_mAh ?? 0) - 50).magnitude < 0.1)
+    }
+
+    /// Of a year there are points of some 50 minutes, of which each has readings.
+    @Test func lengths_thatAreKnownBefore_areNoGaps_howeverLong() throws {
+        let length = Duration.seconds(3154)
+        var summary = StretchSummary(host: .here, meter: .bench, length: length)
+        var mean = Reading()
+        mean[.current] = 1
+        for number in 0..<100 {
+            summary.add(
+                .start + length * number, length: length.milliseconds, means: mean, minima: mean, maxima: mean,
+                count: nil)
+        }
+        let totals = try #require(summary.recording()).totals
+
+        #expect(totals.gapCount == 0)
+        #expect(((totals.charge_mAh ?? 0) - 315_400 / 3.6).magnitude < 1)
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, .max]) func strangestTimes_doNotTrap(milliseconds: Int64) {
+        var summary = StretchSummary(host: .here, meter: .bench)
+        var reading = Reading()
+        reading[.voltage] = 5
+        for time in [milliseconds, .min, .max, milliseconds].map(WallTime.init(millisecondsSince1970:)) {
+            summary.add(time, reading)
+            summary.add(time, length: .max, means: reading, minima: reading, maxima: reading, count: .max / 4)
+        }
+
+        #expect(summary.recording() != nil)
+    }
+}

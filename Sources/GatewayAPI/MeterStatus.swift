@@ -24,6 +24,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var reading: ReadingBody?
     /// The age of that reading.
     @NullCodable package var age_ms: Int64?
+    /// What the meter tells besides that, if anything and if it is here.
+    package var told: ToldBody?
     /// The host that measured it, if that is another one.
     package var measured_by: String?
     /// Its state at the host that has it, if that is another one and has told it.
@@ -42,6 +44,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var lease: LeaseStatus?
     /// The last error since which no data came, with what to do.
     @NullCodable package var error: String?
+    /// Answers without a valid frame since the last good one, where they are too many for chance; absent otherwise.
+    package var rejected_answers: Int?
     package var counters: Counters
 
     /// Counts since the daemon started.

@@ -45,6 +45,8 @@ package struct ReadingLine: Codable, Hashable, Sendable {
     package var missed: Int?
     /// The host that measured it, if that is another one.
     package var measured_by: String?
+    /// What the meter tells besides, where that is new in this line; a glance at it a second.
+    package var told: ToldBody?
     /// How many measurements were folded into this one, whose values are then their means; absent for one.
     package var count: Int?
     /// With `count`.
@@ -63,6 +65,7 @@ package struct ReadingLine: Codable, Hashable, Sendable {
         time = try container.decode(String.self, forKey: TextKey("time"))
         missed = try container.decodeIfPresent(Int.self, forKey: TextKey("missed"))
         measured_by = try container.decodeIfPresent(String.self, forKey: TextKey("measured_by"))
+        told = try container.decodeIfPresent(ToldBody.self, forKey: TextKey("told"))
         count = try container.decodeIfPresent(Int.self, forKey: TextKey("count"))
         least = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("least"))
         greatest = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("greatest"))
@@ -74,6 +77,7 @@ package struct ReadingLine: Codable, Hashable, Sendable {
         try container.encode(time, forKey: TextKey("time"))
         try container.encodeIfPresent(missed, forKey: TextKey("missed"))
         try container.encodeIfPresent(measured_by, forKey: TextKey("measured_by"))
+        try container.encodeIfPresent(told, forKey: TextKey("told"))
         try container.encodeIfPresent(count, forKey: TextKey("count"))
         try container.encodeIfPresent(least, forKey: TextKey("least"))
         try container.encodeIfPresent(greatest, forKey: TextKey("greatest"))

@@ -8,10 +8,18 @@ import RelayCore
 extension MeterRoutes {
     func addStreams(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("readings") { request, context in
-            let readings = try await zone.readings(
-                of: try Self.reference(in: context), wantsAll: try request.flag("all"))
-            return try await Response.lines(for: request) { write in
-                try await readings.forEach { try await write(ReadingLine($0)) }
+            let reference = try Self.reference(in: context)
+            let readings = try await zone.readings(of: reference, wantsAll: try request.flag("all"))
+            return try await Response.lines(for: request) { [directory] write in
+                var glance = ToldGlance()
+                try await readings.forEach { reading in
+                    var line = ReadingLine(reading)
+                    if reading.origin == nil, glance.isDue(at: reading.wallTime) {
+                        // Meanwhile the meter may have gone elsewhere.
+                        line.told = glance.news(try? await directory.session(reference).told())
+                    }
+                    try await write(line)
+                }
             }
         }
         meter.get("traffic") { request, context in
@@ -24,6 +32,25 @@ extension MeterRoutes {
                     missed: item.missed > 0 ? item.missed : nil)
             }
         }
+    }
+}
+
+/// Looks at what a meter tells besides readings, once a second, and passes on what is new.
+private struct ToldGlance {
+    private var next: WallTime?
+    private var last: ToldBody?
+
+    mutating func isDue(at time: WallTime) -> Bool {
+        // Set back, the calendar is not waited for.
+        if let next, time < next, next < time + .seconds(2) { return false }
+        next = time + .seconds(1)
+        return true
+    }
+
+    mutating func news(_ told: ToldBody?) -> ToldBody? {
+        guard told != last else { return nil }
+        last = told
+        return told
     }
 }
 

@@ -49,6 +49,21 @@ extension Frame {
         }
     }
 
+    /// Frames with one shape tell the same things, so a later one replaces an earlier one.
+    package var shape: Int {
+        switch self {
+        case .um: 0
+        case .fnirsiUSB: 1
+        // Each of its groups comes in a frame of its own.
+        case .fnirsiBLE(let frame): 0x1_0000 + Int(frame.type) << 8 + (frame.groups.first?.index ?? 0) & 0xFF
+        case .atorchReport: 2
+        case .atorchReply: 3
+        case .tc66: 4
+        case .km003c: 5
+        case .other: 6
+        }
+    }
+
     /// The same as `content.forEachReading`, without boxing the frame: for the hot path.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
@@ -68,10 +83,27 @@ extension Frame {
 package struct FrameDetail: Hashable, Sendable {
     package var key: String
     package var value: Value
+    /// It says something about the meter or what is measured, and not about the frame alone: people see it live.
+    package var isTold = false
 
     package init(_ key: String, _ value: Value) {
         self.key = key
         self.value = value
+    }
+
+    /// One that people see live, under a key that the model's page in Docs/Meters names.
+    package static func told(_ key: String, _ value: Value) -> FrameDetail {
+        var detail = FrameDetail(key, value)
+        detail.isTold = true
+        return detail
+    }
+
+    /// Who compares two fields means what they say.
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key && lhs.value == rhs.value }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(value)
     }
 
     package enum Value: Hashable, Sendable {

@@ -129,12 +129,15 @@ struct MeterdOpenAPITests {
         let store = StoreStatus(path: "p", unsaved: 0, saved: 0, dropped: 0, error: nil)
         var meter = MeterStatus(
             id: "i", state: "offline", since: "s", local_only: true, wanted: true, counters: MeterStatus.Counters())
+        meter.rejected_answers = 3
+        meter.told = ToldBody()
         (meter.measured_by, meter.holder_state, meter.unshared) = ("h", "ready", true)
         var reading = Reading()
         for quantity in Quantity.allCases { reading[quantity] = 1 }
         let values = ReadingBody(reading)
         var line = ReadingLine(time: "t", values: values, missed: 1)
         (line.measured_by, line.count, line.least, line.greatest) = ("h", 2, values, values)
+        line.told = ToldBody()
         var live = LiveBody(at: 1)
         (live.meters, live.adapters, live.store, live.refresh_version) = ([], [], store, 1)
         live.cloud = CloudStatus(joined: false, host_id: "i", host_name: "n")
@@ -142,6 +145,7 @@ struct MeterdOpenAPITests {
         return requests(connect) + [
             ("ErrorBody", error), ("VersionBody", VersionBody(version: "1", commit: "c", build: "debug")),
             ("ReadingBody", values), ("ReadingLine", line),
+            ("ToldBody", ToldBody()), ("ToldGroup", ToldBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
             ("TrafficLine", TrafficLine(t: 1, dir: "in", hex: "00", missed: 1)),
             ("SyncEventLine", SyncEventLine(number: 1, uptime_ms: 1, time: "t", event: "e", missed: 1)),
             ("RefreshLine", RefreshLine(refresh_version: 1)), ("LeaseStatus", LeaseStatus(.held)),

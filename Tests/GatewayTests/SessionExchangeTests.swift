@@ -154,6 +154,43 @@ struct SessionExchangeTests {
         #expect(status.age_ms == nil)
         #expect(!host.transitions().contains { $0.to == "data-available" })
         #expect(status.counters.skipped_bytes > 130)
+        let rejected = try #require(status.rejected_answers)
+        #expect(rejected > 100)
+        #expect(status.error == "\(rejected) answers rejected (wrong check); is it really a UM25C?")
+    }
+
+    @Test func firstGoodAnswer_endsTheDoubt_andTheNextBadOnesBeginAnew() async throws {
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: .port)
+        host.links.setFaults(SimulatorFaults(.wrongCheck), at: .port)
+        let session = host.session(.um25c)
+        await session.appeared(.of(.um25c))
+        host.loop.advance(by: .seconds(60))
+        #expect(await session.status().rejected_answers != nil)
+
+        host.links.setFaults(SimulatorFaults(), at: .port)
+        host.loop.advance(by: .seconds(60))
+        let good = await session.status()
+        #expect(good.state == "data-available")
+        #expect(good.error == nil)
+        #expect(good.rejected_answers == nil)
+
+        host.links.setFaults(SimulatorFaults(.wrongCheck), at: .port)
+        host.loop.advance(by: .seconds(3))
+        let doubtful = await session.status()
+        #expect(doubtful.rejected_answers ?? 0 < 10)
+    }
+
+    /// One that says nothing is silent, and not of a wrong model.
+    @Test func silence_isNoWrongAnswer() async throws {
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: .port)
+        host.links.setFaults(SimulatorFaults(.silence), at: .port)
+        let session = host.session(.um25c)
+        await session.appeared(.of(.um25c))
+        host.loop.advance(by: .seconds(600))
+
+        let status = await session.status()
+        #expect(status.rejected_answers == nil)
+        #expect(status.error?.contains("rejected") != true)
     }
 
     @Test func noise_isCounted_andCostsNoReading() async throws {

@@ -32,6 +32,19 @@ struct MeterPages {
         return ["`\(kind.rawValue)`", "`\(kind.rawValue) ", " \(kind.rawValue)`", "`\(setting)="]
     }
 
+    /// The keys under which a page promises values beside the readings: those in the first column of the table that
+    /// follows its sentence on them.
+    func liveKeys(of family: MeterFamily) throws -> Set<String> {
+        guard let begin = try page(of: family).range(of: "Live, beside the readings") else { return [] }
+        let lines = try page(of: family)[begin.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+        let rows = lines.drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
+        return Set(
+            rows.flatMap { row in
+                let quoted = row.split(separator: "|")[0].split(separator: "`", omittingEmptySubsequences: false)
+                return quoted.indices.filter { $0 % 2 == 1 }.map { String(quoted[$0]) }
+            })
+    }
+
     /// The line of a family in the list of all; nil where it has none.
     func line(of family: MeterFamily) throws -> Substring? {
         let link = "](\(name(of: family)).md)"

@@ -1,6 +1,7 @@
 import Foundation
 import MeterCodec
 import MeterModel
+import MeterSimulator
 import Testing
 
 /// What the pages say, held against what the drivers do.
@@ -25,6 +26,46 @@ struct MeterPagesTests {
         for kind in MeterCommand.Kind.allCases where !known.contains(kind) {
             #expect(!MeterPages.names(of: kind).contains { page.contains($0) }, "\(kind.rawValue)")
         }
+    }
+
+    /// What a page promises comes out of a simulated meter, and nothing comes that its page does not explain.
+    @Test(arguments: families)
+    func page_promisesWhatIsTold_besideReadings(family: MeterFamily) throws {
+        var told: Set<String> = []
+        for model in SimulatorCatalogue.standard.models where model.family == family {
+            for transport in MeterCatalogue.standard.transports(of: model) {
+                told.formUnion(try Self.toldKeys(of: model, over: transport))
+            }
+        }
+        // No simulated meter asks a charger for a voltage.
+        if family == .fnirsi { told.insert("trigger") }
+
+        #expect(try pages.liveKeys(of: family) == told)
+    }
+
+    /// Half a minute of a meter, asked as its driver asks.
+    private static func toldKeys(
+        of model: ModelName, over transport: LinkAddress.Transport
+    ) throws -> Set<String> {
+        // Some kinds of link are not simulated for some models.
+        guard var meter = SimulatorCatalogue.standard.meter(model, over: transport) else { return [] }
+        var driver = try #require(MeterCatalogue.standard.driver(for: model, over: transport))
+        var keys: Set<String> = []
+        func hear(_ pieces: [[UInt8]]) {
+            for bytes in pieces {
+                driver.receive(bytes) { event in
+                    guard case .frame(let frame) = event else { return }
+                    keys.formUnion(frame.content.details.filter(\.isTold).map(\.key))
+                }
+            }
+        }
+        for step in driver.opening() { hear(meter.receive(step.bytes, at: .zero)) }
+        for quarter in 1...120 {
+            let time = Duration.milliseconds(250 * quarter)
+            if case .poll = driver.profile.rhythm { hear(meter.receive(driver.poll(), at: time)) }
+            hear(meter.due(at: time))
+        }
+        return keys
     }
 
     @Test(arguments: MeterCatalogue.standard.models)

@@ -26,13 +26,19 @@ extension DeviceSession {
                 serial: device.serial, firmware: device.firmware, hardware: device.hardware,
                 power_on_count: device.powerOnCount)
         }
+        status.told = toldFrames.body
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
         status.searching_ms = search.flatMap { $0.patience == nil ? nil : max(0, ($0.endsAt - now).milliseconds) }
         status.lease = leaseStatus ?? LeaseStatus(.none)
-        status.error = lastError
+        let wrong = machine.state == .dataAvailable ? nil : spoilt.words(for: model)
+        if wrong != nil { status.rejected_answers = spoilt.count }
+        status.error = wrong ?? lastError
         return status
     }
+
+    /// What the meter tells besides readings.
+    package func told() -> ToldBody? { toldFrames.body }
 
     /// The last reading, completed with what other frames held and is not stale.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {

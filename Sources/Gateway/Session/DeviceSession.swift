@@ -61,6 +61,8 @@ package actor DeviceSession {
     private(set) var latest = LatestReadings()
     private(set) var stateSince: WallTime
     private(set) var lastError: String?
+    private(set) var spoilt = SpoiltAnswers()
+    private(set) var toldFrames = ToldFrames()
     private(set) var counters = MeterStatus.Counters()
     private(set) var past = SessionPast()
     private var waits = SessionWaits()
@@ -399,8 +401,10 @@ package actor DeviceSession {
             tell(.model(found, of: id))
         }
         model = found
+        spoilt = SpoiltAnswers()
         device = nil
         latest.forgetParts()
+        toldFrames.forget()
         line.wasIdentified()
         adoptDriver()
         line.beginOpening(driver?.opening() ?? [])
@@ -543,6 +547,7 @@ package actor DeviceSession {
             let now = loop.now
             switch line.exchange?.turn(at: now) {
             case .sendRequest:
+                spoilt.ended()
                 send(driver?.poll() ?? [], over: channel)
                 markCommunicating(at: now)
             case .sendCommand:
@@ -556,7 +561,10 @@ package actor DeviceSession {
                 commands.sent(next)
             case .giveUpAnswer:
                 counters.timeouts += 1
-                counters.skipped_bytes += driver?.discardPartial() ?? 0
+                let partial = driver?.discardPartial() ?? 0
+                counters.skipped_bytes += partial
+                if partial > 0 { spoilt.skipped(because: .truncated(have: partial)) }
+                spoilt.ended()
             case .wait, nil:
                 return
             }
@@ -581,6 +589,7 @@ package actor DeviceSession {
             if case .identified(let model) = event { found = model } else { handle(event, at: now, wallNow) }
         }
         self.driver = driver
+        if case .poll = driver.profile.rhythm {} else { spoilt.ended() }
         if let found { identified(as: found) }
         takeTurns()
         arm()
@@ -589,6 +598,8 @@ package actor DeviceSession {
     private func handle(_ event: MeterEvent, at now: MonotonicTime, _ wallNow: WallTime) {
         switch event {
         case .frame(let frame):
+            spoilt.wasGood()
+            toldFrames.add(frame)
             line.exchange?.answered()
             if device == nil { learn(from: frame) }
             handle(frame, at: now, wallNow)
@@ -603,6 +614,7 @@ package actor DeviceSession {
         case .skipped(let count, let error):
             counters.skipped_bytes += count
             counters.resynchronisations += 1
+            spoilt.skipped(because: error)
             logger.debug("bytes skipped", metadata: ["count": "\(count)", "cause": "\(error)"])
         case .filtered(let samples):
             counters.filtered_samples = (counters.filtered_samples ?? 0) + samples

@@ -68,14 +68,14 @@ extension AtorchReport: FrameContent {
     package var details: [FrameDetail] {
         var details = [
             FrameDetail("report_type", .integer(Int(type.rawValue))),
-            FrameDetail("backlight_s", .integer(backlight)),
+            .told("backlight_s", .integer(backlight)),
             FrameDetail("check_matches", .flag(checkMatches)),
         ]
         if type == .usb {
             details += [
-                FrameDetail("over_voltage_V", .number(Double(u16(28)) / 100)),
-                FrameDetail("under_voltage_V", .number(Double(u16(30)) / 100)),
-                FrameDetail("over_current_A", .number(Double(u16(32)) / 100)),
+                .told("over_voltage_V", .number(Double(u16(28)) / 100)),
+                .told("under_voltage_V", .number(Double(u16(30)) / 100)),
+                .told("over_current_A", .number(Double(u16(32)) / 100)),
             ]
         }
         if let powerFactor { details.append(FrameDetail("power_factor", .number(powerFactor))) }

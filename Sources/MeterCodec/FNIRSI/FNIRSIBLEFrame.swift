@@ -140,22 +140,22 @@ extension FNIRSIBLEFrame: FrameContent {
                 type,
                 FrameDetail("model_code", .integer(u16(0))),
                 FrameDetail("group_count", .integer(u8(12))),
-                FrameDetail("selected_group", .integer(u8(13))),
+                .told("selected_group", .integer(u8(13))),
             ]
         case .dataLines:
             [
                 type,
                 FrameDetail("protocol_code", .integer(u16(4))),
-                FrameDetail("protocol", Self.protocolName(u8(4))),
-                FrameDetail("second_protocol", Self.protocolName(u8(5))),
+                .told("protocol", Self.protocolName(u8(4))),
+                .told("second_protocol", Self.protocolName(u8(5))),
             ]
         case .triggerState:
             [
                 type, FrameDetail("trigger_code", .integer(u8(0))),
-                FrameDetail("trigger", FNIRSITriggerState(code: u8(0)).map { .text($0.rawValue) } ?? .unknown),
+                .told("trigger", FNIRSITriggerState(code: u8(0)).map { .text($0.rawValue) } ?? .unknown),
             ]
         case .groupTotals: [type, FrameDetail("group", .integer(u8(0)))]
-        case .totals: [type, FrameDetail("group", .integer(u8(0))), FrameDetail("power_on_s", .integer(Int(u32(13))))]
+        case .totals: [type, FrameDetail("group", .integer(u8(0))), .told("power_on_s", .integer(Int(u32(13))))]
         case .measurement, .load, .quick: [type]
         case nil: [type, FrameDetail("payload_hex", .text(Hex.encode(payload)))]
         }

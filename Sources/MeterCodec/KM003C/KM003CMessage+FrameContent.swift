@@ -64,7 +64,7 @@ extension KM003CMessage: FrameContent {
         case .settings:
             return settings?.details ?? [rawDetail(payload)]
         case .pd:
-            let agreed = contract.map { [FrameDetail("pd_contract", .text($0.description))] } ?? []
+            let agreed = contract.map { [FrameDetail.told("pd_contract", .text($0.description))] } ?? []
             return pdStatus.map { $0.details + agreed } ?? [rawDetail(payload)]
         case .pdTrace:
             return pdTrace?.details ?? [rawDetail(payload)]

@@ -95,6 +95,11 @@ struct Status: AsyncParsableCommand {
         add("link", linkText(meter))
         add("device", deviceText(meter.device))
         meter.reading?.reading.forEach { quantity, value in add(quantity.key, Formatting.quantity(quantity, value)) }
+        for (key, value) in (meter.told?.details ?? [:]).sorted(by: { $0.key < $1.key }) { add(key, "\(value)") }
+        for group in meter.told?.groups ?? [] {
+            let charge = Formatting.quantity(.charge, group.charge_mAh)
+            add("group \(group.index)", "\(charge), \(Formatting.quantity(.energy, group.energy_Wh))")
+        }
         add("age", meter.age_ms.map { Formatting.age(milliseconds: $0) })
         add("next attempt", meter.retry_in_ms.map { "in " + Formatting.age(milliseconds: $0) })
         add("error", meter.error)

@@ -74,8 +74,19 @@ struct Checkup {
             Finding(
                 "meters", meter.error == nil ? .note : .problem,
                 "\(meter.name ?? meter.id) is \(meter.state)\(meter.error.map { ": \($0)" } ?? "")",
-                next: "meterctl status \(meter.id) shows how it goes")
+                next: next(for: meter))
         }
+    }
+
+    private static func next(for meter: MeterStatus) -> String {
+        guard meter.rejected_answers != nil else { return "meterctl status \(meter.id) shows how it goes" }
+        let model =
+            meter.port?.hasPrefix("/dev/") ?? false
+            ? "a port's model is in [[port]] of meterd.toml, or after --model in meterctl connect"
+            : "meterctl forget \(meter.id) has it recognised anew"
+        return
+            "if it is another model: \(model); if not, try another cable or place; meterctl capture \(meter.id) -o FILE "
+            + "records what it sends, for a report"
     }
 
     private static func store(_ store: StoreStatus) -> Finding {

@@ -1,0 +1,54 @@
+import GatewayAPI
+import MeterCodec
+import MeterModel
+
+/// The last frame of each shape that a meter sends, for what it tells besides readings: its charging mode, its groups, the
+/// contract that it saw. They are kept as they came, and looked into only when somebody asks.
+struct ToldFrames {
+    private var frames: [(shape: Int, frame: Frame)] = []
+
+    /// More shapes than any meter has; ten of FNIRSI's groups are ten of them.
+    private static let shapesMax = 24
+
+    mutating func add(_ frame: Frame) {
+        let shape = frame.shape
+        if let place = frames.firstIndex(where: { $0.shape == shape }) {
+            frames[place].frame = frame
+        } else {
+            if frames.count >= Self.shapesMax { frames.removeFirst() }
+            frames.append((shape, frame))
+        }
+    }
+
+    mutating func forget() { frames = [] }
+
+    /// Nil where there is nothing.
+    var body: ToldBody? {
+        var body = ToldBody()
+        var groups: [Int: GroupTotals] = [:]
+        for (_, frame) in frames {
+            let content = frame.content
+            for detail in content.details where detail.isTold {
+                body.details[detail.key] = ToldBody.Value(detail.value)
+            }
+            for group in content.groups { groups[group.index] = group }
+        }
+        body.groups = groups.values.sorted { $0.index < $1.index }.map { group in
+            ToldBody.Group(index: group.index, charge_mAh: group.charge_mAh, energy_Wh: group.energy_mWh / 1000)
+        }
+        return body == ToldBody() ? nil : body
+    }
+}
+
+extension ToldBody.Value {
+    fileprivate init(_ value: FrameDetail.Value) {
+        self =
+            switch value {
+            case .integer(let value): .number(Double(value))
+            case .number(let value): .number(value)
+            case .text(let value): .text(value)
+            case .flag(let value): .flag(value)
+            case .unknown: .unknown
+            }
+    }
+}

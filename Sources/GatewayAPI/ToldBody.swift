@@ -1,0 +1,68 @@
+/// What a meter tells besides readings, in `told` of its status and, when it changed, of a line of `watch --json`.
+package struct ToldBody: Codable, Hashable, Sendable {
+    /// Under the keys that Docs/Meters names. Null where the model has it and does not know it.
+    package var details: [String: Value] = [:]
+    /// Of models that count in several; in the order of their numbers.
+    package var groups: [Group] = []
+
+    package init() {}
+
+    package struct Group: Codable, Hashable, Sendable {
+        /// As the meter numbers it.
+        package var index: Int
+        package var charge_mAh: Double
+        package var energy_Wh: Double
+
+        package init(index: Int, charge_mAh: Double, energy_Wh: Double) {
+            self.index = index
+            self.charge_mAh = charge_mAh
+            self.energy_Wh = energy_Wh
+        }
+    }
+
+    /// A number, a text, true or false, or null.
+    package enum Value: Hashable, Sendable {
+        case number(Double)
+        case text(String)
+        case flag(Bool)
+        case unknown
+    }
+}
+
+extension ToldBody.Value: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        // JSON keeps numbers and flags apart, and so does this decoder.
+        if container.decodeNil() {
+            self = .unknown
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else {
+            self = .text(try container.decode(String.self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .number(let value): try container.encode(value)
+        case .text(let value): try container.encode(value)
+        case .flag(let value): try container.encode(value)
+        case .unknown: try container.encodeNil()
+        }
+    }
+}
+
+extension ToldBody.Value: CustomStringConvertible {
+    /// As people read it.
+    package var description: String {
+        switch self {
+        case .number(let value): value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"
+        case .text(let value): value
+        case .flag(let value): value ? "yes" : "no"
+        case .unknown: "–"
+        }
+    }
+}

@@ -75,9 +75,4 @@ package enum Terminal {
         case yellow = 33
         case dim = 2
     }
-
-    /// Clears the screen for the next picture.
-    package static func clear() {
-        if isOutputATerminal { data("\u{1B}[H\u{1B}[2J") }
-    }
 }

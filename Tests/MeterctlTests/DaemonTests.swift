@@ -28,7 +28,7 @@ struct DaemonTests {
         defer { daemon.end() }
         let watch = try daemon.start(["watch", meter])
 
-        #expect(try watch.lines(1).first?.contains("Z  ") == true)
+        #expect(try watch.lines(1).first?.contains(" V  ") == true)
         daemon.end(with: SIGKILL)
         let (status, talk) = watch.finish()
 
@@ -45,7 +45,7 @@ struct DaemonTests {
         let watch = try daemon.run(["watch", meter, "--for", "100ms"])
         let capture = try daemon.run(["capture", meter, "--for", "100ms", "-o", "/dev/null"])
 
-        let words = "demo UM25C: not-connected; meterctl connect \(meter)\n"
+        let words = "\(meter): not-connected; meterctl connect \(meter)\n"
         #expect(watch.status == 0)
         #expect(watch.talk == words)
         #expect(capture.status == 0)
@@ -68,7 +68,7 @@ struct DaemonTests {
         #expect(
             unknown.talk
                 == "meterctl: error: no setting is called nam\n"
-                + "the settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
+                + "did you mean name? The settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
                 + "brightness, threshold, record-above, record-hold, record-gap\n")
     }
 

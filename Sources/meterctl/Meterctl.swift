@@ -18,7 +18,7 @@ struct Meterctl: AsyncParsableCommand {
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))
             """,
         subcommands: [
-            Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self,
+            Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Top.self,
             Who.self,
             Watch.self, Set.self,
             Get.self, History.self, Command.self, Log.self, Logs.self, Record.self, Sync.self, Rebuild.self, Cloud.self,

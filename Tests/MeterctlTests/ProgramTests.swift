@@ -347,6 +347,7 @@ enum Program {
                                   hosts.
           status                  Every meter: state, who has it, last reading and its
                                   age, what is wrong.
+          top                     All meters on the whole screen, live.
           who                     Who has which meter, and until when.
           watch                   Live readings of a meter, on whichever host it is.
           set                     Change settings of a meter.

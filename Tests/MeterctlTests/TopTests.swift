@@ -193,7 +193,7 @@ struct TopProgramTests {
 }
 
 /// A terminal for one program, and the keyboard and screen of it for a test.
-private final class PseudoTerminalPair {
+final class PseudoTerminalPair {
     private let screen: FileHandle
     private let program: FileHandle
 

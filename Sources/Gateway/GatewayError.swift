@@ -1,4 +1,5 @@
 package import GatewayAPI
+import MeterModel
 
 /// Why the gateway did not do what a person asked. Travels to the command line as it is.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -20,6 +21,15 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension GatewayError {
+    /// The same in the words of who asked: what they called the meter is what it is called, in commands to copy too.
+    ///
+    /// - Parameter reference: as it was typed. The path of a port names a meter to `connect` alone, so it stays its id.
+    func calling(_ id: MeterID, _ reference: String) -> GatewayError {
+        guard !reference.hasPrefix("/") else { return self }
+        return GatewayError(
+            code, message.replacing("\(id)", with: reference), next: next.replacing("\(id)", with: reference.shellWord))
+    }
+
     /// The store's own words, passed on.
     package init(_ error: any Error, doing what: String) {
         switch error {

@@ -10,6 +10,8 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var takeover: Bool?
     /// How long to wait in line if another host has it; null or absent for not at all.
     package var queue_ms: Int64?
+    /// The longest that all waits may take together, in line and for data; null or absent for the sum of their own.
+    package var timeout_ms: Int64?
     /// Do not ask the cloud. The meter is then used beside its holder, which nobody can see.
     package var no_lease: Bool?
     /// The kind of link to use from now on if the meter has several: `serial`, `hid`, `bulk`, `ble`, `spp`, or `any`
@@ -44,10 +46,13 @@ package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
     /// Only in the answer to a GET: every possible setting, set or not.
     package var known: [String]?
+    /// Only in the answer to a GET: the settings that the meter has, each with its default and its origin.
+    package var details: [SettingBody]?
 
-    package init(settings: [String: String?], known: [String]? = nil) {
+    package init(settings: [String: String?], known: [String]? = nil, details: [SettingBody]? = nil) {
         self.settings = settings
         self.known = known
+        self.details = details
     }
 }
 

@@ -88,21 +88,27 @@ package struct MeterRoutes: Sendable {
 
     private func addSettings(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("settings") { _, context in
-            let settings = try await directory.settings(of: try Self.reference(in: context))
-            let known = MeterSettings.Key.allCases.map(\.rawValue)
-            return try JSON.response(SettingsBody(settings: settings, known: known))
+            try JSON.response(try await directory.settingsInDetail(of: try Self.reference(in: context)))
         }
         meter.patch("settings") { request, context in
             let body = try await JSON.decode(SettingsBody.self, from: request)
             let settings = try await directory.set(body.settings, for: try Self.reference(in: context))
             return try JSON.response(SettingsBody(settings: settings))
         }
+        meter.get("commands") { _, context in
+            let status = try await zone.status(of: try Self.reference(in: context))
+            let profile = await directory.profile(of: status.id, model: status.model)
+            return try JSON.response(
+                CommandsBody(
+                    meter: status.id, model: status.model, commands: MeterSettings.commandBodies(for: profile)))
+        }
         meter.post("commands") { request, context in
             let body = try await JSON.decode(CommandRequest.self, from: request)
             guard let kind = MeterCommand.Kind(rawValue: body.command) else {
-                let names = MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                let names = MeterCommand.Kind.allCases.map(\.rawValue)
                 throw GatewayError(
-                    .badRequest, "no command is called \(body.command)", next: "the commands are \(names)")
+                    .badRequest, "no command is called \(body.command)",
+                    next: names.suggestion(for: body.command, "the commands are \(names.joined(separator: ", "))"))
             }
             let reference = try Self.reference(in: context)
             let command = MeterCommand(kind, body.number)

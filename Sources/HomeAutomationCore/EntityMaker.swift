@@ -70,7 +70,7 @@ struct EntityMaker {
     /// A button for a command without a number, otherwise a number. Nil for commands that clear counters, which are
     /// left to the request topic, because a slip would lose data.
     func command(_ ability: BridgedMeter.Ability) -> JSONValue.Member? {
-        guard !ability.kind.losesData else { return nil }
+        guard ability.kind.consequence != .destroys else { return nil }
         let key = ability.kind.rawValue.replacingDashes
         let common: [(String, JSONValue?)] = [
             ("unique_id", .string("\(meter.id.homeAssistantID)_\(key)")),
@@ -162,14 +162,6 @@ extension Quantity {
 }
 
 extension MeterCommand.Kind {
-    /// Whether it would clear counters of the meter.
-    fileprivate var losesData: Bool {
-        switch self {
-        case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll: true
-        default: false
-        }
-    }
-
     /// `next-screen` as shown to people: `Next screen`.
     fileprivate var title: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")

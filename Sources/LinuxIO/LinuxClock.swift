@@ -13,6 +13,16 @@ package enum LinuxClock {
         return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// How far this machine's time zone, or that in the environment's `TZ`, is ahead of UTC at a moment.
+    package static func zoneOffset(at moment: WallTime) -> Duration {
+        let milliseconds = moment.millisecondsSince1970
+        var seconds = time_t(milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0))
+        var local = tm()
+        // A year that no `tm` holds has no offset either.
+        guard localtime_r(&seconds, &local) != nil else { return .zero }
+        return .seconds(local.tm_gmtoff)
+    }
+
     static var bootNanoseconds: Int64 {
         let time = read(CLOCK_BOOTTIME)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

@@ -33,6 +33,31 @@ package struct MeterCommand: Hashable, Sendable {
     }
 }
 
+extension MeterCommand.Kind {
+    /// What cannot be taken back, or may do harm where nobody looks.
+    package enum Consequence: String, CaseIterable, Sendable {
+        /// Something that the meter has counted is gone.
+        case destroys
+        /// Whatever is supplied through the meter may be switched on or off.
+        case switches
+    }
+
+    /// Why a person is asked before this is sent; nil for what does no harm.
+    ///
+    /// The one place that says so, for the command line, the page and whoever else asks. The API's own clients are
+    /// programs, which are not asked. `enter` is a key of a menu on most models; on loads such as a DL24 the same byte
+    /// switches the load, and no report says which way (Docs/Protocols/Atorch.md).
+    package var consequence: Consequence? {
+        switch self {
+        case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll: .destroys
+        case .enter: .switches
+        case .nextScreen, .previousScreen, .rotate, .brightness, .screenTimeout, .selectGroup, .nextGroup,
+            .recordThreshold, .setup, .plus, .minus, .price:
+            nil
+        }
+    }
+}
+
 extension MeterCommand: CustomStringConvertible {
     package var description: String {
         number.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue

@@ -10,12 +10,12 @@ extension AsyncParsableCommand {
     ///   - next: what to do about an error without advice of its own.
     ///   - parse: reads the arguments.
     package static func runProgram(
-        next: String, parse: @Sendable () throws -> any ParsableCommand = { try parseAsRoot() }
+        next: String, parse: @Sendable () async throws -> any ParsableCommand = { try await asyncParseAsRoot() }
     ) async {
         // A reader that went away then causes EPIPE, which can be told from a full disk (see Terminal.data).
         _ = signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try parse()
+            var command = try await parse()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -1,48 +1,140 @@
 import MeterModel
 
-/// Columns for people: as wide as their widest cell, two blanks apart.
+/// Columns for people: as wide as their widest cell, two blanks apart, and no wider together than the terminal.
+///
+/// Where there is not enough room, the widest columns are cut, with `…` where something is missing: first those that
+/// hold words, last the first one, by which people name a row. Where the last column is what people look for, as in a list
+/// of facts, it is wrapped instead, so that nothing of it is lost. Where the output is not a terminal nothing is cut.
 package struct Table {
     private var rows: [[Cell]]
+    private let wrapsLast: Bool
 
     package struct Cell {
         /// In a form that is safe to show to people.
         package let text: String
         package var colour: Terminal.Colour?
+        /// Of use only as a whole, as a time or a number is.
+        package var isWhole: Bool
 
-        package init(_ text: String, _ colour: Terminal.Colour? = nil) {
+        package init(_ text: String, _ colour: Terminal.Colour? = nil, isWhole: Bool = false) {
             self.text = text.visible
             self.colour = colour
+            self.isWhole = isWhole
         }
     }
 
-    package init(_ header: [String]) { rows = [header.map { Cell($0, .dim) }] }
+    /// - Parameter wrapsLast: the last column is wrapped where it is too wide. A table of two columns always does that.
+    package init(_ header: [String], wrapsLast: Bool = false) {
+        rows = [header.map { Cell($0, .dim, isWhole: true) }]
+        self.wrapsLast = wrapsLast || header.count == 2
+    }
 
     package mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
     package mutating func add(_ cells: [String]) { rows.append(cells.map { Cell($0) }) }
 
     package func print() {
-        for line in lines { Terminal.exact(line) }
+        for line in lines(fitting: Terminal.columns) { Terminal.exact(line) }
     }
 
+    /// At their full width, without trailing blanks.
+    package var lines: [String] { lines(fitting: nil) }
+
     /// Without trailing blanks.
-    package var lines: [String] {
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
-            rows.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0
+    ///
+    /// - Parameters:
+    ///   - room: cells in a line; nil for as many as it takes.
+    ///   - isPlain: without colours, even on a terminal.
+    package func lines(fitting room: Int?, isPlain: Bool = false) -> [String] {
+        let widths = widths(fitting: room)
+        return rows.flatMap { row in
+            wrapped(row, widths).map { line(of: $0, widths, fitting: room, isPlain: isPlain) }
         }
-        return rows.map { row in
-            var line = ""
-            var gap = 0
-            for (column, cell) in row.enumerated() where !cell.text.isEmpty || column < row.count - 1 {
-                if !cell.text.isEmpty {
-                    line += String(repeating: " ", count: gap)
-                    line += cell.colour.map { Terminal.coloured(cell.text, $0) } ?? cell.text
-                    gap = 0
-                }
-                gap += widths[column] - cell.text.count + 2
+    }
+
+    private func line(of row: [Cell], _ widths: [Int], fitting room: Int?, isPlain: Bool) -> String {
+        var line = ""
+        var (gap, used) = (0, 0)
+        for (column, cell) in row.enumerated() {
+            let rest = room.map { max(0, $0 - used - gap) } ?? .max
+            let text = cell.text.fitting(min(widths[column], rest))
+            let width = text.displayWidth
+            if !text.isEmpty {
+                let shown = isPlain ? text : cell.colour.map { Terminal.coloured(text, $0) } ?? text
+                line += String(repeating: " ", count: gap) + shown
+                used += gap + width
+                gap = 0
             }
-            return line
+            gap += widths[column] - width + 2
         }
+        return line
+    }
+
+    /// Cells that the widest line takes at its full width.
+    package var width: Int { lines(fitting: nil, isPlain: true).map(\.displayWidth).max() ?? 0 }
+
+    // MARK: Widths
+
+    private func widths(fitting room: Int?) -> [Int] {
+        var widths = (0..<(rows.map(\.count).max() ?? 0)).map { width(of: $0) { _ in true } }
+        guard let room, !widths.isEmpty else { return widths }
+        var excess = widths.reduce(0, +) + 2 * (widths.count - 1) - room
+        let least = widths.indices.map { column in
+            column == 0 ? widths[0] : min(widths[column], max(Self.leastWidth, width(of: column) { $0.isWhole }))
+        }
+        // Wrapping loses nothing, so it comes first.
+        let wrapping = wrapsLast ? widths.dropLast() + [min(widths[widths.count - 1], Self.leastWrapped)] : widths
+        for floor in [wrapping, least, [min(widths[0], Self.leastWidth)] + least.dropFirst()] {
+            while excess > 0,
+                let widest = widths.indices.filter({ widths[$0] > floor[$0] }).max(by: { widths[$0] < widths[$1] })
+            {
+                widths[widest] -= 1
+                excess -= 1
+            }
+        }
+        return widths
+    }
+
+    /// Of words that are cut, so much is left at least.
+    private static let leastWidth = 8
+    /// In narrower lines nobody reads a sentence.
+    private static let leastWrapped = 24
+
+    private func width(of column: Int, where isCounted: (Cell) -> Bool) -> Int {
+        rows.map { $0.count > column && isCounted($0[column]) ? $0[column].text.displayWidth : 0 }.max() ?? 0
+    }
+
+    // MARK: Wrapping
+
+    /// A row as lines, of which the last column's text may need several.
+    private func wrapped(_ row: [Cell], _ widths: [Int]) -> [[Cell]] {
+        guard wrapsLast, row.count == widths.count, let last = row.last else { return [row] }
+        let lines = last.text.wrapped(toCells: max(1, widths[row.count - 1]))
+        return lines.enumerated().map { index, text in
+            (index == 0 ? row.dropLast() : row.dropLast().map { _ in Cell("") }) + [Cell(text, last.colour)]
+        }
+    }
+}
+
+extension String {
+    /// Broken at blanks into lines of at most so many cells; within a word only where that is longer than a line.
+    package func wrapped(toCells cells: Int) -> [String] {
+        guard displayWidth > cells else { return [self] }
+        var lines: [String] = []
+        var line = ""
+        for word in split(separator: " ", omittingEmptySubsequences: false) {
+            var word = line.isEmpty ? String(word) : "\(line) \(word)"
+            if word.displayWidth > cells, !line.isEmpty {
+                lines.append(line)
+                word = String(word.dropFirst(line.count + 1))
+            }
+            while word.displayWidth > cells, cells > 1 {
+                let head = word.prefix(cells: cells)
+                lines.append(head)
+                word = String(word.dropFirst(head.count))
+            }
+            line = word
+        }
+        return lines + [line]
     }
 }

@@ -56,6 +56,15 @@ package enum Terminal {
 
     package static var isOutputATerminal: Bool { isatty(1) == 1 }
 
+    /// Cells in a line of the terminal; nil where the output is not one, or does not tell.
+    package static var columns: Int? { size?.columns }
+
+    package static var size: (rows: Int, columns: Int)? {
+        var size = winsize()
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else { return nil }
+        return (Int(size.ws_row), Int(size.ws_col))
+    }
+
     /// Colours only on a terminal, and not if NO_COLOR is set.
     package static var usesColour: Bool { isOutputATerminal && getenv("NO_COLOR") == nil }
 
@@ -68,10 +77,5 @@ package enum Terminal {
         case green = 32
         case yellow = 33
         case dim = 2
-    }
-
-    /// Clears the screen for the next picture.
-    package static func clear() {
-        if isOutputATerminal { data("\u{1B}[H\u{1B}[2J") }
     }
 }

@@ -59,3 +59,10 @@ extension String {
         return plain && !isEmpty ? self : "'\(replacing("'", with: "'\\''"))'"
     }
 }
+
+extension CompletionKind {
+    /// The zones of the cloud in the usual folder. Where that cannot be asked, or not at once, nothing is offered.
+    static var zones: CompletionKind {
+        .shellCommand("timeout 1 metercloud zone list 2>/dev/null | sed 1d | cut -d' ' -f1")
+    }
+}

@@ -8,7 +8,8 @@ struct Meterctl: AsyncParsableCommand {
         commandName: "meterctl",
         abstract: "Shows, connects and commands USB power meters through meterd.",
         discussion: """
-            METER is an id or MAC address in any form, a name, or an unambiguous prefix of either.
+            METER is an id or MAC address in any form, a name, an unambiguous prefix of either, or the model of the only \
+            meter of its kind.
 
             Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission, \
             7 daemon not running.
@@ -17,7 +18,8 @@ struct Meterctl: AsyncParsableCommand {
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))
             """,
         subcommands: [
-            Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Who.self,
+            Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Top.self,
+            Who.self,
             Watch.self, Set.self,
             Get.self, History.self, Stretch.self, Export.self, Command.self, Log.self, Logs.self, Record.self,
             Sync.self,
@@ -41,13 +43,15 @@ struct Meterctl: AsyncParsableCommand {
         }
     }
 
-    static func command(for arguments: [String]) throws -> any ParsableCommand {
-        try parseAsRoot(Connect.spelledOut(arguments))
+    /// - Throws: what the library says of wrong usage, or a `CommandFailure`.
+    static func command(for arguments: [String]) async throws -> any ParsableCommand {
+        try CommandNames.check(arguments, in: self)
+        return try await asyncParseAsRoot(Connect.spelledOut(arguments))
     }
 
     static func main() async {
         await runProgram(next: "are meterctl and meterd of one version?") {
-            try command(for: Array(CommandLine.arguments.dropFirst()))
+            try await command(for: Array(CommandLine.arguments.dropFirst()))
         }
     }
 }

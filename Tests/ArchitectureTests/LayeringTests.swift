@@ -78,6 +78,7 @@ private let allowedImports: [String: Set<String>] = [
     // What several programs have in common.
     "ProgramKit": [
         "MeterModel", "LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle",
+        "Synchronization",
     ],
     "CloudHosting": [
         "MeterModel", "MetricsCore", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO",

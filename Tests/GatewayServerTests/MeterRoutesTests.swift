@@ -151,18 +151,63 @@ struct MeterRoutesTests {
         try await bench.directory.restore()
         try await bench.plugIn()
         let route = ServerBench.meter("/settings")
-        let keys = MeterSettings.Key.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
-        let known = #""known":[\#(keys)]"#
-        #expect(try await bench.request(.get, route).text == #"{\#(known),"settings":{}}"#)
+        let empty = try await bench.request(.get, route).decode(SettingsBody.self)
+        #expect(empty.settings == [:])
+        #expect(empty.known == MeterSettings.Key.allCases.map(\.rawValue))
 
         let written = try await bench.request(.patch, route, #"{"settings":{"name":"Bench","poll-interval":"2s"}}"#)
         #expect(written.text == #"{"settings":{"name":"Bench","poll-interval":"2s"}}"#)
-        #expect(
-            try await bench.request(.get, "/v1/meters/bench/settings").text
-                == #"{\#(known),"settings":{"name":"Bench","poll-interval":"2s"}}"#)
+        let read = try await bench.request(.get, "/v1/meters/bench/settings").decode(SettingsBody.self)
+        #expect(read.settings == ["name": "Bench", "poll-interval": "2s"])
 
         let reset = try await bench.request(.patch, route, #"{"settings":{"name":null}}"#)
         #expect(reset.text == #"{"settings":{"poll-interval":"2s"}}"#)
+    }
+
+    @Test func settings_haveTheirDefaults_andTheirOrigin() async throws {
+        try await bench.directory.restore()
+        try await bench.plugIn()
+        let route = ServerBench.meter("/settings")
+        _ = try await bench.request(.patch, route, #"{"settings":{"poll-interval":"2s","brightness":"3"}}"#)
+        _ = try await bench.request(.patch, route, #"{"settings":{"brightness":null}}"#)
+
+        let details = try #require(try await bench.request(.get, route).decode(SettingsBody.self).details)
+        func detail(_ key: String) throws -> SettingBody { try #require(details.first { $0.key == key }) }
+
+        #expect(details.map(\.key) == MeterSettings.Key.allCases.map(\.rawValue))
+        let interval = try detail("poll-interval")
+        #expect(interval.value == "2s" && interval.default == "500ms" && interval.origin == .here)
+        #expect(interval.at?.hasPrefix("20") == true)
+        let stale = try detail("stale-after")
+        #expect(stale.value == nil && stale.default == "6s" && stale.origin == .standard && stale.at == nil)
+        let brightness = try detail("brightness")
+        #expect(brightness.value == nil && brightness.origin == .standard && brightness.at != nil)
+        #expect(brightness.values == ["0", "1", "2", "3", "4", "5"] && brightness.command == "brightness")
+        #expect(brightness.legal == "a whole number from 0 to 5")
+        #expect(try detail("temperature-unit").values == ["C", "F"])
+        #expect(try detail("record-hold").default == "10s")
+        #expect(try detail("record-gap").default == "10m")
+    }
+
+    @Test func modelIsAHandle_andTypingErrorsHaveTheirWord() async throws {
+        try await bench.plugIn()
+
+        #expect(try await bench.request(.get, "/v1/meters/um25c").decode(MeterStatus.self).model == "UM25C")
+        let wrong = try await bench.request(.get, "/v1/meters/um52c")
+        #expect(wrong.error?.next == "did you mean UM25C? meterctl scan lists the meters that are there")
+        let key = try await bench.request(.patch, "/v1/meters/um25c/settings", #"{"settings":{"brigthness":"3"}}"#)
+        #expect(key.error?.next.hasPrefix("did you mean brightness? The settings are name, ") == true)
+        let command = try await bench.request(.post, "/v1/meters/um25c/commands", #"{"command":"clear-gruop"}"#)
+        #expect(command.error?.next.hasPrefix("did you mean clear-group? The commands are next-screen, ") == true)
+    }
+
+    @Test func answer_callsTheMeter_whatThePersonDid() async throws {
+        try await bench.plugIn()
+
+        let answer = try await bench.request(.post, "/v1/meters/um25c/commands", #"{"command":"rotate"}"#)
+
+        #expect(answer.error?.message == "um25c is not-connected, so it takes no command")
+        #expect(answer.error?.next == "meterctl connect um25c")
     }
 
     @Test func command_reachesTheMeter() async throws {
@@ -175,6 +220,21 @@ struct MeterRoutesTests {
         #expect(answer.status == 200)
         #expect(try answer.decode(MeterStatus.self).id == "02:00:00:00:25:0C")
         #expect(bench.links.written(to: ServerBench.path).last == 0xD3)
+    }
+
+    @Test func commands_areThoseOfTheModel_withTheirConsequences() async throws {
+        try await bench.plugIn()
+
+        let answer = try await bench.request(.get, ServerBench.meter("/commands"))
+        let body = try answer.decode(CommandsBody.self)
+
+        #expect(body.meter == "02:00:00:00:25:0C")
+        #expect(body.model == "UM25C")
+        #expect(
+            body.commands.first { $0.command == "brightness" }
+                == CommandBody(.brightness, numbers: 0...5, step: 1, setting: "brightness"))
+        #expect(body.commands.first { $0.command == "record-threshold" }?.setting == "threshold")
+        #expect(body.commands.filter { $0.consequence != nil }.map(\.command) == ["clear-group"])
     }
 
     // MARK: - Errors
@@ -238,7 +298,7 @@ struct MeterRoutesTests {
 
         #expect(answer.status == 504)
         #expect(answer.error?.code == .timedOut)
-        #expect(answer.error?.message.hasSuffix("without data after 3000 ms: somebody has it") == true)
+        #expect(answer.error?.message.hasSuffix("without data after 3s: somebody has it") == true)
     }
 
     @Test func storeThatFails_is500_withTheStoresWords() async throws {

@@ -89,6 +89,11 @@ struct MeterdOpenAPITests {
         let agents = PairingStatus.Agent.allCases.map(\.rawValue)
         #expect(Array(values("PairingStatus", "properties", "agent").prefix(agents.count)) == agents)
         #expect(values("CommandRequest", "properties", "command") == MeterCommand.Kind.allCases.map(\.rawValue))
+        #expect(values("SettingBody", "properties", "origin") == SettingBody.Origin.allCases.map(\.rawValue))
+        #expect(
+            Array(
+                values("CommandBody", "properties", "consequence").prefix(MeterCommand.Kind.Consequence.allCases.count))
+                == MeterCommand.Kind.Consequence.allCases.map(\.rawValue))
         let quantities = document[["components", "schemas", "ReadingBody", "properties"]]?.map.keys.sorted()
         #expect(quantities == Quantity.allCases.map(\.key).sorted())
     }
@@ -122,6 +127,7 @@ struct MeterdOpenAPITests {
     private static let bodies: [(name: String, value: any Encodable & Sendable)] = {
         var connect = ConnectRequest(wait_ms: 1, model: "m", id: "i")
         (connect.takeover, connect.queue_ms, connect.no_lease, connect.over, connect.yes) = (true, 1, true, "ble", true)
+        connect.timeout_ms = 1
         var web = WebStatus(serving: true, enabled: true, listen: "l", urls: [], charts: true)
         web.token = "t"
         let author = HistoryLine.Author(at: "a", host: nil, host_id: nil)
@@ -161,7 +167,11 @@ struct MeterdOpenAPITests {
                     reason: "r")
             ),
             ("ScanEntry", ScanEntry(id: "i", model: nil, name: nil, transport: "t", port: "p", state: "s")),
-            ("SettingsBody", SettingsBody(settings: [:], known: [])), ("ForgottenMeter", ForgottenMeter(id: "i")),
+            ("SettingBody", SettingBody("name")),
+            ("CommandBody", CommandBody(.brightness, numbers: 0...5, step: 1, setting: "brightness")),
+            ("CommandsBody", CommandsBody(meter: "m", model: nil, commands: [])),
+            ("SettingsBody", SettingsBody(settings: [:], known: [], details: [])),
+            ("ForgottenMeter", ForgottenMeter(id: "i")),
             ("MeterAliasBody", MeterAliasBody(alias: "a", meter: "m")),
             ("MeterAliases", MeterAliases(aliases: [MeterAliasBody(alias: "a", meter: "m")])),
             (

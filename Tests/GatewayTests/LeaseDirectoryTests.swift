@@ -80,6 +80,23 @@ struct LeaseDirectoryTests {
         try await world.leave()
     }
 
+    @Test func connectWithTimeout_leavesTheLineThen_howeverLongTheQueue() async throws {
+        let world = try await World(.keep)
+        var request = ConnectRequest(wait_ms: 30_000)
+        (request.queue_ms, request.timeout_ms) = (60_000, 5000)
+        let connecting = world.connecting(request)
+        await world.advance(by: .seconds(4))
+        #expect(world.bench.zone.waiting(for: .um) == ["pi2"])
+
+        await world.advance(by: .seconds(2))
+
+        let failure = try await world.end(connecting)
+        #expect(failure?.code == .held)
+        #expect(failure?.message.hasSuffix("still after 5s") == true)
+        #expect(world.bench.zone.waiting(for: .um).isEmpty)
+        try await world.leave()
+    }
+
     @Test func connectWithoutLease_asksNobody() async throws {
         let world = try await World(.strict)
         var request = ConnectRequest(wait_ms: 30_000)

@@ -332,7 +332,7 @@ struct MeterDirectoryTests {
         let error = await #expect(throws: GatewayError.self) { try await bench.host.loop.advance(until: connecting) }
 
         #expect(error?.code == .timedOut)
-        #expect(error?.message.hasSuffix("without data after 5000 ms: somebody has /dev/ttyUSB0") == true)
+        #expect(error?.message.hasSuffix("without data after 5s: somebody has /dev/ttyUSB0") == true)
         #expect(try await bench.status().wanted)
         bench.host.links.refuse(.port, with: nil)
         bench.host.loop.advance(by: .seconds(72))

@@ -39,6 +39,41 @@ struct MeterReferenceTests {
         #expect(error?.next == "type more of the id or name")
     }
 
+    private static let models = [
+        MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EE01)): "UM25C", .mac(MACAddress(bits: 0xAABB_CCDD_EE02)): "UM25C",
+        .usb(vendor: 0x5FC9, product: 0x63, serial: "007965"): "KM003C",
+    ]
+
+    @Test func model_isAHandle_whereOnlyOneIsOfIt() throws {
+        #expect(
+            try MeterReference.resolve("km003c", among: meters, models: Self.models).description
+                == "usb:5fc9:0063:007965")
+        let two = #expect(throws: GatewayError.self) {
+            try MeterReference.resolve("UM25C", among: meters, models: Self.models)
+        }
+        #expect(
+            two?.message == "\"UM25C\" may mean AA:BB:CC:DD:EE:01 (Bench left), AA:BB:CC:DD:EE:02 (Bench right)")
+        // The beginning of a model is none, and a name that is another's model is that name.
+        #expect(throws: GatewayError.self) { try MeterReference.resolve("km", among: meters, models: Self.models) }
+        var models = Self.models
+        models[.port(host: "pi", path: "/dev/rfcomm0")] = "Bench"
+        #expect(
+            try MeterReference.resolve("bench", among: meters, models: models).description == "02:00:00:00:00:01")
+    }
+
+    @Test(arguments: [
+        ("bnech", "did you mean Bench? "), ("bench rihgt", "did you mean Bench right? "),
+        ("km03c", "did you mean KM003C? "),
+        ("something", ""),
+    ])
+    func unknownText_hasWhatWasProbablyMeant(_ text: String, _ hint: String) {
+        let error = #expect(throws: GatewayError.self) {
+            try MeterReference.resolve(text, among: meters, models: Self.models)
+        }
+
+        #expect(error?.next == "\(hint)meterctl scan lists the meters that are there")
+    }
+
     @Test func nameGivenTwice_isAmbiguous() {
         let twins: [(id: MeterID, name: String?)] = [
             (.mac(MACAddress(bits: 1)), "Bench"), (.mac(MACAddress(bits: 2)), "bench"),

@@ -107,7 +107,7 @@ struct ControlClientTests {
 }
 
 /// Answers the first request with a body that ends when the connection does.
-private final class OneAnswerDaemon: Sendable {
+final class OneAnswerDaemon: Sendable {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("ctl-\(UUID().uuidString.prefix(8))").path
     private let listener: Int32
     private let answer: String

@@ -28,7 +28,7 @@ struct DaemonTests {
         defer { daemon.end() }
         let watch = try daemon.start(["watch", meter])
 
-        #expect(try watch.lines(1).first?.contains("Z  ") == true)
+        #expect(try watch.lines(1).first?.contains(" V  ") == true)
         daemon.end(with: SIGKILL)
         let (status, talk) = watch.finish()
 
@@ -45,7 +45,7 @@ struct DaemonTests {
         let watch = try daemon.run(["watch", meter, "--for", "100ms"])
         let capture = try daemon.run(["capture", meter, "--for", "100ms", "-o", "/dev/null"])
 
-        let words = "demo UM25C: not-connected; meterctl connect \(meter)\n"
+        let words = "\(meter): not-connected; meterctl connect \(meter)\n"
         #expect(watch.status == 0)
         #expect(watch.talk == words)
         #expect(capture.status == 0)
@@ -68,8 +68,56 @@ struct DaemonTests {
         #expect(
             unknown.talk
                 == "meterctl: error: no setting is called nam\n"
-                + "the settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
+                + "did you mean name? The settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
                 + "brightness, threshold, record-above, record-hold, record-gap\n")
+    }
+
+    @Test func commandThatDestroys_asksOnATerminal() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+        func command(answer: String, until end: String) throws -> (text: String, status: Int32) {
+            let terminal = try PseudoTerminalPair(rows: 24, columns: 200)
+            let process = try terminal.run(["command", "um34c", "clear-group", "--socket", daemon.socket])
+            let question = try terminal.text(until: "[y/N]")
+            terminal.type(answer)
+            let text = try question + terminal.text(until: end)
+            process.waitUntilExit()
+            return (text, process.terminationStatus)
+        }
+        #expect(try daemon.run(["connect", "um34c"]).talk == "um34c: data-available\n")
+
+        let no = try command(answer: "\n", until: "answer y, or say --yes")
+        let yes = try command(answer: "y\n", until: "does not confirm commands")
+
+        #expect(no.status == 1)
+        #expect(no.text.hasPrefix("send clear-group to um34c, which empties what it has counted, for good? [y/N]"))
+        #expect(yes.status == 0)
+        #expect(yes.text.contains("sent to um34c; UM34C does not confirm commands"))
+        #expect(try daemon.run(["command", "um34c", "clear-group", "--yes"]).status == 0)
+    }
+
+    @Test func completions_areWhatTheDaemonKnows_andNothingWithoutOne() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+        func offered(_ words: String..., argument: Int, socket: String) throws -> [Substring] {
+            let asked = [
+                "---completion", words[0], "--", "positional@\(argument)", "\(words.count + 1)", "0", "meterctl",
+            ]
+            let run = try Program.run(asked + words + [""], environment: ["METERD_SOCKET": socket])
+            #expect(run.status == 0 && run.talk.isEmpty)
+            return run.output.split(separator: "\n")
+        }
+
+        let meters = try offered("watch", argument: 0, socket: daemon.socket)
+        #expect(meters.contains("demo UM25C") && meters.contains("02:00:00:00:25:0C") && meters.contains("KM003C"))
+        let commands = try offered("command", "um25c", argument: 1, socket: daemon.socket)
+        #expect(commands.contains("clear-group") && !commands.contains("clear-all"))
+        #expect(
+            try offered("command", "um25c", "brightness", argument: 2, socket: daemon.socket)
+                == ["0", "1", "2", "3", "4", "5"])
+        #expect(try offered("get", "um25c", argument: 1, socket: daemon.socket).contains("temperature-unit"))
+        #expect(try offered("set", "um25c", argument: 1, socket: daemon.socket).contains("temperature-unit="))
+        #expect(try offered("watch", argument: 0, socket: "/nonexistent/s").isEmpty)
     }
 
     @Test func meterThatIsNone_isNoSuchMeter_andNoNameIsWrongUsage() throws {

@@ -305,9 +305,8 @@ struct DoctorTests {
     }
 
     @Test func table_hasWhatToDo_belowWhatIs() {
-        let table = Doctor.table([
-            Finding("disk", .problem, "full", next: "make room"), Finding("kernel", .ok, "Linux"),
-        ])
+        let table = Doctor.table(
+            [Finding("disk", .problem, "full", next: "make room"), Finding("kernel", .ok, "Linux")], .berlin)
 
         #expect(
             table.lines == [

@@ -79,7 +79,7 @@ struct WordsTests {
     @Test func meterThatNobodyWants_isToBeConnected_byTheNameThatWasTyped() {
         #expect(
             Formatting.noData(status(.notConnected, wanted: false), called: "02")
-                == "02:00:00:00:25:0C: not-connected; meterctl connect 02")
+                == "02: not-connected; meterctl connect 02")
         #expect(
             Formatting.noData(status(.notConnected, wanted: false, name: "my um"), called: "my um")
                 == "my um: not-connected; meterctl connect \"my um\"")
@@ -125,11 +125,11 @@ struct ReadingPrinterTests {
     }
 
     @Test func people_seeTheTime_andWhatTheyLookAt() throws {
-        var printer = ReadingPrinter(form: .people)
+        var printer = ReadingPrinter(form: .people(.berlin))
 
         #expect(
             try printer.lines(for: line([.voltage: 5.1, .current: nil, .dataPlus: 2.7, .temperature: 25]))
-                == ["13:40:05.250Z  5.100 V  –  25.0 °C"])
+                == ["14:40:05.250  5.100 V  –  25.0 °C"])
     }
 
     @Test func readingLine_survivesItsJSON() throws {
@@ -175,7 +175,8 @@ struct GetTests {
 
     @Test func unknownKey_isWrongUsage_namingTheSettings() {
         #expect(
-            throws: CommandFailure(.usage, "no setting is called nam", next: "the settings are name, notes")
+            throws: CommandFailure(
+                .usage, "no setting is called nam", next: "did you mean name? The settings are name, notes")
         ) { try Get.value(of: "nam", in: body) }
     }
 
@@ -282,7 +283,7 @@ struct MeterLogOutputTests {
         var turned = line("command", "rotate", "done", until: "a")
         (turned.host, turned.by) = ("alpha", "beta\u{202E}")
         #expect(
-            LogText.table([flapping, turned, line("held", "ble", nil, until: nil)]).lines == [
+            LogText.table([flapping, turned, line("held", "ble", nil, until: nil)], .berlin).lines == [
                 "WHEN  UNTIL  TIMES  HOST   WHAT                            BY",
                 "a     b      1,500  alpha  not-connected: link lost",
                 "a                   alpha  rotate: done                    beta\\u{202E}",
@@ -310,9 +311,11 @@ struct MeterLogOutputTests {
     }
 
     @Test func since_isATimeADateOrALengthOfTime() {
-        #expect(SinceArgument(argument: "2h")?.query == "within_ms=7200000")
-        #expect(SinceArgument(argument: "2026-11-21")?.query == "since=2026-11-21T00%3A00%3A00.000Z")
-        #expect(SinceArgument(argument: "2026-11-21T13:40:05+01:00")?.query == "since=2026-11-21T12%3A40%3A05.000Z")
+        func query(_ text: String) -> String? { SinceArgument(argument: text)?.query(.berlin) }
+        #expect(query("2h") == "within_ms=7200000")
+        #expect(query("2026-11-21") == "since=2026-11-20T23%3A00%3A00.000Z")
+        #expect(query("14:03") == "since=2026-11-22T13%3A03%3A00.000Z")
+        #expect(query("2026-11-21T13:40:05+02:00") == "since=2026-11-21T11%3A40%3A05.000Z")
         for wrong in ["", "yesterday", "2026-13-01", "-2h"] { #expect(SinceArgument(argument: wrong) == nil) }
     }
 }

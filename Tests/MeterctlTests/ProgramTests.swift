@@ -93,6 +93,34 @@ struct ProgramTests {
             "meterctl: error: nobody is there to be asked whether to forget bench, its settings on all hosts of the cloud\n"
         ),
         (["forget", "bench", "--yes", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on"),
+        (
+            ["command", "bench", "clear-group"], 2,
+            "meterctl: error: nobody is there to be asked whether to send clear-group to bench, which empties what it has counted, for good\n"
+        ),
+        (
+            ["command", "bench", "enter"], 2,
+            "meterctl: error: nobody is there to be asked whether to send enter to bench, which on a load switches it on or off\n"
+        ),
+        (
+            ["command", "bench", "clear-all", "--yes", "--socket", "/nonexistent/s"], 7,
+            "meterctl: error: no meterd answers on"
+        ),
+        (["command", "bench", "rotate", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on"),
+        (
+            ["sync", "parked", "drop", "a3"], 2,
+            "meterctl: error: nobody is there to be asked whether to take a3 from the list of what was parked for good\n"
+        ),
+        (["stauts"], 2, "meterctl: error: no command is called \"stauts\"\ndid you mean meterctl status?\n"),
+        (
+            ["record", "lst"], 2,
+            "meterctl: error: no command is called \"record lst\"\ndid you mean meterctl record list?\n"
+        ),
+        (["frobnicate"], 2, "meterctl: error: no command is called \"frobnicate\"\nthe commands are scan, connect, "),
+        (
+            ["decode", "--model", "um52c"], 2,
+            "meterctl: error: no decoder is called \"um52c\"\ndid you mean um25c? The models are "
+        ),
+        (["simulate", "km03c"], 2, "meterctl: error: \"km03c\" is not a model\ndid you mean km003c? The models are "),
         (["record", "delete", ""], 2, "meterctl: error: \"\" names no recording\n"),
         (["record", "show", ""], 2, "meterctl: error: \"\" names no recording\n"),
         (["sync", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
@@ -295,8 +323,8 @@ enum Program {
     static let help = """
         OVERVIEW: Shows, connects and commands USB power meters through meterd.
 
-        METER is an id or MAC address in any form, a name, or an unambiguous prefix of
-        either.
+        METER is an id or MAC address in any form, a name, an unambiguous prefix of
+        either, or the model of the only meter of its kind.
 
         Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed
         out, 6 no permission, 7 daemon not running.
@@ -319,10 +347,12 @@ enum Program {
                                   hosts.
           status                  Every meter: state, who has it, last reading and its
                                   age, what is wrong.
+          top                     All meters on the whole screen, live.
           who                     Who has which meter, and until when.
           watch                   Live readings of a meter, on whichever host it is.
           set                     Change settings of a meter.
-          get                     Settings of a meter.
+          get                     Settings of a meter: each with its value, its
+                                  default, and who set it when.
           history                 What was overwritten of a meter's settings, when and
                                   by whom.
           stretch                 What a meter's readings of a stretch of time come to:

@@ -23,23 +23,23 @@ struct RecordingWordsTests {
 
     @Test func list_isATable_withMarks() {
         #expect(
-            RecordingText.table([Self.recording()]).lines == [
-                "ID        METER              NAME   HOST                  STATE  STARTED                   DURATION  CHARGE    ENERGY    MARKS",
-                "1a2b3c4d  02:00:00:00:25:0C  phone  bench pi (this host)  ended  2026-11-21T13:40:05.250Z  62 min    1234 mAh  6.200 Wh  gaps, counter-reset, overlap",
+            RecordingText.table([Self.recording()], .berlin).lines == [
+                "ID        METER              NAME   HOST                  STATE  STARTED              DURATION       CHARGE    ENERGY    MARKS",
+                "1a2b3c4d  02:00:00:00:25:0C  phone  bench pi (this host)  ended  2026-11-21 14:40:05  1 h 2 min 3 s  1234 mAh  6.200 Wh  gaps, counter-reset, overlap",
             ])
     }
 
     @Test func recording_isTold_withItsGapsAndWhatToKnow() {
-        let lines = RecordingText.table(Self.recording()).lines
+        let lines = RecordingText.table(Self.recording(), .berlin).lines
 
         #expect(lines.contains("state        ended, begun by its current, ended by its current"))
-        #expect(lines.contains("duration     1:02:03"))
+        #expect(lines.contains("duration     1 h 2 min 3 s"))
         #expect(lines.contains("charge       1234 mAh (the meter's own counter: 1236 mAh)"))
         #expect(lines.contains("energy       6.200 Wh"))
         #expect(lines.contains("current      1.200 A on average, 0.000 A to 2.100 A"))
         #expect(lines.contains("voltage      –"))
-        #expect(lines.contains("gaps         1, 0:00:23 in all, which is not added up"))
-        #expect(lines.contains("             2026-11-21T14:00:00.000Z  0:00:23  the link was lost"))
+        #expect(lines.contains("gaps         1, 23 s in all, which is not added up"))
+        #expect(lines.contains("             2026-11-21 15:00:00  23 s  the link was lost"))
         #expect(lines.contains("mark         the meter's own counter began anew"))
         #expect(lines.contains("overlaps     9f8e7d6c of the same meter"))
     }
@@ -119,7 +119,7 @@ struct RecordingPlotTests {
         #expect(text.components(separatedBy: #"class="gap" x="329.94""#).count - 1 == 2)
         #expect(text.contains(#"x="329.94" y="64" width="5""#))
         #expect(text.contains("<title>gap: the link was lost</title>"))
-        #expect(text.contains(", 1 gap of 0:00:23<"))
+        #expect(text.contains(", 1 gap of 23 s<"))
     }
 
     @Test func shortGap_isSeen_andOneThatMakesNoSense_isNot() throws {

@@ -24,7 +24,7 @@ struct SyncOutputTests {
             id: "a3", reason: "unlisted", words: "not listed", type: "DeviceSettings", name: "AA",
             values: ["name": "Desk"],
             own: true, zone: "home", at_ms: 0)
-        let text = Sync.Parked.List.table(ParkedBody(entries: [entry])).lines.joined(separator: "\n")
+        let text = Sync.Parked.List.table(ParkedBody(entries: [entry]), .berlin).lines.joined(separator: "\n")
         for word in ["a3", "unlisted, own", "DeviceSettings AA", "name=Desk", "1970-01-01", "not listed"] {
             #expect(text.contains(word))
         }

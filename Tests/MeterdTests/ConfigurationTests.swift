@@ -324,10 +324,4 @@ struct ConfigurationTests {
 
         #expect(error?.message == "METERD_LOG_LEVEL cannot be \"loud\"")
     }
-
-    @Test(arguments: [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3), ("socket", "sockets", 1)])
-    func editDistance_countsChanges(_ one: String, _ other: String, _ distance: Int) {
-        #expect(one.editDistance(to: other) == distance)
-        #expect(other.editDistance(to: one) == distance)
-    }
 }

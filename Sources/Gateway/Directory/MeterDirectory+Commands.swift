@@ -1,4 +1,5 @@
 import GatewayAPI
+package import MeterCodec
 package import MeterModel
 
 extension ConnectRequest {
@@ -15,6 +16,15 @@ extension ConnectRequest {
 
 /// What people and programs have this host's meters do.
 extension MeterDirectory {
+    /// What a meter can do: what its own driver says, or that of its model where it is not here.
+    ///
+    /// - Parameter model: as people see it; nil if unknown.
+    package func profile(of id: String, model: String?) async -> MeterProfile? {
+        if let id = MeterID(id), let profile = await session(of: id)?.profile { return profile }
+        let catalogue = dependencies.catalogue
+        return catalogue.models.first { $0.displayName == model }.flatMap { catalogue.driver(for: $0)?.profile }
+    }
+
     /// Sends a command to a meter, and puts it into the meter's log.
     ///
     /// - Returns: the meter's session.
@@ -25,7 +35,11 @@ extension MeterDirectory {
     ) async throws(GatewayError) -> DeviceSession {
         let session = try await session(reference)
         try await log.logging("\(command)", of: session.id, by: author) { () throws(GatewayError) in
-            try await session.perform(command)
+            do throws(GatewayError) {
+                try await session.perform(command)
+            } catch {
+                throw error.calling(session.id, reference)
+            }
         }
         return session
     }

@@ -1,4 +1,4 @@
-import GatewayAPI
+package import GatewayAPI
 import Logging
 package import MeterModel
 
@@ -8,11 +8,23 @@ extension MeterDirectory {
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), sessions[id] != nil { return id }
         if let exact = exactly(reference) { return exact }
-        return try MeterReference.resolve(reference, among: try await allNames())
+        return try MeterReference.resolve(reference, among: try await allNames(), models: models)
     }
 
     package func settings(of reference: String) async throws(GatewayError) -> [String: String] {
         try await dependencies.settings.texts(of: try await meter(reference))
+    }
+
+    /// The same with everything that there is to say of each setting.
+    package func settingsInDetail(of reference: String) async throws(GatewayError) -> SettingsBody {
+        let id = try await meter(reference)
+        let (texts, authors, own) = try await dependencies.settings.authors(of: id)
+        let session = sessions[id]
+        let model = await session?.shownModel?.displayName
+        let details = MeterSettings.bodies(
+            texts, by: authors, own: own, for: await profile(of: id.description, model: model),
+            deviceName: await session?.deviceName)
+        return SettingsBody(settings: texts, known: MeterSettings.Key.allCases.map(\.rawValue), details: details)
     }
 
     /// Writes the settings a person asks for; a connected meter takes them at once. The model of a meter that is not
@@ -31,6 +43,13 @@ extension MeterDirectory {
         var names: [(id: MeterID, name: String?)] = []
         forEach { names.append(($0.id, $0.displayName)) }
         return names
+    }
+
+    /// The models of this host's meters as people see them, as far as known.
+    var models: [MeterID: String] {
+        var models: [MeterID: String] = [:]
+        forEach { models[$0.id] = $0.shownModel?.displayName }
+        return models
     }
 
     func allNames() async throws(GatewayError) -> [(id: MeterID, name: String?)] {

@@ -5,21 +5,25 @@ import MeterModel
 /// What `connect` waits for before it answers.
 extension MeterDirectory {
     /// - Parameters:
+    ///   - end: when the last of the waits is over, however long each may take by itself.
     ///   - wasWanted: before this request. If another host turns out to have a meter that was not wanted before, it
     ///     stays unwanted: somebody who was told "no" does not get it unawares an hour later.
     ///   - isSought: the meter is not here, and the zone was asked for it.
     func wait(
-        for session: DeviceSession, _ request: ConnectRequest, wasWanted: Bool, isSought: Bool
+        for session: DeviceSession, _ request: ConnectRequest, until end: MonotonicTime?, wasWanted: Bool,
+        isSought: Bool
     ) async throws(GatewayError) {
         do throws(GatewayError) {
             if let patience = request.queue_ms {
-                try await waitForTurn(session, patience: .wait(patience))
+                try await waitForTurn(session, patience: .wait(patience, until: end, from: dependencies.loop.now))
             } else if isSought, let patience = request.wait_ms {
                 // The search begins with the grant, and so does the wait for data.
-                let patience = Duration.wait(patience)
+                let patience = Duration.wait(patience, until: end, from: dependencies.loop.now)
                 try await check(await session.waitForPermission(patience), of: session, after: patience)
             }
-            if let patience = request.wait_ms { try await waitForData(session, patience: .wait(patience)) }
+            if let patience = request.wait_ms {
+                try await waitForData(session, patience: .wait(patience, until: end, from: dependencies.loop.now))
+            }
         } catch {
             var isInVain = error.code == .held
             if isSought, await session.wasNotHeard { isInVain = true }
@@ -37,7 +41,7 @@ extension MeterDirectory {
         guard outcome == .timedOut, let refusal = await session.refusal else {
             return try await check(outcome, of: session, after: patience)
         }
-        throw held(session.id, refusal, "still after \(patience.milliseconds) ms")
+        throw held(session.id, refusal, "still after \(patience.roundedText)")
     }
 
     private func waitForData(_ session: DeviceSession, patience: Duration) async throws(GatewayError) {
@@ -78,7 +82,7 @@ extension MeterDirectory {
             }
             throw GatewayError(
                 .timedOut,
-                "\(session.id) is \(status.state), without data after \(patience.milliseconds) ms\(cause)",
+                "\(session.id) is \(status.state), without data after \(patience.roundedText)\(cause)",
                 next: "it is tried for ever; meterctl status \(session.id) shows how it goes")
         }
     }
@@ -99,6 +103,15 @@ extension Duration {
     static func wait(_ milliseconds: Int64) -> Duration {
         .milliseconds(min(max(milliseconds, 0), 3_600_000))
     }
+
+    /// The same, cut off where all waits are to end.
+    static func wait(_ milliseconds: Int64, until end: MonotonicTime?, from now: MonotonicTime) -> Duration {
+        let longest = wait(milliseconds)
+        return end.map { min(longest, max(.zero, $0 - now)) } ?? longest
+    }
+
+    /// For people, who do not care what the moments before a wait took of it: `2s` for 1998 ms.
+    fileprivate var roundedText: String { Duration.milliseconds((milliseconds + 50) / 100 * 100).shortText }
 }
 
 extension ConnectOptions {

@@ -14,12 +14,13 @@ extension MeterDirectory {
         let known = try await allNames()
         if let exact = MeterReference.exactly(reference, among: known) { return canonical(exact) }
         do {
-            return try MeterReference.resolve(reference, among: here)
+            return try MeterReference.resolve(reference, among: here, models: models)
         } catch {
             guard error.code == .noSuchMeter else { throw error }
             let listed = Set(known.map(\.id))
             let leased = await dependencies.gate?.look().keys.filter { !listed.contains($0) } ?? []
-            return canonical(try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }))
+            return canonical(
+                try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }, models: models))
         }
     }
 
@@ -32,7 +33,7 @@ extension MeterDirectory {
         else { return nil }
         let lease = gate.lease(of: canonical(id))
         guard lease.state == .elsewhere, let holder = lease.holder else { return nil }
-        let argument = reference.contains(" ") ? "\"\(reference)\"" : reference
+        let argument = reference.shellWord
         let watch = "meterctl watch \(argument) shows it here"
         return GatewayError(
             .held, "\(holder) has \(reference), so that is done there",

@@ -146,7 +146,7 @@ package actor MeterDirectory {
         do {
             id =
                 if let exact = exactly(reference) { exact } else {
-                    try MeterReference.resolve(reference, among: names)
+                    try MeterReference.resolve(reference, among: names, models: models)
                 }
         } catch {
             throw await refusal(elsewhere: reference) ?? error
@@ -169,11 +169,16 @@ package actor MeterDirectory {
         if request.model != nil || request.id != nil { try await declare(path: reference, request) }
         let id = try await wanted(reference)
         return try await log.logging(request.words, of: id, by: author) { () throws(GatewayError) in
-            try await connect(id, request)
+            do throws(GatewayError) {
+                return try await connect(id, request)
+            } catch {
+                throw error.calling(id, reference)
+            }
         }
     }
 
     private func connect(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> MeterStatus {
+        let end = request.timeout_ms.map { loop.now + .wait($0) }
         try await checkRole(id, request)
         let isSought = try await mustBeSought(id, request)
         let session = try await anySession(of: id)
@@ -195,7 +200,7 @@ package actor MeterDirectory {
         }
         await dependencies.radios?.demandChanged()
         if let failure { throw failure }
-        try await wait(for: session, request, wasWanted: wasWanted, isSought: isSought)
+        try await wait(for: session, request, until: end, wasWanted: wasWanted, isSought: isSought)
         return await session.status()
     }
 
@@ -208,7 +213,11 @@ package actor MeterDirectory {
     ) async throws(GatewayError) -> MeterStatus {
         let session = try await session(reference)
         return try await log.logging("disconnect", of: session.id, by: author) { () throws(GatewayError) in
-            try await disconnect(session)
+            do throws(GatewayError) {
+                return try await disconnect(session)
+            } catch {
+                throw error.calling(session.id, reference)
+            }
         }
     }
 
@@ -256,7 +265,10 @@ extension MeterDirectory {
                 .badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
         }
         guard let model = dependencies.catalogue.model(named: text) else {
-            throw GatewayError(.badRequest, "\"\(text)\" is not a model", next: "the models are \(models)")
+            throw GatewayError(
+                .badRequest, "\"\(text)\" is not a model",
+                next: models.split(separator: ", ").map { String($0) }.suggestion(for: text, "the models are \(models)")
+            )
         }
         var id: MeterID?
         if let text = request.id {

@@ -1,24 +1,29 @@
 import GatewayAPI
 package import MeterModel
 
-/// The ways to name a meter: an id or MAC in any form, a name, or an unambiguous prefix of either
-/// (Docs/CommandLine.md#meters).
+/// The ways to name a meter: an id or MAC in any form, a name, an unambiguous prefix of either, or the model where only
+/// one meter is of it (Docs/CommandLine.md#meters).
 package enum MeterReference {
     /// Finds the one meter that a text names.
     ///
-    /// - Throws: `noSuchMeter`, or `ambiguousMeter` with the candidates named.
+    /// - Parameter models: the meters' models as people see them, as far as known.
+    /// - Throws: `noSuchMeter`, with what was probably meant, or `ambiguousMeter` with the candidates named.
     package static func resolve(
-        _ text: String, among meters: [(id: MeterID, name: String?)]
+        _ text: String, among meters: [(id: MeterID, name: String?)], models: [MeterID: String] = [:]
     ) throws(GatewayError) -> MeterID {
         let wanted = text.lowercased()
         if let exact = exactly(text, among: meters) { return exact }
         let named = meters.filter { $0.name?.lowercased() == wanted }
-        let matches = named.isEmpty ? meters.filter { isPrefix(wanted, of: $0) } : named
+        let matches =
+            if named.isEmpty {
+                meters.filter { isPrefix(wanted, of: $0) || models[$0.id]?.lowercased() == wanted }
+            } else { named }
         if matches.count == 1 { return matches[0].id }
         guard !matches.isEmpty else {
             throw GatewayError(
                 .noSuchMeter, "no meter is called \"\(text)\"",
-                next: "meterctl scan lists the meters that are there")
+                next: (meters.map { $0.name ?? "\($0.id)" } + models.values.sorted())
+                    .suggestion(for: text, "meterctl scan lists the meters that are there"))
         }
         let candidates = matches.map { meter in meter.name.map { "\(meter.id) (\($0))" } ?? "\(meter.id)" }.sorted()
         throw GatewayError(

@@ -11,7 +11,7 @@ extension DeviceSession {
         var status = MeterStatus(
             id: id.description, state: machine.state.rawValue, since: stateSince.description,
             local_only: id.isLocalOnly, wanted: machine.isWanted, counters: counters)
-        status.model = (device?.model ?? model)?.displayName
+        status.model = shownModel?.displayName
         status.name = settings.name ?? deviceName
         status.transport = link?.transport.rawValue
         status.port = link?.display
@@ -49,7 +49,7 @@ extension DeviceSession {
     package func scanEntry() -> ScanEntry? {
         guard machine.isPresent, let link else { return nil }
         var entry = ScanEntry(
-            id: id.description, model: (device?.model ?? model)?.displayName, name: settings.name ?? deviceName,
+            id: id.description, model: shownModel?.displayName, name: settings.name ?? deviceName,
             transport: link.transport.rawValue, port: link.display, state: machine.state.rawValue)
         entry.transports = transports
         entry.rssi = links.rssi(of: link)
@@ -73,6 +73,9 @@ extension DeviceSession {
     package nonisolated var now: MonotonicTime { loop.now }
 
     package var knownModel: ModelName? { model }
+
+    /// The model that people see: the meter's own word, if it has given it.
+    var shownModel: ModelName? { device?.model ?? model }
 
     /// Whether the meter's model is known, or can be found out by asking the meter once it is here.
     var canBeRead: Bool { model != nil || (link?.isRadio ?? !id.isLocalOnly) }

@@ -7,7 +7,8 @@ struct MeterTimes {
     /// How often readings should come.
     let expectedInterval: Duration?
     let rhythm: ExchangeRhythm
-    private let staleAfter: Duration
+    /// Without a valid frame for so long, the meter has no data.
+    let staleAfter: Duration
     private let connectTimeout: Duration
 
     init(_ profile: MeterProfile, _ settings: MeterSettings, isRadio: Bool) {

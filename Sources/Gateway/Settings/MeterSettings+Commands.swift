@@ -1,4 +1,4 @@
-import GatewayAPI
+package import GatewayAPI
 package import MeterCodec
 package import MeterModel
 
@@ -12,6 +12,14 @@ extension MeterSettings {
                 rule.allows(number)
             else { return nil }
             return MeterCommand(kind, number)
+        }
+    }
+
+    /// The commands of a model, as the API lists them. None of an unknown one.
+    package static func commandBodies(for profile: MeterProfile?) -> [CommandBody] {
+        (profile?.commands ?? []).map { rule in
+            let key = Key.allCases.first { $0.command == rule.kind }
+            return CommandBody(rule.kind, numbers: rule.numbers, step: rule.step, setting: key?.rawValue)
         }
     }
 

@@ -112,8 +112,10 @@ package struct MeterSettings: Hashable, Sendable {
         var values: [Key: SettingValue] = [:]
         for (text, value) in changes.sorted(by: { $0.key < $1.key }) {
             guard let key = Key(rawValue: text) else {
-                let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
-                throw GatewayError(.badRequest, "no setting is called \(text)", next: "the settings are \(keys)")
+                let keys = Key.allCases.map(\.rawValue)
+                throw GatewayError(
+                    .badRequest, "no setting is called \(text)",
+                    next: keys.suggestion(for: text, "the settings are \(keys.joined(separator: ", "))"))
             }
             if let value {
                 try probe.apply(key, value)

@@ -64,6 +64,21 @@ extension SettingsService {
         return Array(writes)
     }
 
+    /// A meter's settings as people type them, and who wrote each of them last, those taken back to their default too.
+    package func authors(
+        of meter: MeterID
+    ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingLoss.Author], own: HostID) {
+        let record = try await asking("reading the settings of \(meter)") { [repository] in
+            try await repository.record(.settings(of: meter))
+        }
+        let own = try await asking("reading this host's id") { [repository] in try await repository.hostIdentity() }
+        let names = try await hostNames()
+        let authors = (record?.properties ?? [:]).mapValues { register in
+            SettingLoss.Author(register.stamp, broughtBy: register.broughtBy, names)
+        }
+        return (MeterSettings.texts(of: record), authors, own)
+    }
+
     /// The overwritten values of a meter's settings, latest first.
     ///
     /// - Parameters:

@@ -10,7 +10,7 @@ struct HostCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All hosts of a zone.")
 
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 
@@ -30,7 +30,7 @@ struct HostCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "Its id, or its name where one host alone has it.") var host: String
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 

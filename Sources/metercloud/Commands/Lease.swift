@@ -9,7 +9,7 @@ struct LeaseCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All leases of a zone, free ones too.")
 
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 
@@ -29,7 +29,7 @@ struct LeaseCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The meter's id, as lease list shows it.") var meter: String
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 

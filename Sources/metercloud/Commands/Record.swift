@@ -14,7 +14,7 @@ struct RecordCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All records of a zone, deleted ones too.")
 
         @Option(help: "Host, DeviceSettings, MeterAlias or Recording. Default: all.") var type: String?
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 
@@ -32,7 +32,7 @@ struct RecordCommand: AsyncParsableCommand {
 
         @Argument(help: "Its type, such as DeviceSettings.") var type: String
         @Argument(help: "Its name, such as a meter's id.") var name: String
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var data: DataOptions
 
         func run() async throws {
@@ -47,7 +47,7 @@ struct RecordCommand: AsyncParsableCommand {
 
         @Argument(help: "Its type, such as DeviceSettings.") var type: String
         @Argument(help: "Its name, such as a meter's id.") var name: String
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 

@@ -23,7 +23,7 @@ struct TokenCommand: AsyncParsableCommand {
         @Option(
             name: [.customLong("label"), .customLong("host")], help: "What you call it, such as the host it is for.")
         var label = "unnamed"
-        @Option var zone = CloudFolder.firstZone
+        @Option(completion: .zones) var zone = CloudFolder.firstZone
         @Option(name: .shortAndLong, help: "Writes it to a new file (mode 0600) and prints nothing.") var output:
             String?
         @OptionGroup var data: DataOptions
@@ -73,7 +73,7 @@ struct TokenCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All tokens, revoked ones too, without their text.")
 
-        @Option(help: "Default: all zones.") var zone: String?
+        @Option(help: "Default: all zones.", completion: .zones) var zone: String?
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 

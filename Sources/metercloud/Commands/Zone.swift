@@ -95,7 +95,7 @@ struct ZoneCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "One zone: its terms, its limits, and each host's share.")
 
-        @Argument var name: String
+        @Argument(completion: .zones) var name: String
         @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 
@@ -132,7 +132,7 @@ struct ZoneCommand: AsyncParsableCommand {
                 is acquired anew. A limit holds from the next change on; what is there already stays.
                 """)
 
-        @Argument var name: String
+        @Argument(completion: .zones) var name: String
         @OptionGroup var terms: TermOptions
         @OptionGroup var quota: QuotaOptions
         @OptionGroup var data: DataOptions

@@ -7,10 +7,14 @@ import ProgramKit
 
 /// Which daemon to talk to.
 struct DaemonOptions: ParsableArguments {
-    @Option(help: "The socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.")
+    @Option(
+        help: "The socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.",
+        completion: .file())
     var socket: String?
 
-    var client: ControlClient {
+    var client: ControlClient { Self.client(at: socket) }
+
+    static func client(at socket: String?) -> ControlClient {
         let environment = ProcessInfo.processInfo.environment
         let named = environment["METERD_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
         if let path = socket ?? named { return ControlClient(socketPath: path) }
@@ -33,6 +37,14 @@ struct TimeArgument: ExpressibleByArgument {
     init(_ duration: Duration) { self.duration = duration }
 
     var defaultValueDescription: String { duration.shortText }
+}
+
+/// How people are shown times.
+struct TimeOptions: ParsableArguments {
+    @Flag(help: "Times for people in UTC, not in this machine's time zone. JSON and CSV always are.")
+    var utc = false
+
+    var text: TimeText { utc ? .utc : .local }
 }
 
 /// The path of a meter's routes.

@@ -12,8 +12,8 @@ struct Alias: AsyncParsableCommand {
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The id that means the meter from now on.") var alias: String?
-    @Argument(help: "The meter, under the id that stays.") var meter: String?
+    @Argument(help: "The id that means the meter from now on.", completion: .meters) var alias: String?
+    @Argument(help: "The meter, under the id that stays.", completion: .meters) var meter: String?
     @Flag(help: "JSON on stdout.")
     var json = false
 
@@ -45,7 +45,7 @@ struct Unalias: AsyncParsableCommand {
         discussion: "It lasts: no host makes them one by itself again. The meter is disconnected first.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The id that means another meter.") var alias: String
+    @Argument(help: "The id that means another meter.", completion: .aliases) var alias: String
     @Flag(help: "JSON on stdout.")
     var json = false
 

@@ -11,10 +11,10 @@ struct Capture: AsyncParsableCommand {
         discussion: "Writes one JSON object a line: a header, then each message with its time and direction.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
+    @Argument(completion: .meters) var meter: String
     @Option(name: .customLong("for"), help: "How long.")
     var duration = TimeArgument(.seconds(10))
-    @Option(name: .shortAndLong, help: "The file to write, or - for standard output.")
+    @Option(name: .shortAndLong, help: "The file to write, or - for standard output.", completion: .file())
     var output: String
 
     func run() async throws {
@@ -39,7 +39,7 @@ struct Capture: AsyncParsableCommand {
         Terminal.talk("\(total.words) in \(output)")
         if total.messages == 0 {
             let reason = Formatting.noData(status, called: meter)
-            Terminal.talk("nothing was said\(reason.map { ": \($0)" } ?? ", although \(status.id) has data")")
+            Terminal.talk("nothing was said\(reason.map { ": \($0)" } ?? ", although \(meter) has data")")
         }
     }
 

@@ -16,7 +16,7 @@ struct Cloud: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @Argument(help: "For example https://bench-pi:8643")
         var urls: [String]
-        @Option(help: "The file that holds the token, or - for standard input.")
+        @Option(help: "The file that holds the token, or - for standard input.", completion: .file())
         var tokenFile: String
         @Option(help: "How to know the cloud's self-made certificate: sha256:…")
         var pin: String?
@@ -72,7 +72,7 @@ struct Cloud: AsyncParsableCommand {
             discussion: "Its tokens are revoked, its leases freed, its name deleted. What it set and recorded stays.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Its id, or its name where one host alone has it.") var host: String
+        @Argument(help: "Its id, or its name where one host alone has it.", completion: .hosts) var host: String
         @OptionGroup var confirmation: ConfirmationOption
         @Flag(help: "JSON on stdout.")
         var json = false

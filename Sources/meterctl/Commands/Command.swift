@@ -6,19 +6,49 @@ import ProgramKit
 struct Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a command to a meter.",
-        discussion: "Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). "
-            + "A model that does not know one says which it knows."
+        discussion: """
+            Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). A model that does not \
+            know one says which it knows. What empties a counter or may switch a load asks first.
+
+            A command is sent once, now. Where a setting changes the same, such as brightness, meterctl set keeps it: \
+            it is sent again whenever the meter is connected.
+            """
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
-    @Argument(help: "For example next-screen, or brightness 3.")
+    @Argument(completion: .meters) var meter: String
+    @Argument(help: "For example next-screen, or brightness 3.", completion: .meterCommands)
     var command: String
-    @Argument var number: Int?
+    @Argument(completion: .commandNumbers) var number: Int?
+    @OptionGroup var confirmation: ConfirmationOption
 
     func run() async throws {
+        if let deed = Self.deed(command, on: meter) { try confirmation.confirm(deed) }
+        let client = daemon.client
         let request = CommandRequest(command: command, number: number)
-        let status: MeterStatus = try await daemon.client.call(.post, meterPath(meter, "/commands"), body: request)
-        Terminal.talk("sent to \(status.name ?? status.id); \(status.model ?? "it") does not confirm commands")
+        let path = try meterPath(meter, "/commands")
+        let status: MeterStatus = try await client.call(.post, path, body: request)
+        Terminal.talk("sent to \(meter); \(status.model ?? "it") does not confirm commands")
+        // It is sent, whatever the answer.
+        let known: CommandsBody? = try? await client.call(.get, path)
+        if let words = Self.howToKeep(request, of: meter, known) { Terminal.talk(words) }
+    }
+
+    /// What a person is asked about; nil for a command that does no harm.
+    static func deed(_ command: String, on meter: String) -> String? {
+        switch MeterCommand.Kind(rawValue: command)?.consequence {
+        case .destroys: "send \(command) to \(meter), which empties what it has counted, for good"
+        case .switches: "send \(command) to \(meter), which on a load switches it on or off"
+        case nil: nil
+        }
+    }
+
+    /// The setting that does the same for longer; nil where there is none.
+    static func howToKeep(_ request: CommandRequest, of meter: String, _ known: CommandsBody?) -> String? {
+        guard let number = request.number,
+            let setting = known?.commands.first(where: { $0.command == request.command })?.setting
+        else { return nil }
+        return
+            "for now: meterctl set \(meter.shellWord) \(setting)=\(number) keeps it, at each connect and on every host"
     }
 }

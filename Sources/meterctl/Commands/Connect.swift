@@ -11,21 +11,23 @@ struct Connect: AsyncParsableCommand {
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The meter, or a device path such as /dev/ttyUSB0.")
+    @Argument(help: "The meter, or a device path such as /dev/ttyUSB0.", completion: .meters)
     var meter: String
-    @Option(help: "For a device path: the model behind it.")
+    @Option(help: "For a device path: the model behind it.", completion: .models)
     var model: String?
     @Option(help: "For a device path: the meter's own address or id, where you know it.")
     var id: String?
-    @Option(help: "The kind of link, where the meter has several: serial, hid, bulk, ble or spp; any: the usual one.")
+    @Option(
+        help: "The kind of link, where the meter has several: serial, hid, bulk, ble or spp; any: the usual one.",
+        completion: .links)
     var over: String?
     @Flag(help: "Return at once.")
     var detach = false
-    @Option(help: "How long to wait for data.")
-    var timeout = TimeArgument(.seconds(30))
+    @Option(help: "How long to wait in all, in line and for data. Default: 30s for data, after the line.")
+    var timeout: TimeArgument?
     @Flag(help: "Take it from the host that has it.")
     var takeover = false
-    @Option(help: "Where another host has it, wait in line for so long. Without a time: --queue, 60s.")
+    @Option(help: "Where another host has it, wait in line for so long: --queue 3m. Without a time: 60s.")
     var queue: TimeArgument?
     @Flag(help: "Be sure: of a meter that this host has never met, or took over and did not hear.")
     var yes = false
@@ -42,12 +44,20 @@ struct Connect: AsyncParsableCommand {
     func run() async throws {
         let status: MeterStatus = try await daemon.client.call(
             .post, meterPath(meter, "/connect"), body: request,
-            patience: .milliseconds((request.wait_ms ?? 0) + (request.queue_ms ?? 0) + 10_000))
-        Terminal.talk("\(status.name ?? status.id): \(status.state)")
+            patience: patience)
+        Terminal.talk("\(meter): \(status.state)")
+    }
+
+    /// How long the daemon may take. One that keeps the time-out answers before it is over, and with the reason.
+    var patience: Duration {
+        if let timeout { return timeout.duration + .seconds(1) }
+        return .milliseconds((request.wait_ms ?? 0) + (request.queue_ms ?? 0) + 10_000)
     }
 
     var request: ConnectRequest {
-        var request = ConnectRequest(wait_ms: detach ? nil : timeout.duration.milliseconds, model: model, id: id)
+        let longest = timeout?.duration.milliseconds
+        var request = ConnectRequest(wait_ms: detach ? nil : longest ?? 30_000, model: model, id: id)
+        request.timeout_ms = detach ? nil : longest
         request.takeover = takeover ? true : nil
         request.queue_ms = queue?.duration.milliseconds
         request.no_lease = noLease ? true : nil
@@ -56,12 +66,27 @@ struct Connect: AsyncParsableCommand {
         return request
     }
 
-    /// Turns a lone `--queue` into `--queue=60s`. The library has options with a value and flags without; an option
-    /// with an optional value would swallow the meter.
-    static func spelledOut(_ arguments: [String]) -> [String] {
+    /// Turns `--queue 3s` into `--queue=3s`, and a lone `--queue` into `--queue=60s`. The library has options with a
+    /// value and flags without; an option with an optional value would swallow the meter.
+    ///
+    /// The word behind `--queue` is its time if it reads as one. In `--queue 25`, which names no other meter, it is the
+    /// beginning of a meter's id.
+    static func spelledOut(_ arguments: [String]) async -> [String] {
         guard arguments.first == configuration.commandName ?? "connect" else { return arguments }
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
-        return arguments[..<end].map { $0 == "--queue" ? "--queue=60s" : $0 } + arguments[end...]
+        let lone = arguments[..<end].map { $0 == "--queue" ? "--queue=60s" : $0 } + arguments[end...]
+        guard let queue = arguments[..<end].firstIndex(of: "--queue"), queue + 1 < end,
+            Duration(shortText: arguments[queue + 1]) != nil
+        else { return lone }
+        var timed = lone
+        timed.replaceSubrange(queue...(queue + 1), with: ["--queue=\(arguments[queue + 1])"])
+        if await isComplete(timed) { return timed }
+        return await isComplete(lone) ? lone : timed
+    }
+
+    private static func isComplete(_ arguments: [String]) async -> Bool {
+        // Why it cannot be parsed is said by whoever parses it for good.
+        (try? await asyncParse(Array(arguments.dropFirst()))) != nil
     }
 }
 
@@ -70,10 +95,10 @@ struct Disconnect: AsyncParsableCommand {
         abstract: "Let this meter go; it is not reconnected until the next connect.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
+    @Argument(completion: .meters) var meter: String
 
     func run() async throws {
         let status: MeterStatus = try await daemon.client.call(.post, meterPath(meter, "/disconnect"))
-        Terminal.talk("\(status.name ?? status.id): \(status.state)")
+        Terminal.talk("\(meter): \(status.state)")
     }
 }

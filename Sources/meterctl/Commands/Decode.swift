@@ -13,9 +13,9 @@ struct Decode: ParsableCommand {
             + "is found.\nModels: \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))."
     )
 
-    @Option(help: "Whose bytes these are.")
+    @Option(help: "Whose bytes these are.", completion: .decoders)
     var model: String
-    @Argument(help: "A file, or - for standard input.")
+    @Argument(help: "A file, or - for standard input.", completion: .file())
     var file = "-"
     @Flag(help: "One JSON object a frame.")
     var json = false
@@ -26,7 +26,8 @@ struct Decode: ParsableCommand {
         guard var decoder = MeterCatalogue.standard.decoder(named: model, enforcingChecks: !unchecked) else {
             throw CommandFailure(
                 .usage, "no decoder is called \"\(model)\"",
-                next: "the models are \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))")
+                next: MeterCatalogue.standard.decoderNames.suggestion(
+                    for: model, "the models are \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))"))
         }
         if unchecked { Terminal.talk("check sums are not enforced") }
         decoder.append(try input())

@@ -14,6 +14,7 @@ struct Doctor: AsyncParsableCommand {
             + "one file, takes out names of hosts and people and what looks like a password, and says what is in it.")
 
     @OptionGroup var daemon: DaemonOptions
+    @OptionGroup var times: TimeOptions
     @Flag(help: "JSON on stdout.")
     var json = false
     @Option(help: "Write a file for a report, and say what is in it. - for standard output.")
@@ -30,7 +31,7 @@ struct Doctor: AsyncParsableCommand {
         if json {
             Terminal.exact(try JSONOutput.pretty(findings))
         } else {
-            Self.table(findings).print()
+            Self.table(findings, times.text).print()
         }
         if findings.contains(where: { $0.verdict == .problem }) { throw ExitCode(ExitStatus.error.rawValue) }
     }
@@ -72,8 +73,8 @@ struct Doctor: AsyncParsableCommand {
         return stat(socketPath, &info) == 0 ? info.st_uid : geteuid()
     }
 
-    static func table(_ findings: [Finding]) -> Table {
-        var table = Table(["CHECK", "VERDICT", "WHAT IS, AND WHAT TO DO"])
+    static func table(_ findings: [Finding], _ times: TimeText) -> Table {
+        var table = Table(["CHECK", "VERDICT", "WHAT IS, AND WHAT TO DO"], wrapsLast: true)
         for finding in findings {
             let colour: Terminal.Colour =
                 switch finding.verdict {
@@ -81,7 +82,9 @@ struct Doctor: AsyncParsableCommand {
                 case .note: .yellow
                 case .problem: .red
                 }
-            table.add([.init(finding.check), .init(finding.verdict.rawValue, colour), .init(finding.message)])
+            table.add([
+                .init(finding.check), .init(finding.verdict.rawValue, colour), .init(times.sentence(finding.message)),
+            ])
             if let next = finding.next { table.add(["", "", "→ \(next)"]) }
         }
         return table

@@ -13,7 +13,7 @@ struct Forget: AsyncParsableCommand {
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
+    @Argument(completion: .meters) var meter: String
     @Flag(help: "Delete its stored readings too.")
     var readings = false
     @OptionGroup var confirmation: ConfirmationOption
@@ -26,12 +26,12 @@ struct Forget: AsyncParsableCommand {
         let gone: ForgottenMeter = try await daemon.client.call(
             .delete, meterPath(meter) + (readings ? "?readings=true" : ""), patience: .seconds(600))
         if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
-        for line in Self.words(gone) { Terminal.talk(line) }
+        for line in Self.words(gone, called: meter) { Terminal.talk(line) }
     }
 
-    static func words(_ gone: ForgottenMeter) -> [String] {
+    static func words(_ gone: ForgottenMeter, called reference: String) -> [String] {
         let settings = gone.settings ? ", and so are its settings on all hosts" : ""
-        var lines = ["\(gone.name ?? gone.id) is forgotten\(settings)"]
+        var lines = ["\(reference) is forgotten\(settings)"]
         if !gone.aliases.isEmpty { lines.append("these ids mean it no more: \(gone.aliases.joined(separator: ", "))") }
         if let readings = gone.readings { lines.append("\(readings) stored readings are deleted") }
         if gone.is_here { lines.append("it is here, so it appears anew: meterctl scan") }

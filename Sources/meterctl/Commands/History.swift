@@ -8,11 +8,12 @@ struct History: AsyncParsableCommand {
         abstract: "What was overwritten of a meter's settings, when and by whom.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
-    @Argument(help: "Of this setting only.")
+    @Argument(completion: .meters) var meter: String
+    @Argument(help: "Of this setting only.", completion: .settingKeys)
     var key: String?
     @Option(help: "At most so many, the latest first.")
     var limit = 100
+    @OptionGroup var times: TimeOptions
     @Flag(help: "JSON on stdout.")
     var json = false
 
@@ -26,16 +27,17 @@ struct History: AsyncParsableCommand {
             .get, meterPath(meter, "/history") + "?limit=\(limit)\(of)")
         if json { return Terminal.exact(try JSONOutput.pretty(body)) }
         guard !body.history.isEmpty else { return Terminal.talk("nothing was overwritten") }
-        Self.table(body.history).print()
+        Self.table(body.history, times.text).print()
     }
 
-    static func table(_ lines: [HistoryLine]) -> Table {
+    static func table(_ lines: [HistoryLine], _ times: TimeText) -> Table {
         var table = Table(["SETTING", "OLD", "NEW", "OVERWRITTEN", "BY", "WRITTEN", "BY"])
         for line in lines {
             let new = line.deleted ? "(all deleted)" : line.new ?? "(default)"
             table.add([
-                .init(line.key), .init(line.old ?? "(default)"), .init(new), .init(line.overwritten.at),
-                .init(name(line.overwritten)), .init(line.written.at), .init(name(line.written)),
+                .init(line.key), .init(line.old ?? "(default)"), .init(new),
+                .init(times.text(line.overwritten.at), isWhole: true), .init(name(line.overwritten)),
+                .init(times.text(line.written.at), isWhole: true), .init(name(line.written)),
             ])
         }
         return table

@@ -15,13 +15,13 @@ struct Identify: ParsableCommand {
 
     @Flag(help: "One JSON object a row: given, model, family, transport, reason.")
     var json = false
-    @Argument(help: "A file, or - for standard input.")
+    @Argument(help: "A file, or - for standard input.", completion: .file())
     var file: String
 
     func run() throws {
         let verdicts = try Self.verdicts(on: try InputFile.bytes(of: file), in: file)
         guard !json else { return try verdicts.forEach { Terminal.exact(try JSONOutput.line(IdentityLine($0))) } }
-        var table = Table(["GIVEN", "MODEL", "FAMILY", "TRANSPORT", "REASON"])
+        var table = Table(["GIVEN", "MODEL", "FAMILY", "TRANSPORT", "REASON"], wrapsLast: true)
         for verdict in verdicts {
             table.add([
                 .init(verdict.given.short), .init(verdict.model?.displayName ?? "–"),

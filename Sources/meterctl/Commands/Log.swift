@@ -12,13 +12,14 @@ struct Log: AsyncParsableCommand {
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
-    @Option(help: "Nothing that ended before: 2h, 2026-11-21 or 2026-11-21T13:40:05Z.")
+    @Argument(completion: .meters) var meter: String
+    @Option(help: "Nothing that ended before: 2h, 14:03, 2026-11-21 or 2026-11-21T13:40:05Z.")
     var since: SinceArgument?
     @Option(help: "At most so many lines, the newest.")
     var limit = 200
     @Flag(help: "Only what this host has; other hosts are not asked.")
     var own = false
+    @OptionGroup var times: TimeOptions
     @Flag(help: "JSON on stdout.")
     var json = false
 
@@ -27,30 +28,30 @@ struct Log: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let query = "?limit=\(limit)\(own ? "&own=true" : "")\(since.map { "&\($0.query)" } ?? "")"
+        let query = "?limit=\(limit)\(own ? "&own=true" : "")\(since.map { "&\($0.query(times.text))" } ?? "")"
         let body: LogBody = try await daemon.client.call(.get, meterPath(meter, "/log") + query, patience: .seconds(30))
         if json { return Terminal.exact(try JSONOutput.pretty(body)) }
         if body.log.isEmpty {
             Terminal.talk("nothing is known to have happened")
         } else {
-            LogText.table(body.log).print()
+            LogText.table(body.log, times.text).print()
         }
         for line in LogText.closing(body) { Terminal.talk(line) }
     }
 }
 
-/// How far back to look: a length of time, or a moment.
+/// How far back to look: a length of time, or a moment as people type it.
 struct SinceArgument: ExpressibleByArgument, Hashable {
-    /// Its part of the request's query.
-    let query: String
+    private let text: String
 
     init?(argument: String) {
-        if let time = WallTime(argument) ?? WallTime("\(argument)T00:00:00Z") {
-            query = "since=\(time.description.percentEncoded)"
-        } else if let duration = Duration(shortText: argument) {
-            query = "within_ms=\(duration.milliseconds)"
-        } else {
-            return nil
-        }
+        text = argument
+        guard Duration(shortText: argument) != nil || TimeText.utc.moment(argument) != nil else { return nil }
+    }
+
+    /// Its part of the request's query.
+    func query(_ times: TimeText) -> String {
+        if let moment = times.moment(text) { return "since=\(moment.description.percentEncoded)" }
+        return "within_ms=\(Duration(shortText: text)?.milliseconds ?? 0)"
     }
 }

@@ -12,7 +12,7 @@ struct Logs: AsyncParsableCommand {
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
+    @Argument(completion: .meters) var meter: String
     @Argument(help: "A log's name in the list.")
     var log: String?
     @Flag(help: "JSON on stdout; of a log one object a line.")

@@ -16,7 +16,7 @@ extension Record {
         var csv = false
         @Flag(help: "One JSON object a line.")
         var json = false
-        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.")
+        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
         var output = "-"
 
         func validate() throws {
@@ -59,7 +59,7 @@ extension Record {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.")
+        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
         var output = "-"
 
         func run() async throws {

@@ -9,11 +9,12 @@ extension Record {
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
         @Argument(help: "1 to 64 characters; empty takes the name away.") var name: String
+        @OptionGroup var times: TimeOptions
         @Flag(help: "JSON on stdout.")
         var json = false
 
         func run() async throws {
-            try await Record.describe(which, RecordingTextRequest(name: name), daemon, json)
+            try await Record.describe(which, RecordingTextRequest(name: name), daemon, times, json)
         }
     }
 
@@ -23,11 +24,12 @@ extension Record {
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
         @Argument(help: "Up to 1,000 characters; empty takes the note away.") var text: String
+        @OptionGroup var times: TimeOptions
         @Flag(help: "JSON on stdout.")
         var json = false
 
         func run() async throws {
-            try await Record.describe(which, RecordingTextRequest(note: text), daemon, json)
+            try await Record.describe(which, RecordingTextRequest(note: text), daemon, times, json)
         }
     }
 
@@ -46,15 +48,16 @@ extension Record {
             try confirmation.confirm("delete the recording \(which.recording)")
             let gone: RecordingBody = try await daemon.client.call(.delete, path)
             if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
-            Terminal.talk("\(gone.name ?? gone.id) is deleted")
+            Terminal.talk("\(which.recording) is deleted")
         }
     }
 
     private static func describe(
-        _ which: RecordingArgument, _ request: RecordingTextRequest, _ daemon: DaemonOptions, _ json: Bool
+        _ which: RecordingArgument, _ request: RecordingTextRequest, _ daemon: DaemonOptions, _ times: TimeOptions,
+        _ json: Bool
     ) async throws {
         let recording: RecordingBody = try await daemon.client.call(.patch, try which.path(), body: request)
         if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
-        RecordingText.table(recording).print()
+        RecordingText.table(recording, times.text).print()
     }
 }

@@ -18,7 +18,7 @@ struct Record: AsyncParsableCommand {
             discussion: "It goes on over restarts, lost links and meters that lose their power, until record stop.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument var meter: String
+        @Argument(completion: .meters) var meter: String
         @Option(help: "What to call the recording.")
         var name: String?
         @Flag(help: "JSON on stdout.")
@@ -39,14 +39,15 @@ struct Record: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "End what is recorded of a meter, and show it.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument var meter: String
+        @Argument(completion: .meters) var meter: String
+        @OptionGroup var times: TimeOptions
         @Flag(help: "JSON on stdout.")
         var json = false
 
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.delete, meterPath(meter, "/recording"))
             if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
-            RecordingText.table(recording).print()
+            RecordingText.table(recording, times.text).print()
         }
     }
 
@@ -55,8 +56,9 @@ struct Record: AsyncParsableCommand {
             abstract: "Recordings of all hosts, the latest first.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Of this meter only.")
+        @Argument(help: "Of this meter only.", completion: .meters)
         var meter: String?
+        @OptionGroup var times: TimeOptions
         @Flag(help: "JSON on stdout.")
         var json = false
 
@@ -67,7 +69,7 @@ struct Record: AsyncParsableCommand {
             guard !body.recordings.isEmpty else {
                 return Terminal.talk("nothing was recorded; meterctl record start METER begins")
             }
-            RecordingText.table(body.recordings).print()
+            RecordingText.table(body.recordings, times.text).print()
         }
     }
 
@@ -77,20 +79,23 @@ struct Record: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
+        @OptionGroup var times: TimeOptions
         @Flag(help: "JSON on stdout.")
         var json = false
 
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.get, which.path())
             if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
-            RecordingText.table(recording).print()
+            RecordingText.table(recording, times.text).print()
         }
     }
 }
 
 /// Which recording is meant.
 struct RecordingArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("A recording's id in the list, the beginning of it, or its name.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("A recording's id in the list, the beginning of it, or its name.", valueName: "id"),
+        completion: .recordings)
     var recording: String
 
     func path(_ rest: String = "") throws -> String {

@@ -52,7 +52,7 @@ struct Scan: AsyncParsableCommand {
         }
         guard !entries.isEmpty else {
             Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
-            AdapterText.talk(status.adapters)
+            for line in AdapterText.talk(status.adapters) { Terminal.talk(line) }
             return
         }
         var table = Table(["ID", "MODEL", "NAME", "TRANSPORT", "RSSI", "PORT", "STATE", "HOLDER"])

@@ -6,13 +6,18 @@ import ProgramKit
 struct Set: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change settings of a meter.",
-        discussion: "For example: meterctl set bench name=\"Bench meter\" poll-interval=1s. An empty value takes a "
-            + "setting back to its default."
+        discussion: """
+            For example: meterctl set bench name="Bench meter" poll-interval=1s. An empty value takes a setting back to \
+            its default.
+
+            A setting is kept, on every host of the cloud, and one of the meter itself, such as brightness, is sent to \
+            it whenever it is connected. meterctl command does the same once, and nothing brings it back.
+            """
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
-    @Argument(help: "key=value …")
+    @Argument(completion: .meters) var meter: String
+    @Argument(help: "key=value …", completion: .settingChanges)
     var changes: [String]
     @Flag(help: "JSON on stdout.")
     var json = false
@@ -31,6 +36,24 @@ struct Set: AsyncParsableCommand {
             .patch, meterPath(meter, "/settings"), body: SettingsBody(settings: settings))
         try printSettings(body.settings, json: json)
         await sayWhereItStays()
+        if !json { await sayHowItDiffers(from: settings) }
+    }
+
+    /// Where a command changes the same as a setting, people want to know which of the two they used.
+    private func sayHowItDiffers(from changes: [String: String?]) async {
+        // The setting is in force, whatever the answer.
+        guard let path = try? meterPath(meter, "/settings"),
+            let body: SettingsBody = try? await daemon.client.call(.get, path)
+        else { return }
+        for line in Self.onceInstead(of: changes, on: meter, body.details ?? []) { Terminal.talk(line) }
+    }
+
+    static func onceInstead(of changes: [String: String?], on meter: String, _ known: [SettingBody]) -> [String] {
+        known.compactMap { setting in
+            guard let command = setting.command, case .some(.some(let value)) = changes[setting.key] else { return nil }
+            return "\(setting.key) is kept, and sent at each connect: meterctl command \(meter.shellWord) \(command) "
+                + "\(value) does it once"
+        }
     }
 
     /// Other hosts do not hear of it from one that may only look.
@@ -43,21 +66,51 @@ struct Set: AsyncParsableCommand {
 }
 
 struct Get: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Settings of a meter.")
+    static let configuration = CommandConfiguration(
+        abstract: "Settings of a meter: each with its value, its default, and who set it when.",
+        discussion: "With --json, and of one setting, only what is set.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
-    @Argument(help: "One setting, its value alone.")
+    @Argument(completion: .meters) var meter: String
+    @Argument(help: "One setting, its value alone.", completion: .settingKeys)
     var key: String?
+    @OptionGroup var times: TimeOptions
     @Flag(help: "JSON on stdout.")
     var json = false
 
     func run() async throws {
         let body: SettingsBody = try await daemon.client.call(.get, meterPath(meter, "/settings"))
-        guard let key else { return try printSettings(body.settings, json: json) }
+        guard let key else {
+            guard !json, let details = body.details else { return try printSettings(body.settings, json: json) }
+            return Self.table(details, times.text).print()
+        }
         let value = try Self.value(of: key, in: body)
         if json { return Terminal.exact(try JSONOutput.pretty(value)) }
-        if let value { Terminal.line(value, linesKept: true) } else { Terminal.talk("\(key) is not set") }
+        if let value { return Terminal.line(value, linesKept: true) }
+        let standard = body.details?.first { $0.key == key }?.default
+        Terminal.talk("\(key) is not set\(standard.map { "; its default is \($0)" } ?? "")")
+    }
+
+    static func table(_ settings: [SettingBody], _ times: TimeText) -> Table {
+        var table = Table(["SETTING", "VALUE", "DEFAULT", "SET BY", "WHEN"])
+        for setting in settings {
+            let isSet = setting.value != nil
+            table.add([
+                .init(setting.key, isWhole: true),
+                .init(setting.value ?? setting.default ?? "–", isSet ? nil : .dim),
+                .init(setting.default ?? "–", .dim), .init(author(of: setting)),
+                .init(isSet ? setting.at.map { times.text($0) } ?? "–" : "", isWhole: true),
+            ])
+        }
+        return table
+    }
+
+    private static func author(of setting: SettingBody) -> String {
+        switch setting.origin {
+        case .standard: "default"
+        case .here: "this host"
+        case .elsewhere: setting.host ?? setting.host_id ?? "another host"
+        }
     }
 
     /// Nil if not set. The daemon says which settings exist.
@@ -65,7 +118,8 @@ struct Get: AsyncParsableCommand {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }
         throw CommandFailure(
-            .usage, "no setting is called \(key)", next: "the settings are \(known.joined(separator: ", "))")
+            .usage, "no setting is called \(key)",
+            next: known.suggestion(for: key, "the settings are \(known.joined(separator: ", "))"))
     }
 }
 

@@ -21,7 +21,7 @@ struct Simulate: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "um24c, um25c, um34c, tc66c, km003c, atorch-usb …")
+    @Argument(help: "um24c, um25c, um34c, tc66c, km003c, atorch-usb …", completion: .list(models))
     var model: String
     @Flag(help: "On a pseudo-terminal: the default.")
     var pty = false
@@ -42,7 +42,8 @@ struct Simulate: AsyncParsableCommand {
     var seed: UInt64 = 1
     @Option(help: "How often the values renew. Default: as the model does.")
     var refresh: TimeArgument?
-    @Option(help: "Inject a fault from the start.")
+    @Option(
+        help: "Inject a fault from the start.", completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
     var fault: String?
     @Option(help: "Every how many answers the fault comes.")
     var every = 1
@@ -63,7 +64,7 @@ struct Simulate: AsyncParsableCommand {
         guard let name = MeterCatalogue.standard.model(named: model) else {
             throw CommandFailure(
                 .usage, "\"\(model)\" is not a model",
-                next: "the models are \(Self.models.joined(separator: ", "))")
+                next: Self.models.suggestion(for: model, "the models are \(Self.models.joined(separator: ", "))"))
         }
         var meter = try simulator(of: name)
         if let fault { meter.faults = try PortConsole.faults(fault, every: every) }
@@ -91,7 +92,7 @@ struct Simulate: AsyncParsableCommand {
     }
 
     /// Those that have a simulator.
-    private static let models = SimulatorCatalogue.standard.models.map(\.rawValue)
+    static let models = SimulatorCatalogue.standard.models.map(\.rawValue)
 }
 
 /// Runs a meter on standard input and output until the input ends.

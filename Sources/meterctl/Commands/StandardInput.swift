@@ -11,7 +11,19 @@ enum StandardInput {
     /// program. It reads the descriptor rather than `stdin`, whose lock it would hold while the program exits.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
-        let reader = Unmanaged.passRetained(Reader(continuation))
+        begin(.lines(continuation))
+        return stream
+    }
+
+    /// Whatever comes, as it comes: keys of a terminal that does not wait for whole lines. Call it once.
+    static func chunks() -> AsyncStream<[UInt8]> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        begin(.chunks(continuation))
+        return stream
+    }
+
+    private static func begin(_ sink: Reader.Sink) {
+        let reader = Unmanaged.passRetained(Reader(sink))
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
@@ -23,36 +35,51 @@ enum StandardInput {
         if code == 0 {
             pthread_detach(thread)
         } else {
-            // No thread could be created: the simulator runs all the same, but takes no commands.
+            // No thread could be created: the program runs all the same, but hears nothing that is typed.
             reader.release()
-            continuation.finish()
+            sink.finish()
         }
-        return stream
     }
 
     private final class Reader: Sendable {
-        private let continuation: AsyncStream<String>.Continuation
+        enum Sink: Sendable {
+            case lines(AsyncStream<String>.Continuation)
+            case chunks(AsyncStream<[UInt8]>.Continuation)
 
-        init(_ continuation: AsyncStream<String>.Continuation) { self.continuation = continuation }
+            func finish() {
+                switch self {
+                case .lines(let continuation): continuation.finish()
+                case .chunks(let continuation): continuation.finish()
+                }
+            }
+        }
+
+        private let sink: Sink
+
+        init(_ sink: Sink) { self.sink = sink }
 
         func run() {
             var lines = LineSplitter()
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
-                let count = read(0, &buffer, buffer.count)
+                let count = Glibc.read(0, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
                 take(Array(buffer[..<count]), &lines)
             }
             // The last line of a file may lack a line end.
-            take([UInt8(ascii: "\n")], &lines)
-            continuation.finish()
+            if case .lines = sink { take([UInt8(ascii: "\n")], &lines) }
+            sink.finish()
         }
 
         private func take(_ bytes: [UInt8], _ lines: inout LineSplitter) {
-            // Lines may have any length here, so splitting does not fail.
-            for line in (try? lines.split(bytes)) ?? [] {
-                continuation.yield(String(decoding: line, as: UTF8.self))
+            switch sink {
+            case .chunks(let continuation): continuation.yield(bytes)
+            case .lines(let continuation):
+                // Lines may have any length here, so splitting does not fail.
+                for line in (try? lines.split(bytes)) ?? [] {
+                    continuation.yield(String(decoding: line, as: UTF8.self))
+                }
             }
         }
     }

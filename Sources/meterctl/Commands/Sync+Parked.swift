@@ -19,6 +19,7 @@ extension Sync {
             static let configuration = CommandConfiguration(abstract: "List the entries, the latest first.")
 
             @OptionGroup var daemon: DaemonOptions
+            @OptionGroup var times: TimeOptions
             @Flag(help: "JSON on stdout.")
             var json = false
 
@@ -26,18 +27,19 @@ extension Sync {
                 let parked: ParkedBody = try await daemon.client.call(.get, "/v1/sync/parked")
                 if json { return Terminal.exact(try JSONOutput.pretty(parked)) }
                 guard !parked.entries.isEmpty else { return Terminal.talk("nothing is parked") }
-                Self.table(parked).print()
+                Self.table(parked, times.text).print()
                 Terminal.talk("meterctl sync parked restore ID, or drop ID")
             }
 
-            static func table(_ parked: ParkedBody) -> Table {
-                var table = Table(["ID", "REASON", "WHAT", "VALUES", "SINCE", "WHY"])
+            static func table(_ parked: ParkedBody, _ times: TimeText) -> Table {
+                var table = Table(["ID", "REASON", "WHAT", "VALUES", "SINCE", "WHY"], wrapsLast: true)
                 for entry in parked.entries {
                     let values = entry.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
                     table.add([
                         .init(entry.id), .init(entry.own ? "\(entry.reason), own" : entry.reason, .yellow),
                         .init("\(entry.type) \(entry.name)"), .init(values.joined(separator: " ")),
-                        .init("\(WallTime(millisecondsSince1970: entry.at_ms))"), .init(entry.words),
+                        .init(times.text(WallTime(millisecondsSince1970: entry.at_ms)), isWhole: true),
+                        .init(entry.words),
                     ])
                 }
                 return table
@@ -50,7 +52,7 @@ extension Sync {
                 discussion: "One that the cloud refused is told again.")
 
             @OptionGroup var daemon: DaemonOptions
-            @Argument(help: "As meterctl sync parked lists it.")
+            @Argument(help: "As meterctl sync parked lists it.", completion: .parked)
             var id: String
             @Flag(help: "JSON on stdout.")
             var json = false
@@ -68,13 +70,16 @@ extension Sync {
                 discussion: "What the cloud refused stays in force here.")
 
             @OptionGroup var daemon: DaemonOptions
-            @Argument(help: "As meterctl sync parked lists it.")
+            @Argument(help: "As meterctl sync parked lists it.", completion: .parked)
             var id: String
+            @OptionGroup var confirmation: ConfirmationOption
             @Flag(help: "JSON on stdout.")
             var json = false
 
             func run() async throws {
-                let answer: ParkedAnswer = try await daemon.client.call(.delete, try parkedPath(id))
+                let path = try parkedPath(id)
+                try confirmation.confirm("take \(id) from the list of what was parked for good")
+                let answer: ParkedAnswer = try await daemon.client.call(.delete, path)
                 if json { return Terminal.exact(try JSONOutput.pretty(answer)) }
                 Terminal.talk("dropped \(answer.id)")
             }

@@ -67,13 +67,14 @@ struct Sync: AsyncParsableCommand {
             abstract: "What waits to be sent and fetched, what went wrong, and the last result.")
 
         @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var times: TimeOptions
         @Flag(help: "JSON on stdout.")
         var json = false
 
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.get, "/v1/sync")
             if json { return Terminal.exact(try JSONOutput.pretty(status)) }
-            SyncText.table(status).print()
+            SyncText.table(status, times.text).print()
             if let result = status.result {
                 SyncText.table(result).print()
                 Terminal.line(SyncText.summary(result))
@@ -86,13 +87,14 @@ struct Sync: AsyncParsableCommand {
             abstract: "Each event of the sync engine, until Ctrl-C.")
 
         @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var times: TimeOptions
         @Flag(help: "One JSON object a line.")
         var json = false
         @Option(name: .customLong("for"), help: "Stop after this time.")
         var duration: TimeArgument?
 
         func run() async throws {
-            let (client, json) = (daemon.client, json)
+            let (client, json, times) = (daemon.client, json, times.text)
             try await withTimeLimit(duration?.duration) {
                 try await client.lines("/v1/sync/events", as: SyncEventLine.self) { line in
                     if let missed = line.missed {
@@ -101,7 +103,8 @@ struct Sync: AsyncParsableCommand {
                     if json {
                         Terminal.exact(try JSONOutput.line(line))
                     } else {
-                        Terminal.line("\(line.number)  \(line.time ?? "–")  \(line.event)")
+                        let time = line.time.map { times.text($0, withMilliseconds: true) } ?? "–"
+                        Terminal.line("\(line.number)  \(time)  \(line.event)")
                     }
                 }
             }

@@ -8,7 +8,8 @@ struct Watch: AsyncParsableCommand {
         abstract: "Live readings of a meter, on whichever host it is.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
+    @Argument(completion: .meters) var meter: String
+    @OptionGroup var times: TimeOptions
     @Flag(help: "One JSON object a line.")
     var json = false
     @Flag(help: "Comma-separated values with a header line.")
@@ -26,8 +27,9 @@ struct Watch: AsyncParsableCommand {
         let client = daemon.client
         let status: MeterStatus = try await client.call(.get, meterPath(meter))
         if let words = Formatting.noData(status, called: meter) { Terminal.talk(words) }
+        let times = times.text
         try await withTimeLimit(duration?.duration) {
-            var printer = ReadingPrinter(form: json ? .json : csv ? .csv : .people)
+            var printer = ReadingPrinter(form: json ? .json : csv ? .csv : .people(times))
             try await client.lines(meterPath(meter, all ? "/readings?all=true" : "/readings"), as: ReadingLine.self) {
                 try printer.print($0)
             }
@@ -37,7 +39,10 @@ struct Watch: AsyncParsableCommand {
 
 /// Prints readings in one of three forms.
 struct ReadingPrinter {
-    enum Form { case people, json, csv }
+    enum Form {
+        case people(TimeText)
+        case json, csv
+    }
 
     let form: Form
     private var columns: [Quantity]?
@@ -47,7 +52,9 @@ struct ReadingPrinter {
     mutating func print(_ line: ReadingLine) throws {
         if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
         // A line for people contains a name, which may be another host's.
-        for text in try lines(for: line) { if form == .people { Terminal.line(text) } else { Terminal.exact(text) } }
+        for text in try lines(for: line) {
+            if case .people = form { Terminal.line(text) } else { Terminal.exact(text) }
+        }
     }
 
     /// The output for one reading: one line, with the header before the first line of CSV.
@@ -55,7 +62,7 @@ struct ReadingPrinter {
         switch form {
         case .json: [try JSONOutput.line(line)]
         case .csv: csvLines(line)
-        case .people: [lineForPeople(line)]
+        case .people(let times): [lineForPeople(line, times)]
         }
     }
 
@@ -71,9 +78,8 @@ struct ReadingPrinter {
         return lines
     }
 
-    /// The date is left out of the time, but the Z is not: this is not local time.
-    private func lineForPeople(_ line: ReadingLine) -> String {
-        var parts = [String(line.time.dropFirst(11))]
+    private func lineForPeople(_ line: ReadingLine, _ times: TimeText) -> String {
+        var parts = [times.timeOfDay(line.time)]
         line.values.reading.forEach { quantity, value in
             switch quantity {
             case .voltage, .current, .power, .energy, .charge, .temperature:

@@ -15,19 +15,24 @@ struct Who: AsyncParsableCommand {
 
     func run() async throws {
         let client = daemon.client
-        guard watch else { return try show(try await client.call(.get, "/v1/leases")) }
-        try await Redraw.loop(client) { try show(try await client.call(.get, "/v1/leases")) }
+        guard watch else { return try look(try await client.call(.get, "/v1/leases"), Terminal.columns).show() }
+        guard let painter = LivePainter(), !json else {
+            return try await Redraw.loop(client) { try look(try await client.call(.get, "/v1/leases"), nil).show() }
+        }
+        try await Redraw.loop(client) {
+            let columns = painter.columns
+            painter.paint(try look(try await client.call(.get, "/v1/leases"), columns).linesOfPicture(columns))
+        }
     }
 
-    private func show(_ body: WhoBody) throws {
-        if json { return Terminal.exact(watch ? try JSONOutput.line(body) : try JSONOutput.pretty(body)) }
-        if watch { Terminal.clear() }
+    private func look(_ body: WhoBody, _ room: Int?) throws -> Status.Look {
+        if json { return .init(lines: [watch ? try JSONOutput.line(body) : try JSONOutput.pretty(body)]) }
         guard body.joined else {
-            Terminal.talk("this host belongs to no cloud, so there are no leases; meterctl cloud join URL …")
-            return
+            let words = "this host belongs to no cloud, so there are no leases; meterctl cloud join URL …"
+            return .init(lines: [], talk: [words])
         }
-        guard !body.leases.isEmpty else { return Terminal.talk("nobody has a meter") }
-        Self.table(body.leases).print()
+        guard !body.leases.isEmpty else { return .init(lines: [], talk: ["nobody has a meter"]) }
+        return .init(lines: Self.table(body.leases).lines(fitting: room))
     }
 
     static func table(_ leases: [WhoEntry]) -> Table {
@@ -42,7 +47,7 @@ struct Who: AsyncParsableCommand {
             table.add([
                 .init(lease.meter), .init(lease.name ?? "–"), .init(lease.model ?? "–"), .init(holder),
                 .init(lease.transport ?? "–"), .init(state, LeaseText.colour(of: lease.state)),
-                .init(remaining ?? "–"), .init(token ?? "–"), .init(waiting),
+                .init(remaining ?? "–", isWhole: true), .init(token ?? "–"), .init(waiting),
             ])
         }
         return table

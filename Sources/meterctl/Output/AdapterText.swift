@@ -15,11 +15,9 @@ enum AdapterText {
         return table
     }
 
-    /// What is wrong with each, on stderr.
-    static func talk(_ adapters: [AdapterStatus]) {
-        for adapter in adapters {
-            if let error = adapter.error { Terminal.talk("adapter \(adapter.address): \(error)") }
-        }
+    /// What is wrong with each.
+    static func talk(_ adapters: [AdapterStatus]) -> [String] {
+        adapters.compactMap { adapter in adapter.error.map { "adapter \(adapter.address): \($0)" } }
     }
 
     private static func colour(of adapter: AdapterStatus) -> Terminal.Colour? {

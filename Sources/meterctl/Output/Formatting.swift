@@ -53,21 +53,30 @@ enum Formatting {
         }
     }
 
+    /// `1 h 2 min 3 s`, `1 min 43 s`, `0 s`: exact to the second, from a day on to the minute.
+    static func span(milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1000
+        let parts = [
+            (seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"),
+            (seconds < 86_400 ? seconds % 60 : 0, "s"),
+        ]
+        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return words.isEmpty ? "0 s" : words.joined(separator: " ")
+    }
+
     /// Why a meter gives no data, and what helps; nil if it does.
     ///
-    /// - Parameter reference: what the person called it, for a command to copy.
+    /// - Parameter reference: what the person called it.
     static func noData(_ status: MeterStatus, called reference: String) -> String? {
         guard !status.hasData else { return nil }
-        let name = status.name ?? status.id
         if let host = status.holderElsewhere {
-            if status.unshared == true { return "\(name) is at \(host), which does not share what it measures" }
-            return status.measured_by == nil ? "\(name) is at \(host), which has told nothing of it yet" : nil
+            if status.unshared == true { return "\(reference) is at \(host), which does not share what it measures" }
+            return status.measured_by == nil ? "\(reference) is at \(host), which has told nothing of it yet" : nil
         }
         guard status.wanted else {
-            let argument = reference.contains(" ") ? "\"\(reference)\"" : reference
-            return "\(name): \(status.state); meterctl connect \(argument)"
+            return "\(reference): \(status.state); meterctl connect \(reference.shellWord)"
         }
-        return "\(name): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
+        return "\(reference): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
     }
 
     /// `offline, looked for for 23 s` while the meter is not heard here and its lease is kept; otherwise just the

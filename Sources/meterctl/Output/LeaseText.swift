@@ -3,14 +3,12 @@ import ProgramKit
 
 /// Leases in words for people.
 enum LeaseText {
-    /// Minutes and seconds, rounded down: `1:43`.
+    /// Rounded down, so that nobody counts on a second too many: `0 s`, `103 s`, `2 min`.
     static func countdown(milliseconds: Int64) -> String {
-        let seconds = max(0, milliseconds) / 1000
-        let rest = seconds % 60
-        return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
+        milliseconds < 1000 ? "0 s" : Formatting.age(milliseconds: milliseconds)
     }
 
-    /// A lease in the table of `status`: `mine 1:43`, `pi-kitchen 0:57`, `lost`, `none`.
+    /// A lease in the table of `status`: `mine 103 s`, `pi-kitchen 57 s`, `lost`, `none`.
     static func cell(_ lease: LeaseStatus?) -> Table.Cell {
         guard let lease else { return Table.Cell("–") }
         let holder = lease.holder ?? "another host"
@@ -31,11 +29,11 @@ enum LeaseText {
     }
 
     /// The same for one meter, with everything that is known about it.
-    static func detail(_ lease: LeaseStatus?) -> String? {
+    static func detail(_ lease: LeaseStatus?, _ times: TimeText) -> String? {
         guard let lease else { return nil }
         let parts = [
             cell(lease).text, lease.policy.map { "policy \($0)" }, lease.token.map { "token \($0)" },
-            lease.since.map { "since \($0)" },
+            lease.since.map { "since \(times.text($0))" },
             lease.waiting.isEmpty ? nil : "waiting: \(lease.waiting.joined(separator: ", "))",
         ]
         return parts.compactMap { $0 }.joined(separator: ", ")

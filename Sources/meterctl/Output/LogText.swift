@@ -3,13 +3,14 @@ import ProgramKit
 
 /// A meter's log in words.
 enum LogText {
-    static func table(_ lines: [LogLineBody]) -> Table {
+    static func table(_ lines: [LogLineBody], _ times: TimeText) -> Table {
         var table = Table(["WHEN", "UNTIL", "TIMES", "HOST", "WHAT", "BY"])
         for line in lines {
             // What happened once, and did not last, has one time.
-            let until = line.until.map { $0 == line.at ? "" : $0 } ?? "now"
+            let until = line.until.map { $0 == line.at ? "" : times.text($0) } ?? "now"
             table.add([
-                .init(line.at), .init(until), .init(line.count > 1 ? Formatting.count(line.count) : ""),
+                .init(times.text(line.at), isWhole: true), .init(until, isWhole: true),
+                .init(line.count > 1 ? Formatting.count(line.count) : ""),
                 .init(line.host ?? ""), .init(what(line)), .init(line.by ?? ""),
             ])
         }

@@ -1,3 +1,4 @@
+import MeterModel
 import ProgramKit
 
 /// The progress of a long task: on a terminal one line that is overwritten, elsewhere nothing.
@@ -6,8 +7,8 @@ struct ProgressLine {
 
     mutating func show(_ text: String) {
         guard Terminal.isTalkATerminal else { return }
-        let padding = String(repeating: " ", count: max(0, width - text.count))
-        width = text.count
+        let padding = String(repeating: " ", count: max(0, width - text.displayWidth))
+        width = text.displayWidth
         Terminal.rewrite(text + padding)
     }
 

@@ -76,8 +76,9 @@ struct RecordingPlot {
             "\(Formatting.quantity(.charge, recording.charge_mAh)), \(Formatting.quantity(.energy, recording.energy_Wh))"
         let count = recording.gap_count
         let gaps =
-            count > 0 ? ", \(count) gap\(count == 1 ? "" : "s") of \(RecordingText.duration(recording.gap_ms))" : ""
-        return "\(recording.started), \(RecordingText.duration(recording.duration_ms)), \(sums)\(gaps)"
+            count > 0
+            ? ", \(count) gap\(count == 1 ? "" : "s") of \(Formatting.span(milliseconds: recording.gap_ms))" : ""
+        return "\(recording.started), \(Formatting.span(milliseconds: recording.duration_ms)), \(sums)\(gaps)"
     }
 
     // MARK: Panels

@@ -4,22 +4,23 @@ import ProgramKit
 
 /// Recordings in words for people.
 enum RecordingText {
-    static func table(_ recordings: [RecordingBody]) -> Table {
+    static func table(_ recordings: [RecordingBody], _ times: TimeText) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
         for recording in recordings {
             table.add([
                 .init(recording.id), .init(recording.meter), .init(recording.name ?? "–"), .init(host(of: recording)),
-                .init(recording.state, recording.state == "running" ? .green : nil), .init(recording.started),
-                .init(Formatting.age(milliseconds: recording.duration_ms)),
-                .init(Formatting.quantity(.charge, recording.charge_mAh)),
-                .init(Formatting.quantity(.energy, recording.energy_Wh)),
+                .init(recording.state, recording.state == "running" ? .green : nil),
+                .init(times.text(recording.started), isWhole: true),
+                .init(Formatting.span(milliseconds: recording.duration_ms), isWhole: true),
+                .init(Formatting.quantity(.charge, recording.charge_mAh), isWhole: true),
+                .init(Formatting.quantity(.energy, recording.energy_Wh), isWhole: true),
                 .init(marks(of: recording), .yellow),
             ])
         }
         return table
     }
 
-    static func table(_ recording: RecordingBody) -> Table {
+    static func table(_ recording: RecordingBody, _ times: TimeText) -> Table {
         var table = Table(["FIELD", "VALUE"])
         func add(_ field: String, _ value: String) { table.add([.init(field), .init(value)]) }
         add("id", recording.id)
@@ -28,9 +29,9 @@ enum RecordingText {
         if let note = recording.note { add("note", note) }
         add("host", host(of: recording))
         add("state", state(of: recording))
-        add("started", recording.started)
-        add(recording.state == "running" ? "last reading" : "ended", recording.until)
-        add("duration", duration(recording.duration_ms))
+        add("started", times.text(recording.started))
+        add(recording.state == "running" ? "last reading" : "ended", times.text(recording.until))
+        add("duration", Formatting.span(milliseconds: recording.duration_ms))
         add("charge", beside(.charge, recording.charge_mAh, recording.meter_charge_mAh))
         add("energy", beside(.energy, recording.energy_Wh, recording.meter_energy_Wh))
         add("voltage", range(.voltage, recording.voltage_V))
@@ -39,9 +40,13 @@ enum RecordingText {
         add("temperature", range(.temperature, recording.temperature_C))
         add("readings", "\(recording.readings)")
         if recording.gap_count > 0 {
-            add("gaps", "\(recording.gap_count), \(duration(recording.gap_ms)) in all, which is not added up")
+            add(
+                "gaps",
+                "\(recording.gap_count), \(Formatting.span(milliseconds: recording.gap_ms)) in all, which is not added up"
+            )
             for gap in recording.gaps.prefix(gapsShown) {
-                add("", "\(gap.start)  \(duration(gap.duration_ms))  \(words(forCause: gap.cause))")
+                let length = Formatting.span(milliseconds: gap.duration_ms)
+                add("", "\(times.text(gap.start))  \(length)  \(words(forCause: gap.cause))")
             }
             if recording.gap_count > gapsShown { add("", "and \(recording.gap_count - gapsShown) more") }
         }
@@ -82,13 +87,6 @@ enum RecordingText {
     private static func marks(of recording: RecordingBody) -> String {
         let marks = recording.marks + (recording.overlaps.isEmpty ? [] : ["overlap"])
         return marks.isEmpty ? "–" : marks.joined(separator: ", ")
-    }
-
-    /// `1:02:03`, hours, minutes and seconds.
-    static func duration(_ milliseconds: Int64) -> String {
-        let seconds = max(0, milliseconds) / 1000
-        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
     }
 
     private static func beside(_ quantity: Quantity, _ host: Double?, _ meter: Double?) -> String {

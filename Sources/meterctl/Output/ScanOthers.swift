@@ -29,7 +29,7 @@ enum ScanOthers {
     }
 
     static func table(_ entries: [Entry]) -> Table {
-        var table = Table(["DEVICE", "NAME", "TRANSPORT", "PORT", "WHY IT IS NOT LISTED"])
+        var table = Table(["DEVICE", "NAME", "TRANSPORT", "PORT", "WHY IT IS NOT LISTED"], wrapsLast: true)
         for entry in entries {
             table.add([
                 .init(entry.device), .init(entry.name ?? "–"), .init(entry.transport), .init(entry.port),

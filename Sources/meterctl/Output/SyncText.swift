@@ -26,7 +26,7 @@ enum SyncText {
         return status.halt.map { "\(words): \($0)" } ?? words
     }
 
-    static func table(_ status: SyncStatusBody) -> Table {
+    static func table(_ status: SyncStatusBody, _ times: TimeText) -> Table {
         var table = Table(["FIELD", "VALUE"])
         func add(_ field: String, _ value: String?) { table.add([.init(field), .init(value ?? "–")]) }
         add("zone", status.zone)
@@ -40,7 +40,7 @@ enum SyncText {
         for waiting in status.put_off ?? [] { add("waits", "\(waiting.type) \(waiting.name): \(waiting.reason)") }
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
-        add("last success", status.last_success_ms.map { "\(WallTime(millisecondsSince1970: $0))" })
+        add("last success", status.last_success_ms.map { times.text(WallTime(millisecondsSince1970: $0)) })
         // A halt is reported at once and does not count as a failed run.
         add("error", status.error.map { status.failures > 0 ? "\($0) (\(status.failures) times)" : $0 })
         if let retry = status.retry_in_ms { add("next attempt", "in " + Formatting.age(milliseconds: retry)) }

@@ -261,21 +261,3 @@ struct ConfigurationFile {
         ConfigurationError("\(path): \(key) has the wrong type", next: "it takes \(expected)")
     }
 }
-
-extension String {
-    /// Number of letters to add, drop or change to get the other text (Levenshtein distance).
-    func editDistance(to other: String) -> Int {
-        let other = Array(other)
-        var row = Array(0...other.count)
-        for (index, letter) in enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let changed = diagonal + (letter == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = Swift.min(changed, row[column] + 1, diagonal + 1)
-            }
-        }
-        return row[other.count]
-    }
-}

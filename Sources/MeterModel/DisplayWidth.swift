@@ -1,0 +1,73 @@
+/// How much room text takes on a terminal, in cells: letters of East Asian scripts and most emoji take two, marks that
+/// join the letter before them take none.
+///
+/// For text that is safe to show (`visible`), so without control characters, joiners and the like.
+extension StringProtocol {
+    package var displayWidth: Int {
+        // Nearly all text is ASCII.
+        if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
+        return reduce(0) { $0 + $1.displayWidth }
+    }
+
+    /// As much of its beginning as fits, with `…` for the rest where something is left out.
+    package func fitting(_ cells: Int) -> String {
+        guard displayWidth > cells else { return String(self) }
+        return prefix(cells: cells - 1) + (cells > 0 ? "…" : "")
+    }
+
+    /// The longest beginning that takes at most so many cells.
+    package func prefix(cells: Int) -> String {
+        var room = cells
+        return String(
+            prefix { letter in
+                room -= letter.displayWidth
+                return room >= 0
+            })
+    }
+
+    /// Filled up with blanks to so many cells.
+    package func padded(toCells cells: Int) -> String {
+        String(self) + String(repeating: " ", count: Swift.max(0, cells - displayWidth))
+    }
+}
+
+extension Character {
+    /// 0, 1 or 2.
+    package var displayWidth: Int {
+        var width = 0
+        for scalar in unicodeScalars {
+            // The selector for pictures makes an emoji of a letter such as ❤.
+            if scalar.value == 0xFE0F, width == 1 { return 2 }
+            // Swift takes the halfwidth voicing marks of Japanese for part of the letter before; terminals do not.
+            if width == 0 { width = scalar.displayWidth } else if scalar.isVoicingMark { width += 1 }
+        }
+        return width
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isVoicingMark: Bool { value == 0xFF9E || value == 0xFF9F }
+
+    fileprivate var displayWidth: Int {
+        if value < 0x300 { return 1 }
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        // The middle and last parts of a Korean syllable stand in the first part's cells.
+        if (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) { return 0 }
+        return properties.isEmojiPresentation || Self.isWide(value) ? 2 : 1
+    }
+
+    /// Whether the Unicode property East_Asian_Width is Wide or Fullwidth, by blocks.
+    private static func isWide(_ value: UInt32) -> Bool {
+        wide.contains { $0.contains(value) }
+    }
+
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
+        0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
+        0x16FE0...0x18DFF, 0x1AFF0...0x1B2FF, 0x1F200...0x1F2FF, 0x1F300...0x1F64F, 0x1F680...0x1F6FF,
+        0x1F900...0x1F9FF, 0x20000...0x3FFFD,
+    ]
+}

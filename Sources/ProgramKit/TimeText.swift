@@ -1,0 +1,79 @@
+import LinuxIO
+package import MeterModel
+
+/// Moments as people read and type them: in their own time zone, with the date where it is not today.
+///
+/// The one place where a program puts a time into words for people; what is for programs stays in UTC (RFC 3339).
+package struct TimeText: Sendable {
+    private let now: WallTime
+    /// How far the zone is ahead of UTC at a moment. It changes with summer time.
+    private let offset: @Sendable (WallTime) -> Duration
+    /// What tells the zone, where it is not the reader's own.
+    private let suffix: String
+
+    /// - Parameters:
+    ///   - now: what counts as today.
+    ///   - suffix: follows every time.
+    package init(now: WallTime, suffix: String = "", offset: @escaping @Sendable (WallTime) -> Duration) {
+        self.now = now
+        self.suffix = suffix
+        self.offset = offset
+    }
+
+    /// As this machine is set, or the environment's `TZ`.
+    package static var local: Self {
+        Self(now: LinuxClock.wallNow) { LinuxClock.zoneOffset(at: $0) }
+    }
+
+    package static var utc: Self { Self(now: LinuxClock.wallNow, suffix: "Z") { _ in .zero } }
+
+    /// `14:03:05` for a moment of today, otherwise `2026-11-21 14:03:05`.
+    package func text(_ moment: WallTime, withMilliseconds: Bool = false) -> String {
+        let (date, time) = parts(of: moment)
+        let shown = withMilliseconds ? time : time.prefix(8)
+        return (date == parts(of: now).date ? "" : "\(date) ") + shown + suffix
+    }
+
+    /// The same of a moment as JSON has it; any other text stays as it is.
+    package func text(_ moment: String, withMilliseconds: Bool = false) -> String {
+        WallTime(moment).map { text($0, withMilliseconds: withMilliseconds) } ?? moment
+    }
+
+    /// A sentence whose moments of RFC 3339 are in this form.
+    package func sentence(_ text: String) -> String {
+        text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            let moment = word.prefix { $0.isNumber || $0 == "-" || $0 == ":" || $0 == "." || $0 == "T" || $0 == "Z" }
+            return WallTime(moment).map { self.text($0) + word.dropFirst(moment.count) } ?? String(word)
+        }.joined(separator: " ")
+    }
+
+    /// The time of a day, with milliseconds, as lines that follow each other closely have it.
+    package func timeOfDay(_ moment: String) -> String {
+        WallTime(moment).map { parts(of: $0).time + suffix } ?? moment
+    }
+
+    /// The moment that a person means by `2026-11-21`, `2026-11-21 14:03`, `14:03:05` or what RFC 3339 allows.
+    ///
+    /// - Returns: nil for anything else. Of a time that a change of the clocks leaves out, the one an hour later.
+    package func moment(_ text: String) -> WallTime? {
+        if let exact = WallTime(text) { return exact }
+        let today = parts(of: now).date
+        for form in ["\(text)T00:00:00Z", "\(text)Z", "\(text):00Z", "\(today)T\(text)Z", "\(today)T\(text):00Z"] {
+            guard let local = WallTime(form) else { continue }
+            // The offset is that of the result, which is not known before: the second look has the right side of a
+            // change of the clocks.
+            let guess = local - offset(local)
+            return local - offset(guess)
+        }
+        return nil
+    }
+
+    private func parts(of moment: WallTime) -> (date: Substring, time: Substring) {
+        let text = (moment + offset(moment)).description
+        return (text.prefix(10), text.dropFirst(11).dropLast())
+    }
+}
+
+extension WallTime {
+    fileprivate static func - (moment: Self, step: Duration) -> Self { moment + (.zero - step) }
+}

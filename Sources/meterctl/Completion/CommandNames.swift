@@ -1,0 +1,27 @@
+import ArgumentParser
+import MeterModel
+import ProgramKit
+
+/// Finds words that stand where the name of a command should, before the library calls them an unexpected argument.
+enum CommandNames {
+    /// - Throws: `CommandFailure` with the name that was probably meant.
+    static func check(_ arguments: [String], in program: any ParsableCommand.Type) throws {
+        var command = program
+        var path: [String] = []
+        for word in arguments {
+            let names = command.configuration.subcommands.map { $0._commandName }
+            guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
+            guard let next = command.subcommand(named: word) else { throw failure(path, word, names) }
+            command = next
+            path.append(word)
+        }
+    }
+
+    private static func failure(_ path: [String], _ word: String, _ names: [String]) -> CommandFailure {
+        func words(_ last: String) -> String { (path + [last]).joined(separator: " ") }
+        return CommandFailure(
+            .usage, "no command is called \"\(words(word))\"",
+            next: names.nearest(to: word).map { "did you mean meterctl \(words($0))?" }
+                ?? "the commands are \(names.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,143 @@
+import ArgumentParser
+import GatewayAPI
+import MeterCodec
+import MeterModel
+
+/// What a shell offers behind TAB that only the daemon knows. A daemon that does not answer at once, for whatever reason,
+/// has nothing to offer: a person who types does not wait, and needs no error in the middle of a line.
+struct Completion {
+    let words: TypedWords
+    /// What is typed of the word.
+    let prefix: String
+    private let client: ControlClient
+
+    /// How long a person waits for it.
+    private static let patience = Duration.seconds(1)
+
+    init(_ words: [String], at index: Int, prefix: String) {
+        self.words = TypedWords(words, before: index)
+        self.prefix = prefix.unquoted
+        client = DaemonOptions.client(at: self.words.socket)
+    }
+
+    private func ask<Answer: Decodable>(_ path: String) async -> Answer? {
+        // Whatever is wrong, the command itself says it better.
+        try? await client.call(.get, path, patience: Self.patience)
+    }
+
+    private func askAboutMeter<Answer: Decodable>(_ rest: String) async -> Answer? {
+        guard let meter = words.positionals.first, let path = try? meterPath(meter, rest) else { return nil }
+        return await ask(path)
+    }
+
+    // MARK: What is offered
+
+    func meters() async -> [String] {
+        let status: GatewayStatus? = await ask("/v1/status")
+        return Self.handles(of: status?.meters ?? [])
+    }
+
+    /// Names first, then ids, then what is the only one of its model.
+    static func handles(of meters: [MeterStatus]) -> [String] {
+        let models = meters.compactMap(\.model)
+        let unique = models.filter { model in models.count { $0 == model } == 1 }
+        var handles: [String] = []
+        for handle in meters.compactMap(\.name) + meters.map(\.id) + unique where !handles.contains(handle) {
+            handles.append(handle)
+        }
+        return handles
+    }
+
+    /// The commands that the meter takes; all there are, where it is not known.
+    func commands() async -> [String] {
+        let body: CommandsBody? = await askAboutMeter("/commands")
+        guard let known = body?.commands, !known.isEmpty else {
+            return body == nil ? [] : MeterCommand.Kind.allCases.map(\.rawValue)
+        }
+        return known.map(\.command)
+    }
+
+    /// The numbers that the command takes, where they are few.
+    func numbers() async -> [String] {
+        let body: CommandsBody? = await askAboutMeter("/commands")
+        guard let name = words.positionals.last, let command = body?.commands.first(where: { $0.command == name }),
+            let least = command.least, let greatest = command.greatest
+        else { return [] }
+        return Self.numbers(from: least, to: greatest, step: command.step ?? 1)
+    }
+
+    private static func numbers(from least: Int, to greatest: Int, step: Int) -> [String] {
+        guard (greatest - least) / max(1, step) < choicesMax else { return [] }
+        return stride(from: least, through: greatest, by: max(1, step)).map { "\($0)" }
+    }
+
+    /// More are not a choice.
+    private static let choicesMax = 40
+
+    func keys() async -> [String] {
+        let body: SettingsBody? = await askAboutMeter("/settings")
+        return body?.details?.map(\.key) ?? body?.known ?? []
+    }
+
+    /// `key=` for each setting; behind that, the values that it takes, or else the one in force.
+    func changes() async -> [String] {
+        let body: SettingsBody? = await askAboutMeter("/settings")
+        return Self.changes(of: body?.details ?? [], prefix: prefix)
+    }
+
+    static func changes(of settings: [SettingBody], prefix: String) -> [String] {
+        guard let key = prefix.split(separator: "=", omittingEmptySubsequences: false).first, prefix.contains("="),
+            let setting = settings.first(where: { $0.key == key })
+        else { return settings.map { "\($0.key)=" } }
+        let values = setting.values ?? [setting.value ?? setting.default].compactMap(\.self)
+        return values.map { "\(setting.key)=\($0)" }
+    }
+
+    /// Ids, and names where there is but one of it.
+    func recordings() async -> [String] {
+        let body: RecordingsBody? = await ask("/v1/recordings")
+        let names = body?.recordings.compactMap(\.name) ?? []
+        return names.filter { name in names.count { $0 == name } == 1 } + (body?.recordings.map(\.id) ?? [])
+    }
+
+    func aliases() async -> [String] {
+        let body: MeterAliases? = await ask("/v1/aliases")
+        return body?.aliases.map(\.alias) ?? []
+    }
+
+    func parked() async -> [String] {
+        let body: ParkedBody? = await ask("/v1/sync/parked")
+        return body?.entries.map(\.id) ?? []
+    }
+
+    /// The hosts that are known here: those that have a meter or wait for one.
+    func hosts() async -> [String] {
+        let body: WhoBody? = await ask("/v1/leases")
+        let leases = body?.leases.filter { !$0.mine } ?? []
+        return Swift.Set(leases.compactMap(\.holder) + leases.flatMap(\.waiting)).sorted()
+    }
+}
+
+extension CompletionKind {
+    private static func daemon(_ offer: @escaping @Sendable (Completion) async -> [String]) -> CompletionKind {
+        .custom { (words: [String], index: Int, prefix: String) async -> [String] in
+            let offered = await offer(Completion(words, at: index, prefix: prefix))
+            // In zsh a description follows the first colon of each.
+            guard CompletionShell.requesting == .zsh else { return offered }
+            return offered.map { $0.replacing(":", with: "\\:") }
+        }
+    }
+
+    static var meters: CompletionKind { daemon { await $0.meters() } }
+    static var meterCommands: CompletionKind { daemon { await $0.commands() } }
+    static var commandNumbers: CompletionKind { daemon { await $0.numbers() } }
+    static var settingKeys: CompletionKind { daemon { await $0.keys() } }
+    static var settingChanges: CompletionKind { daemon { await $0.changes() } }
+    static var recordings: CompletionKind { daemon { await $0.recordings() } }
+    static var aliases: CompletionKind { daemon { await $0.aliases() } }
+    static var parked: CompletionKind { daemon { await $0.parked() } }
+    static var hosts: CompletionKind { daemon { await $0.hosts() } }
+    static var models: CompletionKind { .list(MeterCatalogue.standard.models.map(\.rawValue)) }
+    static var decoders: CompletionKind { .list(MeterCatalogue.standard.decoderNames) }
+    static var links: CompletionKind { .list(LinkAddress.Transport.allCases.map(\.rawValue)) }
+}

@@ -1,0 +1,61 @@
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+/// All meters as they are now, a row each.
+enum MeterTable {
+    /// What is shown where there is room for it; a narrow terminal gets the form that says the same in fewer columns.
+    ///
+    /// - Parameters:
+    ///   - room: cells in a line; nil for as many as it takes.
+    ///   - isOld: nobody knows whether any of it is still so.
+    static func table(_ meters: [MeterStatus], fitting room: Int?, isOld: Bool = false) -> Table {
+        let wide = wide(meters, isOld)
+        guard let room, wide.width > room else { return wide }
+        return narrow(meters, isOld)
+    }
+
+    private static func wide(_ meters: [MeterStatus], _ isOld: Bool) -> Table {
+        var table = Table(["ID", "MODEL", "NAME", "STATE", "LEASE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
+        for meter in meters {
+            table.add(
+                [.init(meter.id), .init(meter.model ?? "–"), .init(meter.name ?? "–")] + values(of: meter, isOld))
+        }
+        return table
+    }
+
+    /// At 80 cells a meter with data and a lease is complete.
+    private static func narrow(_ meters: [MeterStatus], _ isOld: Bool) -> Table {
+        var table = Table(["METER", "STATE", "LEASE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
+        for meter in meters {
+            table.add([.init((meter.name ?? meter.id).fitting(nameMax))] + values(of: meter, isOld))
+        }
+        return table
+    }
+
+    /// As long as a MAC address.
+    private static let nameMax = 17
+
+    private static func values(of meter: MeterStatus, _ isOld: Bool) -> [Table.Cell] {
+        let reading = meter.reading?.reading
+        func value(_ quantity: Quantity) -> Table.Cell {
+            .init(
+                Formatting.quantity(quantity, reading?[quantity]), meter.hasData && !isOld ? nil : .dim, isWhole: true)
+        }
+        var lease = LeaseText.cell(meter.lease)
+        if isOld { lease.colour = .dim }
+        return [
+            .init(Formatting.state(of: meter), isOld ? .dim : Formatting.colour(of: meter)), lease, value(.voltage),
+            value(.current), value(.power),
+            .init(meter.age_ms.map { Formatting.age(milliseconds: $0) } ?? "–", isWhole: true),
+        ]
+    }
+
+    /// `40 meters, 38 with data, together 123.456 W`.
+    static func heading(_ meters: [MeterStatus]) -> String {
+        let live = meters.filter(\.hasData)
+        let power = live.compactMap { $0.reading?.reading[.power] }.reduce(0, +)
+        let count = meters.count == 1 ? "1 meter" : "\(meters.count) meters"
+        return "\(count), \(live.count) with data, together \(Formatting.quantity(.power, power))"
+    }
+}

@@ -3,8 +3,9 @@ import PackageDescription
 
 /// The files of the web page, in Sources/GatewayServer/Page.
 let webPage = [
-    "index.html", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "log.js",
-    "login.js", "meter.js", "meters.js", "recordings.js", "words.js",
+    "index.html", "app.css", "icon.svg", "app.js", "api.js", "card.js", "chart.js", "dialog.js", "dom.js",
+    "freshness.js", "host.js", "links.js", "live.js", "log.js", "login.js", "meter.js", "meters.js", "order.js",
+    "recordings.js", "rename.js", "series.js", "spark.js", "storage.js", "words.js",
 ]
 
 // What targets use of other packages.

@@ -1,12 +1,14 @@
 // The frame of the page: which view is shown, the theme, the login, whether news come in.
 import { call } from "/api.js";
 import { say, setText, visible } from "/dom.js";
+import { linkWords } from "/freshness.js";
 import { hostView } from "/host.js";
 import { listen, start, state, stop } from "/live.js";
 import { loginView } from "/login.js";
 import { meterView } from "/meter.js";
 import { metersView } from "/meters.js";
 import { recordingsView } from "/recordings.js";
+import { remember, remembered } from "/storage.js";
 
 const main = document.getElementById("main");
 let close = () => {};
@@ -51,14 +53,6 @@ addEventListener("hashchange", () => { if (location.hash !== shown) show(true); 
 // MARK: Theme
 
 const THEMES = ["system", "light", "dark"];
-
-function remembered(key) {
-  try { return localStorage.getItem(key); } catch { return null; }
-}
-
-function remember(key, value) {
-  try { localStorage.setItem(key, value); } catch { /* Without storage it lasts until the page is left. */ }
-}
 
 let theme = THEMES.includes(remembered("theme")) ? remembered("theme") : "system";
 
@@ -119,8 +113,10 @@ document.addEventListener("stream-refused", async () => {
 listen((change) => {
   if (change.link) {
     const link = document.getElementById("link");
-    setText(link, state.isLive ? "Live" : "Connection lost, trying again …");
-    link.className = state.isLive ? "link good" : "link bad";
+    setText(link, linkWords());
+    link.className = state.isLive ? "link good" : state.heardAt === null ? "link" : "link bad";
+    // Styles everything that may be old.
+    document.body.classList.toggle("unheard", !state.isLive && state.heardAt !== null);
   }
   if (change.cloud) {
     const name = state.cloud?.host_name ?? "Meters";

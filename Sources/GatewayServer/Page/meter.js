@@ -3,11 +3,12 @@ import { call, meterPath } from "/api.js";
 import { chartPanel } from "/chart.js";
 import { el, say, setAttribute, setText, table } from "/dom.js";
 import { pairs, section } from "/host.js";
-import { listen, passed, state } from "/live.js";
+import { linkButtons } from "/links.js";
+import { confirmed, listen, state } from "/live.js";
 import { logPanel } from "/log.js";
-import { actions } from "/meters.js";
 import { recordingsPanel } from "/recordings.js";
-import { leaseWords, moment, nameOf, number, QUANTITIES, span, standing } from "/words.js";
+import { lossWords, standing } from "/freshness.js";
+import { leaseWords, moment, nameOf, number, QUANTITIES } from "/words.js";
 
 const HINTS = {
   "name": "1 to 64 characters",
@@ -25,8 +26,9 @@ export function meterView(place, id, shown) {
   const title = el("h1");
   const badge = el("span", { class: "badge" });
   const lease = el("p", { class: "lease" });
+  const loss = el("p", { class: "loss" });
   const error = el("p", { class: "error" });
-  const buttons = actions(() => state.meters.get(id));
+  const buttons = linkButtons(() => state.meters.get(id));
   const values = el("dl", { class: "values" });
   const settings = el("div");
   const history = el("div");
@@ -37,7 +39,7 @@ export function meterView(place, id, shown) {
   const log = logPanel(id);
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
-      el("div", { class: "top" }, title, badge), lease, error, values, buttons.element),
+      el("div", { class: "top" }, title, badge), lease, loss, error, values, buttons.element),
     chart.element, recordings.element,
     section("Settings", settings), section("Who changed what", history), log.element,
     section("About", about));
@@ -82,12 +84,12 @@ export function meterView(place, id, shown) {
   function tick() {
     const meter = state.meters.get(id);
     if (!meter) return;
-    const age = meter.age_ms === null ? null : meter.age_ms + passed(meter);
-    const { word, state: shown } = standing(meter, age);
-    setText(badge, word);
-    setAttribute(badge, "data-state", shown);
-    const old = age !== null && (age > 3000 || shown !== "data-available") ? ` · last reading ${span(age)} ago` : "";
-    setText(lease, leaseWords(meter.lease, passed(meter)) + old);
+    const now = standing(meter);
+    setText(badge, now.word);
+    setAttribute(badge, "data-tone", now.tone);
+    setAttribute(content, "data-tone", now.tone);
+    setText(loss, lossWords(now));
+    setText(lease, leaseWords(meter.lease, confirmed(meter), state.isLive));
   }
 
   function update() {
@@ -126,13 +128,14 @@ export function meterView(place, id, shown) {
   update();
   loadSettings();
   const end = listen((change) => {
+    if (change.link) tick();
     if (change.all || change.meters?.includes(id)) {
       update();
       chart.add(state.meters.get(id));
     }
     if (change.refresh) loadSettings();
   });
-  const ticking = setInterval(tick, 1000);
+  const ticking = setInterval(tick, 500);
   if (shown) requestAnimationFrame(() => chart.element.scrollIntoView());
   return () => { isOver = true; end(); clearInterval(ticking); chart.close(); recordings.close(); log.close(); };
 }

@@ -1,26 +1,5 @@
 // How things are called and numbers are written.
 
-const STATES = {
-  "offline": "Offline",
-  "not-connected": "Not connected",
-  "connecting": "Connecting",
-  "connected": "Connected",
-  "ready": "Ready",
-  "communicating": "Waiting for data",
-  "data-available": "Live",
-};
-
-/** What a meter's badge says: its state here, or which host measures it. `age` is that of its last reading, null without one. */
-export function standing(meter, age) {
-  if (meter.unshared) return { word: `At ${meter.lease?.holder ?? "another host"}, not shared`, state: meter.state };
-  const there = meter.holder_state;
-  if (there && there !== "data-available" && meter.lease?.state === "elsewhere") {
-    return { word: `At ${meter.lease.holder}: ${STATES[there] ?? there}`, state: there };
-  }
-  if (!meter.measured_by || meter.state === "data-available") return { word: STATES[meter.state] ?? meter.state, state: meter.state };
-  return { word: `At ${meter.measured_by}`, state: age !== null && age < 10000 ? "data-available" : meter.state };
-}
-
 export const nameOf = (meter) => meter.name || meter.model || meter.id;
 
 /** Quantities of a reading in the order in which they are shown: key, word, unit, digits. */
@@ -45,6 +24,12 @@ export const QUANTITIES = [
 export function number(value, digits) {
   return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
 }
+
+/** Decimals by range, so that a value keeps its width as it moves: 9.021, 20.03, 230.1. */
+export const digitsFor = (value) => Math.abs(value) < 9.9995 ? 3 : Math.abs(value) < 99.995 ? 2 : 1;
+
+/** A value for large digits: decimals by its range. */
+export const reading = (value) => number(value, digitsFor(value));
 
 /** "5 s", "12 min", "3 h 20 min", "2 d". */
 export function span(ms) {
@@ -74,11 +59,14 @@ export function moment(text) {
     : time.toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
 }
 
-/** Who may talk to the meter, as one sentence. `passed` is how long ago it was said. */
-export function leaseWords(lease, passed) {
+/**
+ * Who may talk to the meter, as one sentence. `passed` is for how long meterd has confirmed it since it was said; once
+ * meterd is not heard any more, nothing counts down.
+ */
+export function leaseWords(lease, passed, isHeard) {
   if (!lease) return "";
   const left = lease.remaining_ms === null || lease.remaining_ms === undefined
-    ? "" : ` · ${countdown(lease.remaining_ms - passed)} left`;
+    ? "" : ` · ${countdown(lease.remaining_ms - passed)} left${isHeard ? "" : " when last heard"}`;
   const line = lease.waiting?.length ? ` · waiting: ${lease.waiting.join(", ")}` : "";
   const holder = lease.holder ?? "another host";
   switch (lease.state) {
@@ -96,6 +84,10 @@ export function leaseWords(lease, passed) {
     default: return lease.state;
   }
 }
+
+const TRANSPORTS = { usb: "USB", ble: "Bluetooth", spp: "Bluetooth Classic", serial: "serial line" };
+
+export const transportWord = (transport) => TRANSPORTS[transport] ?? transport;
 
 /** Whether another host has it, so that connecting means taking it over. */
 export const isElsewhere = (lease) => ["elsewhere", "waiting", "expired"].includes(lease?.state)

@@ -1,4 +1,5 @@
 // The frame of the page: which view is shown, the theme, the login, whether news come in.
+import { readAddress } from "/address.js";
 import { call } from "/api.js";
 import { say, setText, visible } from "/dom.js";
 import { linkWords } from "/freshness.js";
@@ -14,16 +15,17 @@ const main = document.getElementById("main");
 let close = () => {};
 let shown = null;
 
-/** The view that an address means: its name, and what makes it. A meter's may say which time its charts show. */
+/** The view that an address means: its name, and what makes it. */
 function viewAt(hash) {
   if (state.session.login === "needed") return { name: "login", make: loginView(enter) };
-  const meter = /^#\/meter\/([^/]+)(?:\/(\d+)-(\d+))?$/.exec(hash);
-  if (meter) {
-    const span = meter[2] ? [Number(meter[2]), Number(meter[3])] : undefined;
-    return { name: "meters", make: (place) => meterView(place, decodeURIComponent(meter[1]), span) };
+  const { path, values } = readAddress(hash);
+  // Links of older versions: #/meter/ID/FROM-TO.
+  const [from, to] = /^\d+-\d+$/.test(path[2] ?? "") ? path[2].split("-") : [];
+  if (path[0] === "meter" && path[1]) {
+    return { name: "meters", make: (place) => meterView(place, path[1], from ? { from, to } : values) };
   }
-  if (hash === "#/recordings") return { name: "recordings", make: recordingsView };
-  if (hash === "#/host") return { name: "host", make: hostView };
+  if (path[0] === "recordings") return { name: "recordings", make: recordingsView };
+  if (path[0] === "host") return { name: "host", make: hostView };
   return { name: "meters", make: metersView };
 }
 

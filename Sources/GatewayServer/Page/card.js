@@ -23,8 +23,8 @@ export function makeCard(id, mover) {
   const buttons = linkButtons(() => state.meters.get(id));
   const rename = renameButton(id, title, () => state.meters.get(id));
   const element = el("article", { class: "card" },
-    el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge, mover),
-    who,
+    el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), mover),
+    el("div", { class: "second" }, who, badge),
     el("div", { class: "big" },
       el("p", {}, volts, el("span", { text: "V" })),
       el("p", {}, amperes, el("span", { text: "A" })),
@@ -42,7 +42,8 @@ export function makeCard(id, mover) {
     setText(badge, now.word);
     setAttribute(badge, "data-tone", now.tone);
     setAttribute(element, "data-tone", now.tone);
-    setText(loss, lossWords(now));
+    // That meterd is silent stands once, above all cards.
+    setText(loss, now.tone === "old" ? "" : lossWords(now));
     loss.hidden = loss.textContent === "";
     setText(lease, leaseWords(meter.lease, confirmed(meter), state.isLive));
     if (isSeen) curve.draw(scale);

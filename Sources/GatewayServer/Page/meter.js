@@ -21,25 +21,25 @@ const HINTS = {
   "record-gap": "such as 10m",
 };
 
-/** `shown`: the time that its charts show first, from and to in ms; without it they follow what comes. */
-export function meterView(place, id, shown) {
+/** `values`: what the address says of its chart. */
+export function meterView(place, id, values) {
   const title = el("h1");
   const badge = el("span", { class: "badge" });
   const lease = el("p", { class: "lease" });
   const loss = el("p", { class: "loss" });
   const error = el("p", { class: "error" });
   const buttons = linkButtons(() => state.meters.get(id));
-  const values = el("dl", { class: "values" });
+  const figures = el("dl", { class: "values" });
   const settings = el("div");
   const history = el("div");
   const about = el("div");
   const gone = el("p", { class: "panel", text: "Loading …" });
-  const chart = chartPanel(id, shown);
+  const chart = chartPanel(id, values);
   const recordings = recordingsPanel(id);
   const log = logPanel(id);
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
-      el("div", { class: "top" }, title, badge), lease, loss, error, values, buttons.element),
+      el("div", { class: "top" }, title, badge), lease, loss, error, figures, buttons.element),
     chart.element, recordings.element,
     section("Settings", settings), section("Who changed what", history), log.element,
     section("About", about));
@@ -51,10 +51,10 @@ export function meterView(place, id, shown) {
   function drawValues(meter) {
     const known = QUANTITIES.filter(([key]) => meter.reading && key in meter.reading);
     const keys = known.map(([key]) => key).join();
-    if (values.dataset.keys !== keys) {
-      values.dataset.keys = keys;
+    if (figures.dataset.keys !== keys) {
+      figures.dataset.keys = keys;
       cells.clear();
-      values.replaceChildren(...known.map(([key, word, unit]) => {
+      figures.replaceChildren(...known.map(([key, word, unit]) => {
         const cell = el("b");
         cells.set(key, cell);
         return el("div", {}, el("dt", { text: word }), el("dd", {}, cell, unit ? el("span", { text: unit }) : null));
@@ -136,7 +136,7 @@ export function meterView(place, id, shown) {
     if (change.refresh) loadSettings();
   });
   const ticking = setInterval(tick, 500);
-  if (shown) requestAnimationFrame(() => chart.element.scrollIntoView());
+  if (values.from) requestAnimationFrame(() => chart.element.scrollIntoView());
   return () => { isOver = true; end(); clearInterval(ticking); chart.close(); recordings.close(); log.close(); };
 }
 

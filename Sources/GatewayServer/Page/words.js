@@ -43,6 +43,14 @@ export function span(ms) {
   return `${Math.floor(hours / 24)} d`;
 }
 
+/** "0.4 s", "41.5 s", "3 min 20 s", "2 h 5 min". */
+export function duration(ms) {
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  return whole < 3600 && whole % 60 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : span(ms);
+}
+
 /** "1:54". */
 export function countdown(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -72,15 +80,15 @@ export function leaseWords(lease, passed, isHeard) {
   switch (lease.state) {
     case "none": return `Nobody holds it${line}`;
     case "requesting": return "Asking for the lease …";
-    case "held": return `This host holds it${left}${line}`;
-    case "jeopardy": return `This host holds it, and cannot renew${left}${line}`;
+    case "held": return `Held here${left}${line}`;
+    case "jeopardy": return `Held here, and cannot be renewed${left}${line}`;
     case "lost": return "The lease could not be renewed; the link is kept";
     case "unleased":
       if (lease.holder) return `Used without a lease; ${holder} has it`;
       return `Used without a lease: ${lease.read_only ? "this host may only look" : "no cloud is reached"}`;
-    case "elsewhere": return `${holder} holds it${left}${line}`;
-    case "waiting": return `${holder} holds it, this host waits${left}${line}`;
-    case "expired": return `${holder} held it and is not heard of any more`;
+    case "elsewhere": return `Held by ${holder}${left}${line}`;
+    case "waiting": return `Held by ${holder}, this host waits${left}${line}`;
+    case "expired": return `Was held by ${holder}, which is not heard of any more`;
     default: return lease.state;
   }
 }

@@ -15,7 +15,8 @@ export function writeAddress(path, values) {
   return `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
 }
 
-/** Changes the address without a step in the browser's history and without another view. */
+/** Changes what a view shows in its address, without a step in the browser's history. A view that was left changes nothing. */
 export function replaceAddress(path, values) {
+  if (String(readAddress(location.hash).path) !== String(path)) return;
   history.replaceState(null, "", writeAddress(path, values));
 }

@@ -9,6 +9,7 @@ enum WebPageFiles {
         ("/api.js", script, PackageResources.api_js),
         ("/card.js", script, PackageResources.card_js),
         ("/chart.js", script, PackageResources.chart_js),
+        ("/commands.js", script, PackageResources.commands_js),
         ("/dialog.js", script, PackageResources.dialog_js),
         ("/dom.js", script, PackageResources.dom_js),
         ("/draw.js", script, PackageResources.draw_js),
@@ -30,10 +31,14 @@ enum WebPageFiles {
         ("/rename.js", script, PackageResources.rename_js),
         ("/scale.js", script, PackageResources.scale_js),
         ("/series.js", script, PackageResources.series_js),
+        ("/settingkinds.js", script, PackageResources.settingkinds_js),
+        ("/settingrow.js", script, PackageResources.settingrow_js),
+        ("/settings.js", script, PackageResources.settings_js),
         ("/spark.js", script, PackageResources.spark_js),
         ("/storage.js", script, PackageResources.storage_js),
         ("/stretch.js", script, PackageResources.stretch_js),
         ("/surface.js", script, PackageResources.surface_js),
+        ("/unsaved.js", script, PackageResources.unsaved_js),
         ("/words.js", script, PackageResources.words_js),
     ]
 

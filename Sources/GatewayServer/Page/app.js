@@ -1,7 +1,9 @@
 // The frame of the page: which view is shown, the theme, the login, whether news come in.
 import { readAddress } from "/address.js";
 import { call } from "/api.js";
+import { compareView } from "/compare.js";
 import { say, setText, visible } from "/dom.js";
+import { efficiencyView } from "/efficiency.js";
 import { linkWords } from "/freshness.js";
 import { hostView } from "/host.js";
 import { listen, start, state, stop } from "/live.js";
@@ -10,10 +12,10 @@ import { meterView } from "/meter.js";
 import { metersView } from "/meters.js";
 import { recordingsView } from "/recordings.js";
 import { remember, remembered } from "/storage.js";
+import { mayLeave } from "/unsaved.js";
 
 const main = document.getElementById("main");
 let close = () => {};
-let shown = null;
 
 /** The view that an address means: its name, and what makes it. */
 function viewAt(hash) {
@@ -24,6 +26,8 @@ function viewAt(hash) {
   if (path[0] === "meter" && path[1]) {
     return { name: "meters", make: (place) => meterView(place, path[1], from ? { from, to } : values) };
   }
+  if (path[0] === "compare") return { name: "recordings", make: (place) => compareView(place, values) };
+  if (path[0] === "efficiency") return { name: "recordings", make: (place) => efficiencyView(place, values) };
   if (path[0] === "recordings") return { name: "recordings", make: recordingsView };
   if (path[0] === "host") return { name: "host", make: hostView };
   return { name: "meters", make: metersView };
@@ -43,14 +47,16 @@ function show(isMove) {
     if (link.dataset.view === view.name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  shown = location.hash;
   if (isMove) {
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
   }
 }
 
-addEventListener("hashchange", () => { if (location.hash !== shown) show(true); });
+addEventListener("hashchange", async (event) => {
+  if (await mayLeave()) show(true);
+  else history.replaceState(null, "", new URL(event.oldURL).hash || "#/");
+});
 
 // MARK: Theme
 

@@ -73,6 +73,7 @@ export function settingRow(id, key, changed) {
 
   async function send(value) {
     if (isBusy) return;
+    const sent = control.get();
     isBusy = true;
     save.disabled = true;
     problem.hidden = true;
@@ -86,7 +87,9 @@ export function settingRow(id, key, changed) {
       }
       await call("PATCH", meterPath(id, "/settings"), { settings: { [key]: value } });
       isBusy = false;
-      put(value);
+      stored = value;
+      // Somebody may type on while it is saved.
+      if (control.get() === sent) put(value);
       changed(kind.label);
     } catch (refusal) {
       setText(problem, refusal.words);

@@ -15,8 +15,23 @@ export function writeAddress(path, values) {
   return `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
 }
 
-/** Changes what a view shows in its address, without a step in the browser's history. A view that was left changes nothing. */
+/** Browsers refuse an address that changes more often for long. */
+const PACE_MS = 400;
+
+let wanted = null;
+let writing = null;
+
+/**
+ * Changes what a view shows in its address, a moment later and without a step in the browser's history. A view that was
+ * left changes nothing.
+ */
 export function replaceAddress(path, values) {
-  if (String(readAddress(location.hash).path) !== String(path)) return;
-  history.replaceState(null, "", writeAddress(path, values));
+  wanted = { path: String(path), text: writeAddress(path, values) };
+  writing ??= setTimeout(write, PACE_MS);
+}
+
+function write() {
+  writing = null;
+  if (String(readAddress(location.hash).path) !== wanted.path || location.hash === wanted.text) return;
+  history.replaceState(null, "", wanted.text);
 }

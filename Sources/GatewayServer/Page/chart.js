@@ -12,8 +12,8 @@ import { stretchPanel } from "/stretch.js";
 import { number } from "/words.js";
 
 const RANGES = [["5min", "5 min", 300], ["1h", "1 h", 3600], ["6h", "6 h", 21600], ["1d", "1 d", 86400], ["1w", "1 w", 604800], ["all", "All", null]];
-/** More than a screen is wide. The host thins the rest out and loses no peak. */
-const POINTS = 1500;
+/** So many points a pixel of width: the host thins the rest out and loses no peak. */
+const DENSITY = 1.2;
 const [SPAN_MIN, MARGIN] = [1000, 0.5];
 const FITS = [["data", "Fit to values"], ["zero", "From zero"], ["close", "Fit closely, noise too"]];
 
@@ -136,6 +136,8 @@ export function chartPanel(id, values) {
 
   // MARK: Readings
 
+  const points = () => Math.max(300, (plot.element.clientWidth || 1000) * DENSITY);
+
   async function load() {
     clearTimeout(reloading);
     const mine = ++request;
@@ -144,7 +146,7 @@ export function chartPanel(id, values) {
     loadedAt = performance.now();
     put();
     try {
-      const past = await loadSeries(id, Math.max(0, from - room), Math.min(hostNow() + 1000, to + room), Math.round(POINTS * (isFollowing ? 1 : 1 + 2 * MARGIN)), shown);
+      const past = await loadSeries(id, Math.max(0, from - room), Math.min(hostNow() + 1000, to + room), Math.round(points() * (isFollowing ? 1 : 1 + 2 * MARGIN)), shown);
       if (isOver || mine !== request) return;
       track = isFollowing ? joined(past, track) : past;
       setText(note, track.t.some((time) => time >= from && time <= to) ? "" : "No reading in this time.");

@@ -1,4 +1,4 @@
-// Draws a chart: axes, curves with their bands, gaps, a selected stretch, the crosshair.
+// Draws a chart: axes, curves with their bands, gaps, a selected stretch, and what follows the pointer.
 import { valueAxis } from "/scale.js";
 
 const AXIS_WIDTH = { wide: 52, narrow: 43 };
@@ -55,7 +55,6 @@ export function draw(surface, picture) {
     if (picture.select) drawBand(surface, plan, picture.select, picture.look);
     for (const gap of picture.gaps ?? []) drawGap(surface, plan, gap, picture.look);
     for (const curve of picture.curves) drawCurve(surface, curve, plan, picture);
-    if (picture.cursor !== null && picture.cursor !== undefined) drawCursor(surface, picture, plan);
   });
   drawLetters(surface, plan, picture);
   return plan;
@@ -165,10 +164,19 @@ function lastSeen({ t, mean }, { from, to }) {
   return -1;
 }
 
+/** What follows the pointer, on a surface of its own above the chart: the stretch being dragged, and the crosshair. */
+export function drawPointer(surface, picture, plan, { preview, cursor, marked }) {
+  const { box } = plan;
+  surface.clipped(box.x, box.y, box.width, box.height, () => {
+    if (preview) drawBand(surface, plan, preview, picture.look);
+    if (cursor !== null) drawCursor(surface, { ...picture, cursor, marked }, plan);
+  });
+}
+
 function drawCursor(surface, picture, plan) {
   const at = plan.x(picture.cursor);
   surface.lines([[at, plan.box.y, at, plan.box.y + plan.box.height]], { stroke: picture.look.soft });
-  for (const { curve, index } of picture.marked ?? []) {
+  for (const { curve, index } of picture.marked) {
     if (curve.mean[index] !== null) surface.dot(plan.x(curve.t[index]), plan.y(plan.axisOf(curve), curve.mean[index]), 3.5, curve.colour);
   }
 }

@@ -1,17 +1,21 @@
 // A chart on the page: it draws itself, has a crosshair with a read-out, and tells what somebody does with it.
 import { el, visible } from "/dom.js";
-import { draw } from "/draw.js";
+import { draw, drawPointer } from "/draw.js";
 import { attachGestures } from "/gestures.js";
 import { nearest } from "/series.js";
 import { CanvasSurface } from "/surface.js";
 
-const colourNames = ["ink", "soft", "grid", "panel", "select", "select-edge"];
+const NAMES = ["ink", "soft", "grid", "panel", "select", "select-edge"];
 
 /** The page's colours as they are now, for curves too. */
 export function look() {
   const style = getComputedStyle(document.documentElement);
-  const read = (name) => style.getPropertyValue(name).trim();
-  const [ink, soft, grid, panel, select, selectEdge] = colourNames.map((name) => read(`--${name}`));
+  const known = new Map();
+  const read = (name) => {
+    if (!known.has(name)) known.set(name, style.getPropertyValue(name).trim());
+    return known.get(name);
+  };
+  const [ink, soft, grid, panel, select, selectEdge] = NAMES.map((name) => read(`--${name}`));
   return { ink, soft, grid, panel, select, selectEdge, read };
 }
 
@@ -21,10 +25,12 @@ export function look() {
  */
 export function makePlot(options) {
   const canvas = el("canvas", { "aria-hidden": "true" });
+  // The pointer moves on a layer of its own, so that the curves are not drawn anew at each of its steps.
+  const layer = el("canvas", { "aria-hidden": "true" });
   const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   const heard = el("p", { class: "hear", role: "status" });
-  const element = el("div", { class: "plot", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": options.label }, canvas, tip, heard);
-  const picture = { curves: [], from: 0, to: 1, marks: () => [], room: () => 1, fit: "data", gaps: [], select: null, cursor: null };
+  const element = el("div", { class: "plot", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": options.label }, canvas, layer, tip, heard);
+  const picture = { curves: [], from: 0, to: 1, marks: () => [], room: () => 1, fit: "data", gaps: [], select: null };
   let plan = null;
   let isSelecting = false;
   let preview = null;
@@ -32,26 +38,37 @@ export function makePlot(options) {
   let frame = 0;
   let isOver = false;
 
+  /** The colours of the theme, read once. */
+  let colours = look();
+  let drawn = null;
+  let isStale = true;
+
   function render() {
     frame = 0;
     const [width, height] = [element.clientWidth, element.clientHeight];
     if (isOver || width === 0 || height === 0) return;
     const scale = Math.min(3, devicePixelRatio || 1);
-    if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
-      canvas.width = Math.round(width * scale);
-      canvas.height = Math.round(height * scale);
+    if (isStale || drawn?.width !== width || drawn?.height !== height) {
+      isStale = false;
+      drawn = fullPicture(width, height);
+      plan = draw(surfaceOf(canvas, width, height, scale), drawn);
     }
-    const full = fullPicture(width, height);
-    plan = draw(new CanvasSurface(canvas.getContext("2d"), width, height, scale), full);
-    drawTip(full);
+    const marked = cursor === null ? [] : pointsAt(drawn.curves, cursor);
+    drawPointer(surfaceOf(layer, width, height, scale), drawn, plan, { preview, cursor, marked });
+    drawTip(drawn, marked);
+  }
+
+  function surfaceOf(on, width, height, scale) {
+    if (on.width !== Math.round(width * scale) || on.height !== Math.round(height * scale)) {
+      on.width = Math.round(width * scale);
+      on.height = Math.round(height * scale);
+    }
+    return new CanvasSurface(on.getContext("2d"), width, height, scale);
   }
 
   function fullPicture(width, height) {
-    const colours = look();
     const curves = picture.curves.map((curve) => ({ ...curve, colour: colours.read(curve.colour) }));
-    const full = { ...picture, curves, width, height, look: colours, select: preview ?? picture.select, cursor };
-    full.marked = cursor === null ? [] : pointsAt(curves, cursor);
-    return full;
+    return { ...picture, curves, width, height, look: colours };
   }
 
   function pointsAt(curves, x) {
@@ -60,10 +77,10 @@ export function makePlot(options) {
       .filter(({ curve, index }) => index >= 0 && curve.mean[index] !== null && Math.abs(curve.t[index] - x) < Math.max(curve.gap / 2, reach / 8));
   }
 
-  function drawTip(full) {
+  function drawTip(full, marked) {
     tip.hidden = cursor === null;
     if (cursor === null) return;
-    const { title, lines, note } = options.words(cursor, full.marked, full.width < 560);
+    const { title, lines, note } = options.words(cursor, marked, full.width < 560);
     tip.replaceChildren(el("b", { text: title }), ...lines.map(({ text, colour }) => {
       const line = el("span", { text });
       line.style.setProperty("--key", colour);
@@ -114,21 +131,31 @@ export function makePlot(options) {
 
   function schedule() { if (!frame && !isOver) frame = requestAnimationFrame(render); }
 
+  function recolour() {
+    colours = look();
+    isStale = true;
+    schedule();
+  }
+
   const sized = new ResizeObserver(schedule);
   sized.observe(element);
-  document.addEventListener("theme-changed", schedule);
+  document.addEventListener("theme-changed", recolour);
 
   return {
     element, zoom: gestures.zoom, pan: gestures.pan,
-    set(parts) { Object.assign(picture, parts); schedule(); },
+    set(parts) {
+      Object.assign(picture, parts);
+      isStale = true;
+      schedule();
+    },
     setSelecting(value) { isSelecting = value; },
     /** The same picture at another size, to be saved. */
-    picture: (width, height) => ({ ...fullPicture(width, height), cursor: null, marked: [] }),
+    picture: fullPicture,
     close() {
       isOver = true;
       cancelAnimationFrame(frame);
       sized.disconnect();
-      document.removeEventListener("theme-changed", schedule);
+      document.removeEventListener("theme-changed", recolour);
     },
   };
 }

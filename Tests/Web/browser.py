@@ -150,18 +150,8 @@ class Browser:
             if entry["level"] in ("SEVERE", "WARNING"):
                 self.errors.append(entry["message"])
 
-    def picture(self, path, whole=False):
-        if whole:
-            height = min(4000, self.js("return document.documentElement.scrollHeight"))
-            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                "width": self.size[0], "height": height, "deviceScaleFactor": 2 if self.size == PHONE else 1,
-                "mobile": self.size == PHONE})
-            time.sleep(0.7)
+    def picture(self, path):
         self.driver.save_screenshot(path)
-        if whole:
-            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                "width": self.size[0], "height": self.size[1], "deviceScaleFactor": 2 if self.size == PHONE else 1,
-                "mobile": self.size == PHONE})
 
     def quit(self):
         self.driver.quit()

@@ -3,6 +3,9 @@
 usage: Tests/Web/run [--bin FOLDER] [--pictures FOLDER] [CASE…]
 """
 
+import json
+import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -130,11 +133,23 @@ def run_case(case, daemon, browser, axe, pictures):
 
 
 def take_pictures(daemon, browser, folder):
+    """A screen of every view. Small where pngquant is installed."""
     kind = "phone" if browser.size == PHONE else "desktop"
-    for view, path in (("meters", "/"), ("meter", PATH), ("recordings", "/#/recordings"), ("host", "/#/host")):
+    now = int(time.time() * 1000)
+    some = [one["id"] for one in json.loads(daemon.fetch("/v1/recordings"))["recordings"] if one["mine"] and one["readings"] > 1][:3]
+    for view, path in (
+            ("meters", "/"), ("meter", f"{PATH}?select={now - 170_000}-{now - 60_000}"), ("settings", PATH), ("recordings", "/#/recordings"),
+            ("compare", f"/#/compare?recordings={','.join(some)}"), ("efficiency", "/#/efficiency"), ("host", "/#/host")):
+        browser.open("about:blank")
         browser.open(daemon.url + path)
         time.sleep(3)
-        browser.picture(f"{folder}/{view}-{kind}-{browser.theme}.png", whole=view != "meters")
+        if view in ("meter", "settings"):
+            browser.js("document.querySelector(arguments[0]).scrollIntoView()", ".chart" if view == "meter" else ".commands")
+            time.sleep(1)
+        file = f"{folder}/{view}-{kind}-{browser.theme}.png"
+        browser.picture(file)
+        if shutil.which("pngquant"):
+            subprocess.run(["pngquant", "--force", "--skip-if-larger", "--output", file, "64", file], check=False)
 
 
 def main():

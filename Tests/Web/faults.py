@@ -114,6 +114,14 @@ def login(daemon, browser, _):
         daemon.url = daemon.json("web", "url")["urls"][0].rstrip("/")
 
 
-CASES = [meterd_is_lost, meter_falls_silent, lost_and_found, login]
+def pages_left_behind_hold_nothing(daemon, browser, _):
+    """A browser opens six connections to a host: pages that were left, and are kept for going back, hold none of them."""
+    for _ in range(8):
+        browser.open("about:blank")
+        browser.open(daemon.url + "/#/efficiency")
+    wait("the last one is answered", lambda: "Wh came out" in browser.text("section[aria-label=Efficiency] p"))
+
+
+CASES = [pages_left_behind_hold_nothing, meterd_is_lost, meter_falls_silent, lost_and_found, login]
 ONCE = set(CASES)
 EXPECTED = {meterd_is_lost: ("net::ERR_", "Failed to load"), lost_and_found: ("net::ERR_", "status of 401"), login: ("status of 401", "net::ERR_")}

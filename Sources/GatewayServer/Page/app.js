@@ -122,7 +122,7 @@ listen((change) => {
   if (change.link) {
     const link = document.getElementById("link");
     setText(link, linkWords());
-    link.className = state.isLive ? "link good" : state.heardAt === null ? "link" : "link bad";
+    link.className = state.isLive ? "link good" : link.textContent.startsWith("Connecting") ? "link" : "link bad";
     // Styles everything that may be old.
     document.body.classList.toggle("unheard", !state.isLive && state.heardAt !== null);
   }

@@ -8,7 +8,7 @@ import { curveOf, roomFor, USUAL } from "/quantities.js";
 import { titleOf } from "/recordingitem.js";
 import { elapsed, elapsedMarks, numberMarks } from "/scale.js";
 import { loadRecordingSeries } from "/series.js";
-import { moment, nameOf, number, span } from "/words.js";
+import { duration, moment, nameOf, number } from "/words.js";
 
 // Colour and dashes together, so that six are told apart without colours too.
 const STROKES = [
@@ -98,7 +98,7 @@ export function compareView(place, values) {
     differences.replaceChildren(table("Differences", ["Recording", "Duration", "Charge", "Energy", "Mean V", "Mean A", "Mean W", "Peak W"],
       runs.map(({ recording: one }, index) => [
         `${index + 1} ${titleOf(one)}, ${nameOf(state.meters.get(one.meter) ?? { id: one.meter })}, ${moment(one.started)}`,
-        withDifference(one.duration_ms, index && first.duration_ms, span),
+        withDifference(one.duration_ms, index && first.duration_ms, duration),
         ...[["charge_mAh", 0, "mAh"], ["energy_Wh", 3, "Wh"]].map(([key, digits, unit]) =>
           withDifference(one[key], index && first[key], (value) => `${number(value, digits)} ${unit}`)),
         ...[["voltage_V", "mean"], ["current_A", "mean"], ["power_W", "mean"], ["power_W", "max"]].map(([key, part]) =>

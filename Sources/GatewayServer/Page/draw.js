@@ -150,8 +150,8 @@ function drawLetters(surface, plan, picture) {
     const at = Math.min(plan.x(curve.t[index]), plan.box.x + plan.box.width) - 4;
     let y = Math.max(plan.box.y + 10, plan.y(plan.axisOf(curve), curve.mean[index]) - 6);
     const step = y > plan.box.y + plan.box.height / 2 ? -14 : 14;
-    while (taken.some((other) => Math.abs(other - y) < 13)) y += step;
-    taken.push(y);
+    while (taken.some(([x, other]) => Math.abs(x - at) < 24 && Math.abs(other - y) < 13)) y += step;
+    taken.push([at, y]);
     surface.text(at, y, curve.letter, { fill: curve.colour, anchor: "end", size: 12, weight: 700, halo: picture.look.panel });
   }
 }

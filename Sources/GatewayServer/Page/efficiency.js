@@ -54,6 +54,7 @@ export function efficiencyView(place, values) {
       result = null;
       return put();
     }
+    if (!result) setText(note, "Loading …");
     try {
       const [end, length] = [hostNow(), range[2] * 1000];
       const [a, b] = await Promise.all([input, output].map((id) => loadSeries(id, end - length, end, POINTS, [KEY])));

@@ -14,6 +14,8 @@ export const state = {
   /** When it was heard last: by the page's own clock, and as a time of day. Null before the first time. */
   heardAt: null,
   heardTime: null,
+  /** When the page began to listen. */
+  startedAt: 0,
   /** The host's calendar less this browser's, ms. */
   clockOffset: 0,
 };
@@ -21,9 +23,13 @@ export const state = {
 // The stream says nothing while nothing changes, so silence alone proves nothing. After QUIET_MS of it the page asks, and
 // without an answer within ANSWER_MS meterd counts as lost: together less than 3 s.
 const [QUIET_MS, ANSWER_MS] = [1000, 1500];
+/** Whoever begins to listen and hears nothing for so long is told. */
+export const SLOW_MS = 3000;
 /** A stream that is silent for longer is opened again, even if meterd answers: its connection may be dead. */
 const STREAM_SILENCE_MS = 20000;
 const TICK_MS = 250;
+/** For how long a hidden page goes on listening. */
+const HIDDEN_MS = 20000;
 
 const listeners = new Set();
 
@@ -48,20 +54,46 @@ let source = null;
 let retryAt = 0;
 let eventAt = 0;
 let isAsking = false;
+let isWanted = false;
+let isSlowTold = false;
 let ticking;
 
 export function start() {
   stop();
+  isWanted = true;
+  state.startedAt = performance.now();
+  isSlowTold = false;
   open();
   ticking = setInterval(tick, TICK_MS);
 }
 
 export function stop() {
+  isWanted = false;
   clearInterval(ticking);
   source?.close();
   source = null;
   setLive(false);
 }
+
+// A browser opens six connections to a host at most, and a page that nobody sees would hold one of them: other tabs, and
+// pages that the browser keeps for its back button.
+function pause() {
+  const wasWanted = isWanted;
+  stop();
+  isWanted = wasWanted;
+  state.heardTime = null;
+}
+
+function goOn() { if (isWanted && source === null) start(); }
+
+let hiding;
+addEventListener("pagehide", pause);
+addEventListener("pageshow", goOn);
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(hiding);
+  if (document.hidden) hiding = setTimeout(pause, HIDDEN_MS);
+  else goOn();
+});
 
 function open() {
   source?.close();
@@ -86,6 +118,10 @@ function tick() {
   const quiet = state.heardAt === null ? Infinity : now - state.heardAt;
   if (quiet > QUIET_MS + ANSWER_MS + TICK_MS) setLive(false);
   if (quiet > QUIET_MS && !isAsking && state.isLive) ask();
+  if (!state.isLive && state.heardTime === null && !isSlowTold && now - state.startedAt > SLOW_MS) {
+    isSlowTold = true;
+    tell({ link: true });
+  }
 }
 
 /** Whether meterd answers anything at all. */

@@ -7,7 +7,7 @@ import { state } from "/live.js";
 import { fileName } from "/exporting.js";
 import { saveCSV, saveChart } from "/recordingfiles.js";
 import { deletions } from "/undo.js";
-import { moment, nameOf, number, span } from "/words.js";
+import { duration, moment, nameOf, number, span } from "/words.js";
 
 const MARKS = {
   "host-restarted": "meterd was down in between", "counter-reset": "the meter’s counter began anew",
@@ -78,7 +78,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
     setText(who, [isOfOne ? null : meter ? nameOf(meter) : one.meter, moment(one.started), one.mine ? "this host" : one.host ?? "another host"].filter(Boolean).join(" · "));
     setText(charge, one.charge_mAh === null ? "– mAh" : `${number(one.charge_mAh, 0)} mAh`);
     setText(energy, one.energy_Wh === null ? "– Wh" : `${number(one.energy_Wh, 3)} Wh`);
-    setText(length, one.state === "running" && !one.mine ? "–" : span(one.duration_ms));
+    setText(length, one.state === "running" && !one.mine ? "–" : duration(one.duration_ms));
     setText(remark, remarks(one));
     setText(note, one.note ?? "");
     note.hidden = !one.note;

@@ -55,10 +55,11 @@ export function stretchPanel(id, acts) {
       `${number(energy, 4)} Wh`, `${charge === null || charge === undefined ? "–" : number(charge * 1000, 1)} mAh`, `${answer.readings} readings`,
     ].join(" · ");
     const rows = CURVES.map((curve) => ({ curve, values: quantity(answer, curve.key) })).filter(({ values }) => values);
-    figures.replaceChildren(table("Selected stretch", ["", ...COLUMNS.map(([, word]) => word)],
-      rows.map(({ curve, values }) => [curve.word, ...COLUMNS.map(([key]) =>
-        values[key] === null || values[key] === undefined ? "–" : `${number(values[key], curve.digits)} ${curve.unit}`)]),
-      "No reading in this stretch."));
+    // Quantities side by side: four fit on a phone.
+    figures.replaceChildren(rows.length === 0 ? el("p", { class: "empty", text: "No reading in this stretch." })
+      : table("Selected stretch", ["", ...rows.map(({ curve }) => curve.word)],
+        COLUMNS.map(([key, word]) => [word, ...rows.map(({ curve, values }) =>
+          values[key] === null || values[key] === undefined ? "–" : `${number(values[key], curve.digits)} ${curve.unit}`)])));
   }
 
   async function keep() {

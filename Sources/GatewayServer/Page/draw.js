@@ -1,7 +1,7 @@
 // Draws a chart: axes, curves with their bands, gaps, a selected stretch, and what follows the pointer.
 import { valueAxis } from "/scale.js";
 
-const AXIS_WIDTH = { wide: 52, narrow: 43 };
+const AXIS_WIDTH = { wide: 52, narrow: 46 };
 
 /**
  * Where everything lies in a picture.

@@ -128,7 +128,7 @@ def stretch_is_told(daemon, browser, _):
     browser.click(".tools button", "Select")
     browser.drag(PLOT, 0.5, 0.97)
     wait("its figures are told", lambda: " Wh" in browser.text(".stretch") and " mAh" in browser.text(".stretch")
-         and "Median" in browser.text(".stretch") and "Voltage" in browser.text(".stretch tbody"))
+         and "Median" in browser.text(".stretch") and "Voltage" in browser.text(".stretch thead"))
     browser.key("Escape")
     wait("it is cleared", lambda: "select=" not in address(browser) and browser.js("return document.querySelector('.stretch').hidden"))
     browser.key("ArrowLeft")

@@ -46,6 +46,8 @@ def meterd_is_lost(daemon, browser, _):
         other.kill()
         must_look_old(browser, "SIGKILL")
     finally:
+        # The page would go on looking for it.
+        browser.open("about:blank")
         other.kill()
         other.end()
 

@@ -39,11 +39,16 @@ export function chartPanel(id, values) {
   const note = el("p", { class: "hint", role: "status" });
   const keys = el("div", { class: "keys", role: "group", "aria-label": "Curves" });
   const ranges = RANGES.map((one) => el("button", { type: "button", text: one[1], "aria-pressed": "false", onclick: () => follow(one) }));
-  const selecting = el("button", { type: "button", text: "Select", "aria-pressed": "false", title: "Drag selects a stretch; so does Shift and drag, or Shift and the arrow keys", onclick: toggleSelecting });
-  const axes = el("select", { "aria-label": "Axes", onchange: () => { fit = axes.value; put(); } }, FITS.map(([value, text]) => el("option", { value, text })));
+  const selecting = el("button", {
+    type: "button", text: "Select", "aria-pressed": "false", onclick: toggleSelecting,
+    title: "Drag selects a stretch; so does Shift and drag, or Shift and the arrow keys",
+  });
+  const axes = el("select", { "aria-label": "Axes", onchange: () => { fit = axes.value; put(); } },
+    FITS.map(([value, text]) => el("option", { value, text })));
   axes.value = fit;
   const plot = makePlot({
-    label: "Chart. Arrow keys move along it, with Shift they select; plus and minus zoom, Page Up and Down move in time, Home goes back to the whole.",
+    label: "Chart. Arrow keys move along it, with Shift they select; plus and minus zoom, Page Up and Down move in time, "
+      + "Home goes back to the whole.",
     words, show: move, home, select,
   });
   const tool = (text, label, act) => el("button", { type: "button", text, "aria-label": label, title: label, onclick: act });
@@ -146,7 +151,8 @@ export function chartPanel(id, values) {
     loadedAt = performance.now();
     put();
     try {
-      const past = await loadSeries(id, Math.max(0, from - room), Math.min(hostNow() + 1000, to + room), Math.round(points() * (isFollowing ? 1 : 1 + 2 * MARGIN)), shown);
+      const count = Math.round(points() * (isFollowing ? 1 : 1 + 2 * MARGIN));
+      const past = await loadSeries(id, Math.max(0, from - room), Math.min(hostNow() + 1000, to + room), count, shown);
       if (isOver || mine !== request) return;
       track = isFollowing ? joined(past, track) : past;
       setText(note, track.t.some((time) => time >= from && time <= to) ? "" : "No reading in this time.");

@@ -27,7 +27,8 @@ function layOut(picture) {
     const place = outward[sides[index]];
     outward[sides[index]] += axisWidth;
     const isShared = curves.some((curve) => curve.colour !== curves[0].colour);
-    return { unit, colour: isShared ? picture.look.soft : curves[0].colour, side: sides[index], place, ...valueAxis(low, high, count, picture.room(unit, Math.max(Math.abs(low), Math.abs(high)))) };
+    const scale = valueAxis(low, high, count, picture.room(unit, Math.max(Math.abs(low), Math.abs(high))));
+    return { unit, colour: isShared ? picture.look.soft : curves[0].colour, side: sides[index], place, ...scale };
   });
   const x = (value) => box.x + (value - picture.from) / (picture.to - picture.from) * box.width;
   const y = (axis, value) => box.y + box.height - (value - axis.low) / (axis.high - axis.low) * box.height;

@@ -27,7 +27,9 @@ export function efficiencyView(place, values) {
   const choice = (id, change) => el("select", { id, onchange: change });
   const from = choice("efficiency-in", () => { input = from.value; load(); });
   const to = choice("efficiency-out", () => { output = to.value; load(); });
-  const ranges = RANGES.map((one) => el("button", { type: "button", text: one[1], "aria-pressed": "false", onclick: () => { range = one; view = null; load(); } }));
+  const ranges = RANGES.map((one) => el("button", {
+    type: "button", text: one[1], "aria-pressed": "false", onclick: () => { range = one; view = null; load(); },
+  }));
   const plot = makePlot({
     label: "Power in and out, and efficiency. Arrow keys move along, plus and minus zoom, Home shows the whole.",
     words, show(a, b) { if (b > a) { view = [a, b]; put(); } }, home() { view = null; load(); },

@@ -49,7 +49,10 @@ export function exportBar(id, span, plot, what) {
     });
     return one;
   };
-  const picture = (kind) => el("button", { type: "button", text: kind.toUpperCase(), title: "The chart as a picture", onclick: () => savePicture(plot().picture(...PICTURE), title(), kind) });
+  const picture = (kind) => el("button", {
+    type: "button", text: kind.toUpperCase(), title: "The chart as a picture",
+    onclick: () => savePicture(plot().picture(...PICTURE), title(), kind),
+  });
   return el("div", { class: "export", role: "group", "aria-label": "Export" },
     el("span", { class: "hint", text: "Export" }), pace, link("csv"), link("json"), picture("svg"), picture("png"));
 }

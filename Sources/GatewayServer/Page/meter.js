@@ -80,7 +80,8 @@ export function meterView(place, id, values) {
     setAttribute(badge, "data-tone", now.tone);
     setAttribute(content, "data-tone", now.tone);
     setText(loss, lossWords(now));
-    setText(who, [meter.model === nameOf(meter) ? null : meter.model, leaseWords(meter.lease, confirmed(meter), state.isLive)].filter(Boolean).join(" · "));
+    const lease = leaseWords(meter.lease, confirmed(meter), state.isLive);
+    setText(who, [meter.model === nameOf(meter) ? null : meter.model, lease].filter(Boolean).join(" · "));
   }
 
   function update() {

@@ -76,6 +76,7 @@ function emptyPage() {
     el("ol", {},
       el("li", { text: "A meter with a USB port of its own: plug it into this host." }),
       el("li", { text: "A Bluetooth meter: switch it on within a few metres, and close the phone’s app, which keeps others out." }),
-      el("li", {}, "Nothing comes? ", el("code", { text: "meterctl scan" }), " lists what is heard, and ", el("code", { text: "meterctl doctor" }), " says what is missing."),
+      el("li", {}, "Nothing comes? ", el("code", { text: "meterctl scan" }), " lists what is heard, and ",
+        el("code", { text: "meterctl doctor" }), " says what is missing."),
       el("li", {}, "No meter at hand? ", el("code", { text: "meterd --demo" }), " plays four.")));
 }

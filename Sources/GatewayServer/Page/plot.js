@@ -29,7 +29,9 @@ export function makePlot(options) {
   const layer = el("canvas", { "aria-hidden": "true" });
   const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   const heard = el("p", { class: "hear", role: "status" });
-  const element = el("div", { class: "plot", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": options.label }, canvas, layer, tip, heard);
+  const element = el("div", {
+    class: "plot", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": options.label,
+  }, canvas, layer, tip, heard);
   const picture = { curves: [], from: 0, to: 1, marks: () => [], room: () => 1, fit: "data", gaps: [], select: null };
   let plan = null;
   let isSelecting = false;

@@ -75,7 +75,8 @@ export function recordingItem({ isOfOne, reload, pick }) {
     const name = titleOf(one);
     const meter = state.meters.get(one.meter);
     setText(title, name);
-    setText(who, [isOfOne ? null : meter ? nameOf(meter) : one.meter, moment(one.started), one.mine ? "this host" : one.host ?? "another host"].filter(Boolean).join(" · "));
+    const place = one.mine ? "this host" : one.host ?? "another host";
+    setText(who, [isOfOne ? null : meter ? nameOf(meter) : one.meter, moment(one.started), place].filter(Boolean).join(" · "));
     setText(charge, one.charge_mAh === null ? "– mAh" : `${number(one.charge_mAh, 0)} mAh`);
     setText(energy, one.energy_Wh === null ? "– Wh" : `${number(one.energy_Wh, 3)} Wh`);
     setText(length, one.state === "running" && !one.mine ? "–" : duration(one.duration_ms));

@@ -28,7 +28,8 @@ export function recordingsPanel(id) {
   const form = el("form", { class: "record", hidden: true, onsubmit: begin }, label, name, start, stop);
   const compare = el("a", { class: "button", hidden: true, text: "Compare" });
   const element = el("section", { class: "panel recordings", "aria-label": "Recordings" },
-    el("div", { class: "tools" }, el("h2", { text: "Recordings" }), el("span", { class: "grow" }), compare, id ? null : el("a", { class: "button", href: "#/efficiency", text: "Efficiency of two meters" })),
+    el("div", { class: "tools" }, el("h2", { text: "Recordings" }), el("span", { class: "grow" }), compare,
+      id ? null : el("a", { class: "button", href: "#/efficiency", text: "Efficiency of two meters" })),
     id ? form : null, list, nothing, older);
   const picked = new Set();
   const items = new Map();

@@ -15,7 +15,10 @@ export function settingRow(id, key, changed) {
   const overtaken = el("div", { class: "overtaken", role: "alert", hidden: true });
   const save = el("button", { type: "submit", class: "main", text: "Save", hidden: true, "aria-label": `Save ${kind.label}` });
   const undo = el("button", { type: "button", text: "Undo", hidden: true, "aria-label": `Undo ${kind.label}`, onclick: () => { put(stored); } });
-  const reset = el("button", { type: "button", class: "quiet", text: "Default", hidden: true, "aria-label": `${kind.label}: back to the default`, onclick: () => send(null) });
+  const reset = el("button", {
+    type: "button", class: "quiet", text: "Default", hidden: true, "aria-label": `${kind.label}: back to the default`,
+    onclick: () => send(null),
+  });
   const element = el("form", { class: "setting", "data-key": key, onsubmit: (event) => { event.preventDefault(); send(wanted()); } },
     kind.kind === "choice" ? el("span", { id: `${field}-label`, text: kind.label }) : el("label", { for: field, text: kind.label }),
     el("div", { class: "control" }, control.element, el("span", { class: "buttons" }, save, undo, reset)),
@@ -132,7 +135,8 @@ function makeSlider(kind, id, changed) {
 
 function makeChoice(kind, id, changed) {
   const inputs = kind.options.map(([value, text]) => ({ value, text, input: el("input", { type: "radio", name: id, value, onchange: changed }) }));
-  const element = el("span", { class: "control", role: "radiogroup", "aria-labelledby": `${id}-label` }, inputs.map(({ input, text }) => el("label", {}, input, text)));
+  const element = el("span", { class: "control", role: "radiogroup", "aria-labelledby": `${id}-label` },
+    inputs.map(({ input, text }) => el("label", {}, input, text)));
   return {
     element,
     get: () => inputs.find(({ input }) => input.checked)?.value ?? "",

@@ -18,7 +18,8 @@ export function stretchPanel(id, acts) {
   const element = el("div", { class: "stretch", hidden: true, role: "region", "aria-label": "Selected stretch" },
     el("div", { class: "head" }, title, sums), figures,
     el("div", { class: "buttons" }, save,
-      el("button", { type: "button", text: "Zoom to it", onclick: acts.zoom }), el("button", { type: "button", text: "Clear selection", onclick: acts.clear })));
+      el("button", { type: "button", text: "Zoom to it", onclick: acts.zoom }),
+      el("button", { type: "button", text: "Clear selection", onclick: acts.clear })));
   let shown = null;
   let waiting;
   let request = 0;

@@ -106,7 +106,8 @@ export class VectorSurface {
   dot(x, y, radius, fill) { this.parts.push(`<circle cx="${short(x)}" cy="${short(y)}" r="${radius}" fill="${fill}"/>`); }
 
   text(x, y, text, { fill, anchor = "start", size = 12, weight = 400 }) {
-    this.parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${fill}" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}">${escaped(text)}</text>`);
+    this.parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${fill}" text-anchor="${anchor}" font-size="${size}" `
+      + `font-weight="${weight}">${escaped(text)}</text>`);
   }
 
   clipped(x, y, width, height, draw) {

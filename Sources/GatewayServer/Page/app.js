@@ -1,27 +1,35 @@
 // The frame of the page: which view is shown, the theme, the login, whether news come in.
+import { readAddress } from "/address.js";
 import { call } from "/api.js";
+import { compareView } from "/compare.js";
 import { say, setText, visible } from "/dom.js";
+import { efficiencyView } from "/efficiency.js";
+import { linkWords } from "/freshness.js";
 import { hostView } from "/host.js";
 import { listen, start, state, stop } from "/live.js";
 import { loginView } from "/login.js";
 import { meterView } from "/meter.js";
 import { metersView } from "/meters.js";
 import { recordingsView } from "/recordings.js";
+import { remember, remembered } from "/storage.js";
+import { mayLeave } from "/unsaved.js";
 
 const main = document.getElementById("main");
 let close = () => {};
-let shown = null;
 
-/** The view that an address means: its name, and what makes it. A meter's may say which time its charts show. */
+/** The view that an address means: its name, and what makes it. */
 function viewAt(hash) {
   if (state.session.login === "needed") return { name: "login", make: loginView(enter) };
-  const meter = /^#\/meter\/([^/]+)(?:\/(\d+)-(\d+))?$/.exec(hash);
-  if (meter) {
-    const span = meter[2] ? [Number(meter[2]), Number(meter[3])] : undefined;
-    return { name: "meters", make: (place) => meterView(place, decodeURIComponent(meter[1]), span) };
+  const { path, values } = readAddress(hash);
+  // Links of older versions: #/meter/ID/FROM-TO.
+  const [from, to] = /^\d+-\d+$/.test(path[2] ?? "") ? path[2].split("-") : [];
+  if (path[0] === "meter" && path[1]) {
+    return { name: "meters", make: (place) => meterView(place, path[1], from ? { from, to } : values) };
   }
-  if (hash === "#/recordings") return { name: "recordings", make: recordingsView };
-  if (hash === "#/host") return { name: "host", make: hostView };
+  if (path[0] === "compare") return { name: "recordings", make: (place) => compareView(place, values) };
+  if (path[0] === "efficiency") return { name: "recordings", make: (place) => efficiencyView(place, values) };
+  if (path[0] === "recordings") return { name: "recordings", make: recordingsView };
+  if (path[0] === "host") return { name: "host", make: hostView };
   return { name: "meters", make: metersView };
 }
 
@@ -39,26 +47,20 @@ function show(isMove) {
     if (link.dataset.view === view.name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  shown = location.hash;
   if (isMove) {
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
   }
 }
 
-addEventListener("hashchange", () => { if (location.hash !== shown) show(true); });
+addEventListener("hashchange", async (event) => {
+  if (await mayLeave()) show(true);
+  else history.replaceState(null, "", new URL(event.oldURL).hash || "#/");
+});
 
 // MARK: Theme
 
 const THEMES = ["system", "light", "dark"];
-
-function remembered(key) {
-  try { return localStorage.getItem(key); } catch { return null; }
-}
-
-function remember(key, value) {
-  try { localStorage.setItem(key, value); } catch { /* Without storage it lasts until the page is left. */ }
-}
 
 let theme = THEMES.includes(remembered("theme")) ? remembered("theme") : "system";
 
@@ -119,8 +121,10 @@ document.addEventListener("stream-refused", async () => {
 listen((change) => {
   if (change.link) {
     const link = document.getElementById("link");
-    setText(link, state.isLive ? "Live" : "Connection lost, trying again …");
-    link.className = state.isLive ? "link good" : "link bad";
+    setText(link, linkWords());
+    link.className = state.isLive ? "link good" : link.textContent.startsWith("Connecting") ? "link" : "link bad";
+    // Styles everything that may be old.
+    document.body.classList.toggle("unheard", !state.isLive && state.heardAt !== null);
   }
   if (change.cloud) {
     const name = state.cloud?.host_name ?? "Meters";

@@ -1,227 +1,237 @@
-// The curves of one meter: four charts that zoom and pan together (dygraphs, from Debian's libjs-dygraphs).
-import { call, meterPath } from "/api.js";
+// The chart of one meter: what it shows, from when to when, and what somebody selects on it.
+import { replaceAddress } from "/address.js";
 import { el, setText } from "/dom.js";
-import { state } from "/live.js";
+import { exportBar } from "/exporting.js";
+import { gapReasons } from "/gapwords.js";
+import { hostNow, state } from "/live.js";
+import { makePlot } from "/plot.js";
+import { CURVES, curveOf, roomFor, USUAL } from "/quantities.js";
+import { timeMarks } from "/scale.js";
+import { append, dropBefore, emptyTrack, gapsOf, joined, loadSeries } from "/series.js";
+import { stretchPanel } from "/stretch.js";
 import { number } from "/words.js";
 
-const CURVES = [
-  ["voltage_V", "Voltage", "V", 3],
-  ["current_A", "Current", "A", 3],
-  ["power_W", "Power", "W", 3],
-  ["energy_Wh", "Energy", "Wh", 3],
-];
-const SPANS = [
-  ["5 min", 300], ["1 h", 3600], ["6 h", 6 * 3600], ["1 day", 86400], ["1 week", 7 * 86400],
-  ["1 month", 30 * 86400], ["6 months", 182 * 86400],
-];
-/** No value: the line has a gap. */
-const NOTHING = [null, null, null];
-/** Points of a chart at most: more than a screen is wide. The host thins the rest out, and loses no peak. */
-const POINTS = 1000;
+const RANGES = [["5min", "5 min", 300], ["1h", "1 h", 3600], ["6h", "6 h", 21600], ["1d", "1 d", 86400], ["1w", "1 w", 604800], ["all", "All", null]];
+/** So many points a pixel of width: the host thins the rest out and loses no peak. */
+const DENSITY = 1.2;
+const [SPAN_MIN, MARGIN] = [1000, 0.5];
+const FITS = [["data", "Fit to values"], ["zero", "From zero"], ["close", "Fit closely, noise too"]];
 
-let library;
-
-/** The chart library, loaded when a chart is first wanted. */
-function loadLibrary() {
-  library ??= new Promise((resolve, reject) => {
-    document.head.append(el("link", { rel: "stylesheet", href: "/lib/dygraph.css" }));
-    document.head.append(el("script", {
-      src: "/lib/dygraph.js", onload: () => resolve(withoutLegend(window.Dygraph)),
-      onerror: () => reject(new Error("The charts need the package libjs-dygraphs on the host: apt-get install libjs-dygraphs")),
-    }));
-  });
-  return library;
-}
-
-/** Its legend sets styles in a way that the page's security policy does not allow; this page has its own. */
-function withoutLegend(Dygraph) {
-  Dygraph.PLUGINS = Dygraph.PLUGINS.filter((plugin) => plugin !== Dygraph.Plugins.Legend);
-  return Dygraph;
-}
-
-/** A value beside the axis, with as many digits as tell it from its neighbours. */
-function axisLabel(value, range) {
-  const digits = Math.max(0, Math.min(6, 1 - Math.floor(Math.log10(Math.max(range, 1e-6)))));
-  return String(Number(value.toFixed(digits)));
-}
-
-const bar = (value) => Number.isFinite(value) ? [value, value, value] : NOTHING;
-
-/** A value, with the least and the greatest where it stands for many. */
-const words = ([low, mean, high], unit, digits) => low === high
-  ? `${number(mean, digits)} ${unit}` : `${number(mean, digits)} ${unit} (${number(low, digits)} to ${number(high, digits)})`;
-
-/** The curves of a meter. `span`: what they show first, from and to in ms; without it they follow what comes. */
-export function chartPanel(id, span) {
-  const cursor = el("p", { class: "cursor" });
-  const note = el("p", { class: "hint", role: "status" });
-  const boxes = CURVES.map(([key, word, unit]) => el("div", { class: "plot", "data-curve": key },
-    el("h3", { text: `${word} in ${unit}` }), el("div", { class: "canvas", role: "img", "aria-label": `${word} over time` })));
-  const spans = SPANS.map(([word, seconds]) => el("button", {
-    type: "button", text: word, "aria-pressed": "false", onclick: () => follow(seconds),
-  }));
-  const tool = (text, label, act) => el("button", { type: "button", text, "aria-label": label, title: label, onclick: act });
-  const element = el("section", { class: "panel chart", "aria-label": "Charts" },
-    el("h2", { text: "Charts" }),
-    el("div", { class: "tools", role: "group", "aria-label": "Time span" }, spans),
-    el("div", { class: "tools", role: "group", "aria-label": "Zoom and pan" },
-      tool("−", "Zoom out", () => zoom(2)), tool("+", "Zoom in", () => zoom(0.5)),
-      tool("←", "Earlier", () => pan(-0.5)), tool("→", "Later", () => pan(0.5)),
-      tool("Now", "Follow what comes", () => follow(seconds))),
-    cursor, note, boxes);
-
-  /** Rows of all curves: time, then least, mean and greatest of each. */
-  let rows = [];
-  let charts = [];
-  let seconds = 300;
-  let isFollowing = true;
-  let isOver = false;
-  let isBusy = false;
-  let reloading;
+/** `values`: what the address says of it. */
+export function chartPanel(id, values) {
+  const model = () => state.meters.get(id)?.model;
+  let shown = (values.show?.split(",") ?? USUAL).filter((key) => curveOf(key));
+  if (shown.length === 0) shown = [...USUAL];
+  let range = RANGES.find(([word]) => word === values.range) ?? RANGES[0];
+  let fit = FITS.some(([word]) => word === values.axes) ? values.axes : "data";
+  let selected = spanOf(values.select);
+  let view = spanOf(values.from && `${values.from}-${values.to}`);
+  let isFollowing = view === null;
+  /** Where a double click leads back to. */
+  let whole = view;
+  let track = emptyTrack(shown);
   let request = 0;
-  /** What is shown, in ms of the host's calendar. */
-  let shown = [0, 0];
+  let isOver = false;
+  let reloading;
+  let loadedAt = 0;
+  const reasons = gapReasons(id);
 
-  const hostNow = () => Date.now() + state.clockOffset;
+  const note = el("p", { class: "hint", role: "status" });
+  const keys = el("div", { class: "keys", role: "group", "aria-label": "Curves" });
+  const ranges = RANGES.map((one) => el("button", { type: "button", text: one[1], "aria-pressed": "false", onclick: () => follow(one) }));
+  const selecting = el("button", {
+    type: "button", text: "Select", "aria-pressed": "false", onclick: toggleSelecting,
+    title: "Drag selects a stretch; so does Shift and drag, or Shift and the arrow keys",
+  });
+  const axes = el("select", { "aria-label": "Axes", onchange: () => { fit = axes.value; put(); } },
+    FITS.map(([value, text]) => el("option", { value, text })));
+  axes.value = fit;
+  const plot = makePlot({
+    label: "Chart. Arrow keys move along it, with Shift they select; plus and minus zoom, Page Up and Down move in time, "
+      + "Home goes back to the whole.",
+    words, show: move, home, select,
+  });
+  const tool = (text, label, act) => el("button", { type: "button", text, "aria-label": label, title: label, onclick: act });
+  const stretch = stretchPanel(id, { zoom: () => move(...selected), clear: () => select(null) });
+  const download = exportBar(id, () => selected ?? view, () => plot, () => selected ? "the selected stretch" : "what is shown");
+  const element = el("section", { class: "panel chart", "aria-label": "Chart" },
+    el("div", { class: "tools" },
+      el("div", { class: "seg", role: "group", "aria-label": "Time" }, ranges),
+      el("div", { class: "seg", role: "group", "aria-label": "Zoom and move" },
+        tool("−", "Zoom out", () => plot.zoom(2)), tool("+", "Zoom in", () => plot.zoom(0.5)),
+        tool("←", "Earlier", () => plot.pan(-0.5)), tool("→", "Later", () => plot.pan(0.5))),
+      selecting, axes),
+    keys, plot.element, note, stretch.element, download);
 
-  function follow(newSpan) {
-    seconds = newSpan;
+  function keyButtons() {
+    const known = state.meters.get(id)?.reading ?? {};
+    const offered = CURVES.filter(({ key }) => key in known || shown.includes(key) || USUAL.includes(key));
+    const text = offered.map(({ key }) => key).join();
+    if (keys.dataset.keys === text) return;
+    keys.dataset.keys = text;
+    keys.replaceChildren(...offered.map(({ key, word, colour }) => {
+      const button = el("button", { type: "button", text: word, "aria-pressed": String(shown.includes(key)), onclick: () => toggle(key, button) });
+      button.style.setProperty("--key", `var(${colour})`);
+      return button;
+    }));
+  }
+
+  function toggle(key, button) {
+    if (shown.includes(key) && shown.length === 1) return;
+    shown = CURVES.map((curve) => curve.key).filter((one) => one === key ? !shown.includes(key) : shown.includes(one));
+    button.setAttribute("aria-pressed", String(shown.includes(key)));
+    load();
+  }
+
+  function toggleSelecting() {
+    const isOn = selecting.getAttribute("aria-pressed") !== "true";
+    selecting.setAttribute("aria-pressed", String(isOn));
+    plot.setSelecting(isOn);
+  }
+
+  // MARK: What is shown
+
+  async function follow(newRange) {
+    range = newRange;
     isFollowing = true;
-    for (const [index, button] of spans.entries()) button.setAttribute("aria-pressed", String(SPANS[index][1] === seconds));
-    shown = [hostNow() - seconds * 1000, hostNow()];
+    whole = null;
+    if (range[2] === null) await findAll();
+    if (!isOver) load();
+  }
+
+  /** From the first stored reading on. */
+  async function findAll() {
+    try {
+      const all = await loadSeries(id, 0, hostNow(), 1000, ["voltage_V"]);
+      const first = all.t.length ? all.t[0] : hostNow() - 300000;
+      whole = [first - (hostNow() - first) * 0.01, hostNow()];
+    } catch { /* The chart says what is wrong as it loads. */ }
+    view = whole;
+  }
+
+  function home() {
+    if (range[2] === null || !whole) return isFollowing ? put() : follow(range);
+    view = [...whole];
+    isFollowing = false;
     load();
   }
 
   function move(from, to) {
+    if (!(to > from)) return;
+    if (to - from < SPAN_MIN) [from, to] = [(from + to - SPAN_MIN) / 2, (from + to + SPAN_MIN) / 2];
     isFollowing = false;
-    for (const button of spans) button.setAttribute("aria-pressed", "false");
-    const least = 2000;
-    if (to - from < least) [from, to] = [(from + to - least) / 2, (from + to + least) / 2];
-    shown = [from, to];
-    draw();
-    // The pointer may go on; what it stops at is loaded.
+    view = [from, to];
+    put();
+    // Somebody may go on; what they stop at is loaded.
     clearTimeout(reloading);
-    reloading = setTimeout(load, 250);
+    reloading = setTimeout(load, 200);
   }
 
-  function zoom(factor) {
-    const [from, to] = shown;
-    const [middle, half] = [(from + to) / 2, (to - from) / 2 * factor];
-    move(middle - half, middle + half);
+  function current() {
+    if (isFollowing && range[2] !== null) view = [hostNow() - range[2] * 1000, hostNow()];
+    if (isFollowing && range[2] === null && view) view = [view[0], hostNow()];
+    return view ?? [hostNow() - 300000, hostNow()];
   }
 
-  function pan(part) {
-    const step = (shown[1] - shown[0]) * part;
-    move(shown[0] + step, shown[1] + step);
+  function select(a, b) {
+    selected = a === null ? null : [Math.round(a), Math.round(b)];
+    stretch.show(selected);
+    put();
   }
+
+  // MARK: Readings
+
+  const points = () => Math.max(300, (plot.element.clientWidth || 1000) * DENSITY);
 
   async function load() {
+    clearTimeout(reloading);
     const mine = ++request;
-    const [from, to] = shown.map(Math.round);
+    const [from, to] = current();
+    const room = isFollowing ? 0 : (to - from) * MARGIN;
+    loadedAt = performance.now();
+    put();
     try {
-      const past = await series(id, from, to);
+      const count = Math.round(points() * (isFollowing ? 1 : 1 + 2 * MARGIN));
+      const past = await loadSeries(id, Math.max(0, from - room), Math.min(hostNow() + 1000, to + room), count, shown);
       if (isOver || mine !== request) return;
-      const last = past.length ? past[past.length - 1][0] : new Date(0);
-      // What came while the host was asked.
-      rows = past.concat(rows.filter((row) => row[0] > last && row[0].getTime() <= shown[1]));
-      setText(note, rows.length === 0 ? "No reading in this time." : "");
+      track = isFollowing ? joined(past, track) : past;
+      setText(note, track.t.some((time) => time >= from && time <= to) ? "" : "No reading in this time.");
     } catch (error) {
       if (isOver || mine !== request) return;
       setText(note, error.words ?? error.message);
     }
-    draw();
+    put();
+    reasons.load(from - room, () => { if (!isOver) put(); });
   }
 
   /** One more reading, as it comes. */
   function add(meter) {
+    keyButtons();
     if (!meter?.readAt || !meter.reading) return;
-    const last = rows[rows.length - 1];
-    if (last && last[0].getTime() >= meter.readAt) return;
-    // Somebody who looks at the past gets no line from there to now.
-    if (!isFollowing && meter.readAt > shown[1]) return;
-    rows.push([new Date(meter.readAt), ...CURVES.map(([key]) => bar(meter.reading[key]))]);
-    if (isFollowing) {
-      shown = [hostNow() - seconds * 1000, hostNow()];
-      while (rows.length > 2 && rows[1][0].getTime() < shown[0]) rows.shift();
-      if (rows.length > POINTS * 3) load();
-      setText(note, "");
-    }
-    draw();
+    if (!isFollowing && meter.readAt > view[1]) return;
+    // Points alone, and not their least and greatest: the store has those.
+    if (append(track, meter.readAt, meter.reading)) setText(note, "");
   }
 
-  let drawing = 0;
-  function draw() {
-    if (drawing || isOver || charts.length === 0) return;
-    drawing = requestAnimationFrame(() => {
-      drawing = 0;
-      if (isOver) return;
-      isBusy = true;
-      for (const [index, chart] of charts.entries()) chart.updateOptions({ file: columns(index), dateWindow: shown });
-      isBusy = false;
+  function tick() {
+    if (!isFollowing) return;
+    const [from, to] = current();
+    dropBefore(track, from);
+    if (performance.now() - loadedAt > Math.min(60000, Math.max(10000, (to - from) / 20)) && state.isLive) load();
+    else put();
+  }
+
+  // MARK: Drawing
+
+  function curves() {
+    return shown.map((key) => ({ ...curveOf(key), t: track.t, gap: track.gap, ...(track.columns[key] ?? { min: [], mean: [], max: [] }) }));
+  }
+
+  function put() {
+    if (isOver) return;
+    const [from, to] = current();
+    const gaps = gapsOf(track).filter((gap) => gap[1] > from && gap[0] < to)
+      .map(([start, end]) => ({ from: start, to: end, word: reasons.why(start, end) || "no reading" }));
+    const room = (unit, value) => fit === "close" ? 1e-6 : roomFor(unit, model(), value);
+    plot.set({ curves: curves(), from, to, marks: timeMarks, room, fit: fit === "zero" ? "zero" : "data", gaps, select: selected });
+    for (const [index, button] of ranges.entries()) button.setAttribute("aria-pressed", String(isFollowing && RANGES[index] === range));
+    replaceAddress(["meter", id], {
+      show: shown.join() === USUAL.join() ? null : shown.join(), range: isFollowing && range !== RANGES[0] ? range[0] : null,
+      from: isFollowing ? null : Math.round(from), to: isFollowing ? null : Math.round(to),
+      select: selected?.join("-"), axes: fit === "data" ? null : fit,
     });
   }
 
-  const columns = (index) => rows.length ? rows.map((row) => [row[0], row[index + 1]]) : [[new Date(shown[0]), NOTHING]];
-
-  function point(time) {
-    if (rows.length === 0) return;
-    let [low, high] = [0, rows.length - 1];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (rows[middle][0].getTime() <= time) low = middle; else high = middle;
-    }
-    const row = Math.abs(rows[low][0] - time) <= Math.abs(rows[high][0] - time) ? rows[low] : rows[high];
-    setText(cursor, [row[0].toLocaleString([], { hour12: false }),
-      ...CURVES.map(([, , unit, digits], index) => row[index + 1][1] === null ? null : words(row[index + 1], unit, digits))]
-      .filter(Boolean).join("   "));
+  function words(x, marked, isNarrow) {
+    const time = new Date(x);
+    const day = time.toDateString() === new Date().toDateString() ? "" : `${time.toLocaleDateString([], { day: "numeric", month: "short" })} `;
+    const title = `${day}${time.toLocaleTimeString([], { hour12: false })}.${String(time.getMilliseconds()).padStart(3, "0")}`;
+    const lines = marked.map(({ curve, index }) => ({ colour: curve.colour, text: valueWords(curve, index, isNarrow) }));
+    const gap = marked.length ? null : gapsOf(track).find(([from, to]) => x > from && x < to);
+    return { title, lines, note: gap ? reasons.words(...gap) : marked.length ? "" : "no reading" };
   }
 
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const look = () => ({ colors: [colour("--curve")], gridLineColor: colour("--grid"), axisLineColor: colour("--grid") });
-
-  loadLibrary().then((Dygraph) => {
-    if (isOver) return;
-    shown = [hostNow() - seconds * 1000, hostNow()];
-    charts = boxes.map((box, index) => new Dygraph(box.querySelector(".canvas"), columns(index), {
-      labels: ["Time", CURVES[index][1]], legend: "never", dateWindow: shown, connectSeparatedPoints: false, customBars: true, fillAlpha: 0.25,
-      strokeWidth: 1.6, includeZero: false, axisLabelFontSize: 12, xRangePad: 0, yRangePad: 6, rightGap: 8,
-      axes: { x: { drawGrid: false, pixelsPerLabel: 80 }, y: {
-        axisLabelWidth: 56, pixelsPerLabel: 28,
-        axisLabelFormatter: (value, granularity, options, chart) => axisLabel(value, chart.yAxisRange()[1] - chart.yAxisRange()[0]),
-      } },
-      // One finger zooms and moves sideways; up and down scrolls the page.
-      zoomCallback: (from, to) => { if (!isBusy) move(from, to); },
-      drawCallback: (chart) => {
-        if (isBusy || isOver) return;
-        const [from, to] = chart.xAxisRange();
-        if (Math.abs(from - shown[0]) > 1 || Math.abs(to - shown[1]) > 1) move(from, to);
-      },
-      highlightCallback: (event, time) => point(time),
-      unhighlightCallback: () => setText(cursor, ""),
-      ...look(),
-    }));
-    if (span) move(...span);
-    else follow(seconds);
-  }, (error) => setText(note, error.message));
-
-  const recolour = () => { for (const chart of charts) chart.updateOptions(look()); };
-  document.addEventListener("theme-changed", recolour);
-
+  keyButtons();
+  stretch.show(selected);
+  if (range[2] === null && isFollowing) follow(range); else load();
+  const ticking = setInterval(tick, 500);
   function close() {
     isOver = true;
     clearTimeout(reloading);
-    document.removeEventListener("theme-changed", recolour);
-    for (const chart of charts) chart.destroy();
+    clearInterval(ticking);
+    plot.close();
+    stretch.close();
   }
   return { element, add, close };
 }
 
-/** The stored readings of a time, thinned out by the host, as rows: time, then least, mean and greatest of each curve. */
-async function series(id, from, to) {
-  const keys = CURVES.map(([key]) => key);
-  const answer = await call("GET", meterPath(id, `/series?from=${from}&to=${to}&points=${POINTS}&quantities=${keys}`));
-  const start = Date.parse(answer.start);
-  const columns = keys.map((key) => answer.series[key]);
-  return answer.t_ms.map((offset, index) => [new Date(start + offset), ...columns.map((column) =>
-    column && column.mean[index] !== null ? [column.min[index], column.mean[index], column.max[index]] : NOTHING)]);
+/** A value, with the least and the greatest where it stands for many. */
+function valueWords({ min, mean, max, unit, digits, word }, index, isShort) {
+  const value = `${word} ${number(mean[index], digits)} ${unit}`;
+  return isShort || min[index] === max[index] ? value : `${value} (${number(min[index], digits)} to ${number(max[index], digits)})`;
+}
+
+function spanOf(text) {
+  const found = /^(\d+)-(\d+)$/.exec(text ?? "");
+  return found && Number(found[2]) > Number(found[1]) ? [Number(found[1]), Number(found[2])] : null;
 }

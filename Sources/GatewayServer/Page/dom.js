@@ -60,10 +60,10 @@ export function table(caption, heads, rows, empty) {
 let clearing;
 
 /** Tells something once, on the screen and to screen readers. */
-export function say(message, isBad = false) {
+export function say(message, isBad = false, patience = isBad ? 12000 : 5000) {
   const said = document.getElementById("said");
   said.className = isBad ? "bad" : "";
   said.textContent = visible(message);
   clearTimeout(clearing);
-  clearing = setTimeout(() => { said.textContent = ""; }, isBad ? 12000 : 5000);
+  clearing = setTimeout(() => { said.textContent = ""; }, patience);
 }

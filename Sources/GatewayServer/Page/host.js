@@ -34,7 +34,7 @@ export function hostView(place) {
     if (sync) {
       const last = sync.result;
       rows.push(["Sync", sync.halt ? `Halted: ${sync.halt}` : sync.mode],
-        ["To be told", sync.pending === 0 ? "Nothing" : `${sync.pending} changes${mayOnlyLook ? ", which stay here" : ""}`],
+        ["Not sent yet", sync.pending === 0 ? "Nothing" : `${sync.pending} changes${mayOnlyLook ? ", which stay here" : ""}`],
         ["Last run", last ? `${last.end}, took ${last.duration_ms < 1000 ? `${last.duration_ms} ms` : span(last.duration_ms)}` : "–"]);
       if (sync.held_back > 0) rows.push(["Waiting for room", `${sync.held_back} records${sync.full ? `: ${sync.full}` : ""}`]);
       if (sync.parked > 0) rows.push(["Set aside", `${sync.parked} records that this version does not know`]);

@@ -1,19 +1,14 @@
-// Recordings, which are charge sessions: those of one meter or of all, what begins and ends them, and their readings.
+// Recordings, which are charge sessions: those of one meter or of all, what begins and ends them, and which to compare.
 import { call, meterPath } from "/api.js";
-import { el, say, setAttribute, table } from "/dom.js";
+import { el, say, setAttribute } from "/dom.js";
 import { listen, state } from "/live.js";
-import { moment, nameOf, number, span } from "/words.js";
+import { recordingItem } from "/recordingitem.js";
+import { deletions } from "/undo.js";
 
 /** How often the list is looked at anew: while one goes on, which adds up, and while none does. */
 const [PACE_MS, CALM_MS] = [5000, 30000];
 /** Rows at most. */
 const ROWS_MAX = 100;
-
-const MARKS = {
-  "host-restarted": "meterd was down in between", "counter-reset": "the meter's counter began anew",
-  "counter-jump": "the meter's counter jumped", "empty": "no reading came",
-};
-const ENDS = { hand: "stopped by hand", threshold: "current fell", gap: "nothing came", settings: "switched off" };
 
 export function recordingsView(place) {
   const panel = recordingsPanel(null);
@@ -23,17 +18,23 @@ export function recordingsView(place) {
 
 /** Those of one meter with what begins and ends one, or, without an id, those of all. */
 export function recordingsPanel(id) {
-  const list = el("div");
+  const list = el("ul");
+  const nothing = el("p", { class: "empty", hidden: true });
+  const older = el("p", { class: "hint", hidden: true });
   const name = el("input", { id: "record-name", maxlength: "64", placeholder: "such as phone", autocomplete: "off" });
   const start = el("button", { type: "submit", class: "main", text: "Record" });
   const stop = el("button", { type: "button", text: "Stop recording", hidden: true, onclick: () => ask("DELETE", undefined, "Stopped") });
   const label = el("label", { for: "record-name", text: "Name" });
   const form = el("form", { class: "record", hidden: true, onsubmit: begin }, label, name, start, stop);
+  const compare = el("a", { class: "button", hidden: true, text: "Compare" });
   const element = el("section", { class: "panel recordings", "aria-label": "Recordings" },
-    el("h2", { text: "Recordings" }), id ? form : null, list);
+    el("div", { class: "tools" }, el("h2", { text: "Recordings" }), el("span", { class: "grow" }), compare,
+      id ? null : el("a", { class: "button", href: "#/efficiency", text: "Efficiency of two meters" })),
+    id ? form : null, list, nothing, older);
+  const picked = new Set();
+  const items = new Map();
   let isOver = false;
   let isRunning = false;
-  let drawn = "";
   let timer;
 
   function begin(event) {
@@ -59,10 +60,11 @@ export function recordingsPanel(id) {
     clearTimeout(timer);
     try {
       const answer = await call("GET", id ? `/v1/recordings?meter=${encodeURIComponent(id)}` : "/v1/recordings");
-      if (!isOver) draw(answer.recordings);
+      if (!isOver) draw(answer.recordings.filter((one) => !deletions.has(one.id)));
     } catch (error) {
-      drawn = "";
-      list.replaceChildren(el("p", { class: "error", text: error.words }));
+      nothing.hidden = false;
+      nothing.className = "error";
+      nothing.textContent = error.words;
     }
     clearTimeout(timer);
     if (!isOver) timer = setTimeout(load, isRunning ? PACE_MS : CALM_MS);
@@ -77,83 +79,48 @@ export function recordingsPanel(id) {
     setAttribute(form, "hidden", !state.session.may_change || isForeign);
     for (const part of [label, name, start]) setAttribute(part, "hidden", isRunning);
     setAttribute(stop, "hidden", !isRunning);
-    const text = JSON.stringify(recordings);
-    if (text === drawn) return;
-    drawn = text;
-    // Whoever is in the table with the keyboard stays where they are.
-    const key = list.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-    const heads = ["Name", id ? null : "Meter", "Started", "Charge", "Energy", "Duration", "Readings", "Remarks", "Host"];
-    list.replaceChildren(table("Recordings", heads.filter((head) => head !== null),
-      recordings.slice(0, ROWS_MAX).map((one) => cells(one).filter((cell) => cell !== null)),
-      id ? "Nothing was recorded of this meter yet." : "Nothing was recorded yet: each meter's own page begins a recording."));
-    if (recordings.length > ROWS_MAX) {
-      list.append(el("p", { class: "hint" }, `${recordings.length - ROWS_MAX} older ones: `, el("code", { text: "meterctl record list" })));
-    }
-    if (key) [...list.querySelectorAll("[data-key]")].find((link) => link.dataset.key === key)?.focus();
+    drawItems(recordings.slice(0, ROWS_MAX));
+    nothing.className = "empty";
+    nothing.hidden = recordings.length > 0;
+    nothing.textContent = id ? "Nothing was recorded of this meter yet." : "Nothing was recorded yet: each meter’s own page begins a recording.";
+    older.hidden = recordings.length <= ROWS_MAX;
+    older.replaceChildren(`${recordings.length - ROWS_MAX} older ones: `, el("code", { text: "meterctl record list" }));
   }
 
-  function cells(one) {
-    const meter = state.meters.get(one.meter);
-    return [
-      one.name ?? one.id, id ? null : meter ? nameOf(meter) : one.meter, moment(one.started),
-      one.charge_mAh === null ? "–" : `${number(one.charge_mAh, 0)} mAh`,
-      one.energy_Wh === null ? "–" : `${number(one.energy_Wh, 3)} Wh`,
-      one.state === "running" && !one.mine ? "–" : span(one.duration_ms),
-      one.mine && one.readings > 0 ? links(one) : "–", remarks(one), one.mine ? "this host" : one.host ?? "–",
-    ];
+  /** Each keeps its element, so that whoever is in it with the keyboard stays there. */
+  function drawItems(recordings) {
+    const ids = new Set(recordings.map((one) => one.id));
+    for (const [key, item] of items) {
+      if (ids.has(key)) continue;
+      item.element.remove();
+      items.delete(key);
+      picked.delete(key);
+    }
+    let before = null;
+    for (const one of recordings) {
+      if (!items.has(one.id)) items.set(one.id, recordingItem({ isOfOne: Boolean(id), reload: load, pick }));
+      const { element: item, update } = items.get(one.id);
+      update(one);
+      const place = before ? before.nextSibling : list.firstChild;
+      if (place !== item) list.insertBefore(item, place);
+      before = item;
+    }
+    showCompare();
+  }
+
+  function pick(key, isPicked) {
+    if (isPicked) picked.add(key); else picked.delete(key);
+    showCompare();
+  }
+
+  function showCompare() {
+    compare.hidden = picked.size < 2;
+    compare.textContent = `Compare ${picked.size}`;
+    compare.href = `#/compare?recordings=${[...picked].join(",")}`;
   }
 
   load();
   const end = listen((change) => { if (change.refresh || change.all) load(); });
-  return { element, close: () => { isOver = true; end(); clearTimeout(timer); } };
-}
-
-function remarks(one) {
-  const words = [one.state === "running" ? "goes on" : ENDS[one.end] ?? one.end];
-  if (one.gap_count > 0) words.push(`${one.gap_count === 1 ? "1 gap" : `${one.gap_count} gaps`}, ${span(one.gap_ms)} in all`);
-  for (const mark of one.marks) if (mark !== "gaps") words.push(MARKS[mark] ?? mark);
-  if (one.overlaps.length) words.push(`overlaps ${one.overlaps.join(", ")}`);
-  return words.filter(Boolean).join("; ");
-}
-
-/** To its curves, and to its readings as files. */
-function links(one) {
-  const [from, to] = [Date.parse(one.started), Date.parse(one.until)];
-  const room = Math.max((to - from) * 0.02, 1000);
-  const path = `/v1/recordings/${one.id}/readings`;
-  const title = one.name ?? one.id;
-  const file = one.name ? `${one.name.replace(/[^\p{L}\p{N}_-]+/gu, "-")}-${one.id}` : one.id;
-  const hash = `#/meter/${encodeURIComponent(one.meter)}/${Math.floor(from - room)}-${Math.ceil(to + room)}`;
-  const link = (text, what, attributes) => el("a", { "data-key": `${one.id} ${text}`, "aria-label": `${what} of ${title}`, text, ...attributes });
-  return el("span", { class: "links" },
-    link("Chart", "Chart", { href: hash }),
-    link("CSV", "Readings as CSV", { href: path, onclick: (event) => { event.preventDefault(); saveCSV(path, `${file}.csv`); } }),
-    link("JSON", "Readings as JSON", { href: path, download: `${file}.jsonl` }));
-}
-
-/** Saves readings, one JSON object a line, as a table for spreadsheets. */
-async function saveCSV(path, name) {
-  try {
-    const response = await fetch(path, { cache: "no-store" });
-    if (!response.ok) return say(`meterd answered ${response.status}`, true);
-    const parts = [];
-    let [keys, rest] = [null, ""];
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      const lines = (rest + piece.value).split("\n");
-      rest = lines.pop();
-      const readings = lines.filter(Boolean).map((line) => JSON.parse(line));
-      if (!readings.length) continue;
-      if (!keys) {
-        keys = Object.keys(readings[0]).filter((key) => key !== "time");
-        parts.push(`${["time", ...keys].join()}\r\n`);
-      }
-      parts.push(readings.map((one) => `${[one.time, ...keys.map((key) => one[key] ?? "")].join()}\r\n`).join(""));
-    }
-    const url = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
-    el("a", { href: url, download: name }).click();
-    URL.revokeObjectURL(url);
-  } catch {
-    say("meterd does not answer: see whether it runs", true);
-  }
+  document.addEventListener("recordings-changed", load);
+  return { element, close: () => { isOver = true; end(); clearTimeout(timer); document.removeEventListener("recordings-changed", load); } };
 }

@@ -1,26 +1,5 @@
 // How things are called and numbers are written.
 
-const STATES = {
-  "offline": "Offline",
-  "not-connected": "Not connected",
-  "connecting": "Connecting",
-  "connected": "Connected",
-  "ready": "Ready",
-  "communicating": "Waiting for data",
-  "data-available": "Live",
-};
-
-/** What a meter's badge says: its state here, or which host measures it. `age` is that of its last reading, null without one. */
-export function standing(meter, age) {
-  if (meter.unshared) return { word: `At ${meter.lease?.holder ?? "another host"}, not shared`, state: meter.state };
-  const there = meter.holder_state;
-  if (there && there !== "data-available" && meter.lease?.state === "elsewhere") {
-    return { word: `At ${meter.lease.holder}: ${STATES[there] ?? there}`, state: there };
-  }
-  if (!meter.measured_by || meter.state === "data-available") return { word: STATES[meter.state] ?? meter.state, state: meter.state };
-  return { word: `At ${meter.measured_by}`, state: age !== null && age < 10000 ? "data-available" : meter.state };
-}
-
 export const nameOf = (meter) => meter.name || meter.model || meter.id;
 
 /** Quantities of a reading in the order in which they are shown: key, word, unit, digits. */
@@ -46,6 +25,12 @@ export function number(value, digits) {
   return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
 }
 
+/** Decimals by range, so that a value keeps its width as it moves: 9.021, 20.03, 230.1. */
+export const digitsFor = (value) => Math.abs(value) < 9.9995 ? 3 : Math.abs(value) < 99.995 ? 2 : 1;
+
+/** A value for large digits: decimals by its range. */
+export const reading = (value) => number(value, digitsFor(value));
+
 /** "5 s", "12 min", "3 h 20 min", "2 d". */
 export function span(ms) {
   if (ms === null || ms === undefined) return "–";
@@ -56,6 +41,14 @@ export function span(ms) {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
   return `${Math.floor(hours / 24)} d`;
+}
+
+/** "0.4 s", "41.5 s", "3 min 20 s", "2 h 5 min". */
+export function duration(ms) {
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  return whole < 3600 && whole % 60 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : span(ms);
 }
 
 /** "1:54". */
@@ -74,28 +67,35 @@ export function moment(text) {
     : time.toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
 }
 
-/** Who may talk to the meter, as one sentence. `passed` is how long ago it was said. */
-export function leaseWords(lease, passed) {
+/**
+ * Who may talk to the meter, as one sentence. `passed` is for how long meterd has confirmed it since it was said; once
+ * meterd is not heard any more, nothing counts down.
+ */
+export function leaseWords(lease, passed, isHeard) {
   if (!lease) return "";
   const left = lease.remaining_ms === null || lease.remaining_ms === undefined
-    ? "" : ` · ${countdown(lease.remaining_ms - passed)} left`;
+    ? "" : ` · ${countdown(lease.remaining_ms - passed)} left${isHeard ? "" : " when last heard"}`;
   const line = lease.waiting?.length ? ` · waiting: ${lease.waiting.join(", ")}` : "";
   const holder = lease.holder ?? "another host";
   switch (lease.state) {
     case "none": return `Nobody holds it${line}`;
     case "requesting": return "Asking for the lease …";
-    case "held": return `This host holds it${left}${line}`;
-    case "jeopardy": return `This host holds it, and cannot renew${left}${line}`;
+    case "held": return `Held here${left}${line}`;
+    case "jeopardy": return `Held here, and cannot be renewed${left}${line}`;
     case "lost": return "The lease could not be renewed; the link is kept";
     case "unleased":
       if (lease.holder) return `Used without a lease; ${holder} has it`;
       return `Used without a lease: ${lease.read_only ? "this host may only look" : "no cloud is reached"}`;
-    case "elsewhere": return `${holder} holds it${left}${line}`;
-    case "waiting": return `${holder} holds it, this host waits${left}${line}`;
-    case "expired": return `${holder} held it and is not heard of any more`;
+    case "elsewhere": return `Held by ${holder}${left}${line}`;
+    case "waiting": return `Held by ${holder}, this host waits${left}${line}`;
+    case "expired": return `Was held by ${holder}, which is not heard of any more`;
     default: return lease.state;
   }
 }
+
+const TRANSPORTS = { usb: "USB", ble: "Bluetooth", spp: "Bluetooth Classic", serial: "serial line" };
+
+export const transportWord = (transport) => TRANSPORTS[transport] ?? transport;
 
 /** Whether another host has it, so that connecting means taking it over. */
 export const isElsewhere = (lease) => ["elsewhere", "waiting", "expired"].includes(lease?.state)

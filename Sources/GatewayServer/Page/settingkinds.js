@@ -1,0 +1,65 @@
+// The settings of a meter in words: how each is called, which values it takes, and what counts without one.
+
+const UNITS = { ms: 1, s: 1000, m: 60000, h: 3600000 };
+
+/** "500ms" or "2m" in ms; null where it is none. */
+export function lengthOf(text) {
+  const found = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text ?? "");
+  return found ? Number(found[1]) * UNITS[found[2]] : null;
+}
+
+const time = (label, unit, low, high, usual) => ({
+  label, kind: "number", unit: { ms: "ms", s: "s", m: "min" }[unit], low, high, usual,
+  read: (text) => { const ms = lengthOf(text); return ms === null ? "" : String(ms / UNITS[unit]); }, write: (value) => `${value}${unit}`,
+});
+const steps = (label, unit, high, step, usual, note) => ({
+  label, kind: "slider", unit, low: 0, high, step, usual, note, read: (text) => text ?? "", write: String,
+});
+
+const isAtorch = (model) => /^Atorch/i.test(model ?? "");
+
+const KINDS = {
+  "name": () => ({ label: "Name", kind: "text", longest: 64, usual: () => "its model" }),
+  "notes": () => ({ label: "Notes", kind: "lines", longest: 1000, usual: () => "none" }),
+  "poll-interval": () => time("Ask every", "ms", 10, 3600000, (meter) => meter?.poll_interval_ms ? `${meter.poll_interval_ms} ms` : "as the meter sends"),
+  "stale-after": () => time("Silent after", "s", 1, 3600, () => "three times “Ask every”, 3 s at least"),
+  "temperature-unit": () => ({
+    label: "Temperature is sent in", kind: "choice", options: [["C", "°C"], ["F", "°F"]], usual: () => "°C",
+    note: "as the meter’s own menu is set",
+  }),
+  "screen-timeout": (model) => isAtorch(model)
+    ? steps("Screen off after", "s", 60, 1, () => "as the meter has it", "60: it stays on")
+    : steps("Screen off after", "min", 9, 1, () => "as the meter has it", "0: it stays on"),
+  "brightness": () => steps("Screen brightness", "of 5", 5, 1, () => "as the meter has it"),
+  "threshold": () => steps("Meter counts above", "mA", 300, 10, () => "as the meter has it", "of the meter’s own recorder"),
+  "record-above": () => ({
+    label: "Record above", kind: "number", unit: "mA", low: 1, high: 100000, usual: () => "only by hand",
+    note: "a recording then starts by itself",
+    read: (text) => text ? String(Math.round(parseFloat(text) * (/mA$/.test(text) ? 1 : 1000) * 1000) / 1000) : "",
+    write: (value) => `${value}mA`,
+  }),
+  "record-hold": () => time("… for at least", "s", 0, 3600, () => "10 s"),
+  "record-gap": () => time("End it without readings for", "m", 1, 1440, () => "10 min"),
+};
+
+/** Whether a model has a setting. One that is not known may have any. */
+export function hasSetting(key, model) {
+  if (!["brightness", "screen-timeout", "threshold"].includes(key) || !model) return true;
+  return /^UM|^A3-B/.test(model) || (key === "screen-timeout" && isAtorch(model));
+}
+
+/** What is known of a setting; one that this page does not know is a plain text. */
+export function kindOf(key, model) {
+  return KINDS[key]?.(model) ?? { label: key, kind: "text", longest: 1000, usual: () => "its default" };
+}
+
+/** A stored value as it is shown. */
+export function valueWords(kind, text) {
+  if (text === null || text === undefined) return "";
+  if (kind.kind === "choice") return kind.options.find(([value]) => value === text)?.[1] ?? text;
+  if (kind.kind === "number" || kind.kind === "slider") {
+    const value = kind.read(text);
+    return value === "" ? text : `${value} ${kind.unit}`;
+  }
+  return text;
+}

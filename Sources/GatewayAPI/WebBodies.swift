@@ -8,8 +8,6 @@ package struct WebStatus: Codable, Hashable, Sendable {
     package var listen: String
     /// The addresses for a browser, best first. Never contains the token.
     package var urls: [String]
-    /// Whether the chart library is installed; without it the page has no charts.
-    package var charts: Bool
     /// Why it is not served.
     @NullCodable package var error: String?
     /// What to do about that.
@@ -17,12 +15,11 @@ package struct WebStatus: Codable, Hashable, Sendable {
     /// Only in the answer to enabling: the token that the login asks for. A secret, shown only this once.
     package var token: String?
 
-    package init(serving: Bool, enabled: Bool, listen: String, urls: [String], charts: Bool) {
+    package init(serving: Bool, enabled: Bool, listen: String, urls: [String]) {
         self.serving = serving
         self.enabled = enabled
         self.listen = listen
         self.urls = urls
-        self.charts = charts
     }
 }
 

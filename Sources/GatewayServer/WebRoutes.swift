@@ -13,7 +13,7 @@ package struct WebRoutes: RouteGroup {
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("web") { _, _ in
             guard let page else {
-                return try JSON.response(WebStatus(serving: false, enabled: false, listen: "", urls: [], charts: false))
+                return try JSON.response(WebStatus(serving: false, enabled: false, listen: "", urls: []))
             }
             return try JSON.response(await page.status())
         }

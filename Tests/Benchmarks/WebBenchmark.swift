@@ -34,14 +34,26 @@ enum WebBenchmark {
         ports.end()
     }
 
+    /// The page's script and all that it imports.
+    private static func modules(of url: String) async throws -> [String] {
+        let client = LoadClient(url, connections: 1)
+        var (found, waiting) = (["app.js"], ["app.js"])
+        while let next = waiting.popLast() {
+            let text = String(buffer: try await client.get("/\(next)"))
+            for piece in text.split(separator: "\"./").dropFirst() {
+                let name = String(piece.prefix { $0 != "\"" })
+                guard name.hasSuffix(".js"), !found.contains(name) else { continue }
+                found.append(name)
+                waiting.append(name)
+            }
+        }
+        try await client.shutdown()
+        return found
+    }
+
     /// Everything that a first visit loads, one file after the other over one connection.
     private static func visit(_ url: String) async throws {
-        let files = [
-            "", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "log.js",
-            "login.js", "meter.js", "meters.js", "recordings.js", "words.js", "lib/dygraph.js", "lib/dygraph.css",
-            "v1/session",
-            "v1/status",
-        ]
+        let files = try await ["", "app.css", "icon.svg"] + modules(of: url) + ["v1/session", "v1/status"]
         var (bytes, times) = (0, [Double]())
         // The shared client would unpack what it gets.
         let client = HTTPClient(eventLoopGroupProvider: .singleton)

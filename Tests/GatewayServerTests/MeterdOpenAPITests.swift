@@ -128,7 +128,7 @@ struct MeterdOpenAPITests {
         var connect = ConnectRequest(wait_ms: 1, model: "m", id: "i")
         (connect.takeover, connect.queue_ms, connect.no_lease, connect.over, connect.yes) = (true, 1, true, "ble", true)
         connect.timeout_ms = 1
-        var web = WebStatus(serving: true, enabled: true, listen: "l", urls: [], charts: true)
+        var web = WebStatus(serving: true, enabled: true, listen: "l", urls: [])
         web.token = "t"
         let author = HistoryLine.Author(at: "a", host: nil, host_id: nil)
         let error = ErrorBody(code: .held, message: "m", next: "n")

@@ -259,13 +259,10 @@ struct DoctorTests {
         #expect(findings(answers([], page: nil)).allSatisfy { $0.check != "page" })
     }
 
-    @Test func pageWhosePortIsTaken_isAProblem_andMissingChartsAreSaid() {
+    @Test func pageWhosePortIsTaken_isAProblem() {
         #expect(
             pageFindings { ($0.serving, $0.error, $0.next) = (false, "it is taken", "free it") }
                 == [Finding("page", .problem, "it is taken", next: "free it")])
-        #expect(
-            pageFindings { $0.charts = false }.last?.next
-                == "sudo apt-get install libjs-dygraphs, then start meterd anew")
     }
 
     @Test func broker_isLookedAt_whereOneIsConfigured() {
@@ -398,7 +395,7 @@ struct MachineReaderTests {
 
 extension WebStatus {
     static let served = WebStatus(
-        serving: true, enabled: false, listen: "127.0.0.1:8642", urls: ["http://127.0.0.1:8642/"], charts: true)
+        serving: true, enabled: false, listen: "127.0.0.1:8642", urls: ["http://127.0.0.1:8642/"])
 }
 
 extension AdapterStatus {

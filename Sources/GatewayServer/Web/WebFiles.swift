@@ -53,27 +53,12 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// Whether the chart library is available.
-    package var hasCharts: Bool { files["/lib/dygraph.js"] != nil }
-
-    /// The page built into this program, with the chart library if this machine has it.
-    ///
-    /// - Parameter libraryFolder: where Debian's libjs-dygraphs installs its files.
-    package static func built(libraryFolder: String = "/usr/share/javascript/dygraphs") -> WebFiles {
+    /// The page built into this program.
+    package static func built() -> WebFiles {
         var files: [String: File] = [:]
         for (path, contentType, bytes) in WebPageFiles.all {
             files[path] = File(contentType: contentType, bytes: bytes)
         }
-        for (path, name, contentType) in library {
-            // Without it the page works except for charts, and says what to install.
-            guard let data = try? Data(contentsOf: URL(filePath: "\(libraryFolder)/\(name)")) else { continue }
-            files[path] = File(contentType: contentType, bytes: Array(data))
-        }
         return WebFiles(files)
     }
-
-    private static let library = [
-        ("/lib/dygraph.js", "dygraph.min.js", "text/javascript; charset=utf-8"),
-        ("/lib/dygraph.css", "dygraph.min.css", "text/css; charset=utf-8"),
-    ]
 }

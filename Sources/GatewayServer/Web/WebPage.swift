@@ -145,7 +145,7 @@ package actor WebPage {
         }
         var status = WebStatus(
             serving: self.port != nil, enabled: plan.opening != nil, listen: IPAddress.authority(host, port),
-            urls: urls, charts: dependencies.files.hasCharts)
+            urls: urls)
         (status.error, status.next) = (error?.message, error?.next)
         return status
     }

@@ -6,49 +6,38 @@ import ProgramKit
 
 /// A stretch of time, as people type it.
 struct SpanOptions: ParsableArguments {
-    @Option(help: "From then on: 2h (ago), 2026-11-21 or 2026-11-21T13:40:05Z. Default: an hour before the end.")
+    @Option(help: "From then on: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: an hour before the end.")
     var from: MomentArgument?
     @Option(help: "Before then, in the same words. Default: now.")
     var to: MomentArgument?
+    @OptionGroup var times: TimeOptions
 
     var span: Range<WallTime> {
         get throws {
             let now = LinuxClock.wallNow
-            let end = to?.time(before: now) ?? now
-            let start = from?.time(before: now) ?? end + .seconds(-3600)
+            let end = to?.time(before: now, times.text) ?? now
+            let start = from?.time(before: now, times.text) ?? end + .seconds(-3600)
             guard start < end else {
                 throw CommandFailure(
-                    .usage, "from \(start) to \(end) is not a stretch of time", next: "--from comes before --to")
+                    .usage, "from \(times.text.text(start)) to \(times.text.text(end)) is not a stretch of time",
+                    next: "--from comes before --to")
             }
             return start..<end
         }
     }
 }
 
-/// A moment as people type it: so long ago, a day, or a time.
+/// A moment as people type it: so long ago, or a time in their own zone.
 struct MomentArgument: ExpressibleByArgument, Hashable {
-    private enum Moment: Hashable {
-        case ago(Duration)
-        case at(WallTime)
-    }
-
-    private let moment: Moment
+    private let text: String
 
     init?(argument: String) {
-        if let time = WallTime(argument) ?? WallTime("\(argument)T00:00:00Z") {
-            moment = .at(time)
-        } else if let duration = Duration(shortText: argument) {
-            moment = .ago(duration)
-        } else {
-            return nil
-        }
+        text = argument
+        guard Duration(shortText: argument) != nil || TimeText.utc.moment(argument) != nil else { return nil }
     }
 
-    func time(before now: WallTime) -> WallTime {
-        switch moment {
-        case .ago(let duration): now + (.zero - duration)
-        case .at(let time): time
-        }
+    func time(before now: WallTime, _ times: TimeText) -> WallTime {
+        times.moment(text) ?? now + (.zero - (Duration(shortText: text) ?? .zero))
     }
 }
 
@@ -72,15 +61,15 @@ struct Stretch: AsyncParsableCommand {
         let body: StretchBody = try await daemon.client.call(.get, path, patience: .seconds(300))
         if json { return Terminal.exact(try JSONOutput.pretty(body)) }
         guard body.readings > 0 else { return Terminal.talk("no reading is kept of this time here") }
-        Self.sums(body).print()
+        Self.sums(body, when.times.text).print()
         Self.spreads(body).print()
     }
 
-    static func sums(_ body: StretchBody) -> Table {
+    static func sums(_ body: StretchBody, _ times: TimeText) -> Table {
         var table = Table(["FIELD", "VALUE"])
         func add(_ field: String, _ value: String?) { if let value { table.add([.init(field), .init(value)]) } }
-        add("from", body.from)
-        add("to", body.to)
+        add("from", body.from.map { times.text($0) })
+        add("to", body.to.map { times.text($0) })
         add("duration", Formatting.age(milliseconds: body.duration_ms))
         add("readings", "\(body.readings)")
         if body.resolution_ms > 0 { add("means of", Duration.milliseconds(body.resolution_ms).shortText) }
@@ -129,7 +118,7 @@ extension Record {
                     from: span.lowerBound.description, to: span.upperBound.description, name: name),
                 patience: .seconds(300))
             if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
-            RecordingText.table(recording).print()
+            RecordingText.table(recording, when.times.text).print()
         }
     }
 }

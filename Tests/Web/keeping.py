@@ -75,6 +75,13 @@ def commands_ask_first(daemon, browser, _):
     wait("it is sent once somebody agrees", lambda: "clear-group" in log())
 
 
+def told_is_shown(daemon, browser, _):
+    """What a meter tells besides readings, its charging mode and its groups, is on its page."""
+    browser.open(daemon.url + PATH)
+    for words in ("Charging mode", "Group 9"):
+        wait(f"{words} is there", lambda: words in browser.text("main"))
+
+
 def recording_is_made(daemon, browser, _):
     """A recording begins and ends by button, adds up, is listed with those of all meters, drawn, saved and deleted."""
     title = f"phone {browser.theme} {browser.size[0]}"
@@ -191,7 +198,7 @@ def hostile_name_is_text(daemon, browser, _):
         daemon.must("record", "delete", recording, "--yes")
 
 
-CASES = [settings_are_saved, two_people_edit_a_setting, commands_ask_first, recording_is_made, recording_is_described_and_deleted,
+CASES = [settings_are_saved, two_people_edit_a_setting, commands_ask_first, told_is_shown, recording_is_made, recording_is_described_and_deleted,
          recordings_are_compared, hostile_name_is_text]
-ONCE = {settings_are_saved, two_people_edit_a_setting, commands_ask_first, recording_is_described_and_deleted, recordings_are_compared}
+ONCE = {settings_are_saved, two_people_edit_a_setting, commands_ask_first, told_is_shown, recording_is_described_and_deleted, recordings_are_compared}
 EXPECTED = {settings_are_saved: ("status of 400",)}

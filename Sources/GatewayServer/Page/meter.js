@@ -10,7 +10,7 @@ import { recordingsPanel } from "/recordings.js";
 import { renameButton } from "/rename.js";
 import { settingsPanel } from "/settings.js";
 import { lossWords, standing } from "/freshness.js";
-import { leaseWords, moment, nameOf, number, QUANTITIES } from "/words.js";
+import { leaseWords, moment, nameOf, number, QUANTITIES, toldValue, toldWord } from "/words.js";
 
 /** `values`: what the address says of its chart. */
 export function meterView(place, id, values) {
@@ -62,6 +62,10 @@ export function meterView(place, id, values) {
     if (meter.rssi !== null) rows.push(["Signal", `${meter.rssi} dBm`]);
     for (const [key, word] of [["serial", "Serial number"], ["firmware", "Firmware"], ["hardware", "Hardware"]]) {
       if (device[key]) rows.push([word, device[key]]);
+    }
+    for (const [key, value] of Object.entries(meter.told?.details ?? {})) rows.push([toldWord(key), toldValue(key, value)]);
+    for (const group of meter.told?.groups ?? []) {
+      rows.push([`Group ${group.index}`, `${number(group.charge_mAh, 0)} mAh, ${number(group.energy_Wh, 3)} Wh`]);
     }
     if (meter.poll_interval_ms) rows.push(["Asked every", `${meter.poll_interval_ms} ms`]);
     rows.push(["Since meterd started", `${counts.readings} readings, ${counts.timeouts} time-outs, ` +

@@ -19,11 +19,7 @@ export function settingsPanel(id) {
 
   async function load() {
     try {
-      const [now, past, log] = await Promise.all([
-        call("GET", meterPath(id, "/settings")), call("GET", meterPath(id, "/history?limit=100")),
-        // Who set what was never overwritten stands here alone.
-        call("GET", meterPath(id, "/log?own=true&limit=1000")).catch(() => ({ log: [] })),
-      ]);
+      const [now, past] = await Promise.all([call("GET", meterPath(id, "/settings")), call("GET", meterPath(id, "/history?limit=100"))]);
       if (isOver) return;
       error.hidden = true;
       const model = state.meters.get(id)?.model;
@@ -34,7 +30,7 @@ export function settingsPanel(id) {
           list.append(rows.get(key).element);
         }
         const value = now.settings[key] ?? null;
-        rows.get(key).update(value, originOf(key, value, past.history, log.log));
+        rows.get(key).update(value, originOf(now.details?.find((one) => one.key === key)));
       }
       drawHistory(past.history);
     } catch (refusal) {
@@ -56,16 +52,10 @@ export function settingsPanel(id) {
   return { element, past: historyPanel, load, close() { isOver = true; unwatch(); } };
 }
 
-/** Where the value in force comes from; null where neither history nor log knows any more. */
-function originOf(key, value, history, log) {
-  const line = history.find((one) => one.key === key);
-  if (line && line.new === value) return writtenBy(line.overwritten.host, line.overwritten.host_id, line.overwritten.at);
-  const event = log.findLast((one) => one.kind === "setting" && one.what === key);
-  return event && event.detail === value ? writtenBy(event.by, event.by_id, event.at) : null;
-}
-
-function writtenBy(name, writer, at) {
-  return `by ${writer && writer === state.cloud?.host_id ? "this host" : name ?? "another host"}, ${moment(at)}`;
+/** Where the value in force comes from; null where that is not known, or it is the default and always was. */
+function originOf(detail) {
+  if (!detail?.at) return null;
+  return `by ${detail.origin === "here" ? "this host" : detail.host ?? "another host"}, ${moment(detail.at)}`;
 }
 
 // A stamp is its sender's word: where another host brought it to the cloud, that one is named too.

@@ -51,10 +51,10 @@ export function stretchPanel(id, acts) {
   }
 
   function draw(answer) {
-    const [energy, charge] = [answer.energy_wh, answer.charge_ah];
     sums.textContent = [
-      `${number(energy, 4)} Wh`, `${charge === null || charge === undefined ? "–" : number(charge * 1000, 1)} mAh`, `${answer.readings} readings`,
-    ].join(" · ");
+      `${number(answer.energy_Wh, 4)} Wh`, `${number(answer.charge_mAh, 1)} mAh`, `${answer.readings} readings`,
+      answer.gap_count > 0 ? `${answer.gap_count === 1 ? "a gap" : `${answer.gap_count} gaps`}, which add nothing` : null,
+    ].filter(Boolean).join(" · ");
     const rows = CURVES.map((curve) => ({ curve, values: quantity(answer, curve.key) })).filter(({ values }) => values);
     // Quantities side by side: four fit on a phone.
     figures.replaceChildren(rows.length === 0 ? el("p", { class: "empty", text: "No reading in this stretch." })

@@ -100,3 +100,19 @@ export const transportWord = (transport) => TRANSPORTS[transport] ?? transport;
 /** Whether another host has it, so that connecting means taking it over. */
 export const isElsewhere = (lease) => ["elsewhere", "waiting", "expired"].includes(lease?.state)
   || (lease?.state === "unleased" && Boolean(lease.holder));
+
+const UNIT = /_(V|A|W|s|mAh|mWh|Wh)$/;
+
+/** "charging_mode" as "Charging mode", "over_voltage_V" as "Over voltage". */
+export function toldWord(key) {
+  const words = key.replace(UNIT, "").replaceAll("_", " ").replace(/^pd /, "PD ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** What a meter tells besides readings, with the unit that its key ends in. */
+export function toldValue(key, value) {
+  if (value === null) return "–";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  const unit = UNIT.exec(key)?.[1];
+  return unit && typeof value === "number" ? `${value} ${unit}` : String(value);
+}

@@ -152,6 +152,9 @@ def take_pictures(daemon, browser, folder):
             subprocess.run(["pngquant", "--force", "--skip-if-larger", "--output", file, "64", file], check=False)
 
 
+LOOKS = {"meters_appear", "chart_draws_and_zooms", "can_be_read_by_everybody"}
+
+
 def main():
     parser = command_line(__doc__)
     parser.add_argument("--pictures", help="where to put pictures of every view")
@@ -174,7 +177,8 @@ def main():
                 browser = Browser(size, theme)
                 try:
                     for case in cases:
-                        if is_first or case not in ONCE:
+                        # What a case does is the same in the dark; how it looks is not.
+                        if is_first or case not in ONCE and (theme == "light" or case.__name__ in LOOKS):
                             good &= run_case(case, daemon, browser, axe, arguments.pictures)
                     if arguments.pictures:
                         take_pictures(daemon, browser, arguments.pictures)

@@ -21,7 +21,7 @@ release: setup Sources/CBuildInfo/commit.h ## the programs, optimised
 	swift build -c release --product meterctl
 	swift build -c release --product metercloud
 
-run: build ## the real meters where one is plugged in, else four simulated ones
+run: build ## the real meters where one is plugged in or heard, else four simulated ones
 	@Scripts/run
 
 test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test

@@ -36,7 +36,7 @@ struct Meterd: AsyncParsableCommand {
     @Flag(help: "Four simulated meters and a temporary store: needs no hardware and no root.")
     var demo = false
 
-    @Flag(help: "As --demo, unless a meter is plugged in.")
+    @Flag(help: "As --demo, unless a meter is plugged in, or there is a Bluetooth adapter that may be used.")
     var demoIfAlone = false
 
     static func main() async {
@@ -54,7 +54,7 @@ struct Meterd: AsyncParsableCommand {
             return
         }
         var configuration = try readConfiguration()
-        let isDemo = demo || (demoIfAlone && configuration.ports.isEmpty && Self.noMeterIsPlugged)
+        let isDemo = demo || (demoIfAlone && Self.isAlone(configuration))
         LogFormat.bootstrap()
         var logger = Logger(label: "meterd")
         logger.logLevel = configuration.logLevel
@@ -105,7 +105,11 @@ struct Meterd: AsyncParsableCommand {
         return configuration
     }
 
-    private static var noMeterIsPlugged: Bool { PortScanner(host: "").scan(declared: []).isEmpty }
+    /// Whether no real meter can be here. What a radio hears takes a while, so one that may be used counts.
+    private static func isAlone(_ configuration: Configuration) -> Bool {
+        configuration.ports.isEmpty && PortScanner(host: "").scan(declared: []).isEmpty
+            && !(configuration.bluetooth.isUsed && RadioAccess.present == .usable)
+    }
 
     private static func temporaryDirectory() throws -> String {
         var template = Array("/tmp/meterd-demo-XXXXXX".utf8CString)

@@ -41,7 +41,15 @@ package struct CommandRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET` and `PATCH /v1/meters/{meter}/settings`. In a PATCH, null resets a setting to its default.
+/// `PATCH /v1/meters/{meter}/settings`.
+package struct SettingsRequest: Codable, Hashable, Sendable {
+    /// By key. Null resets a setting to its default.
+    package var settings: [String: String?]
+
+    package init(settings: [String: String?]) { self.settings = settings }
+}
+
+/// `GET /v1/meters/{meter}/settings`, and the answer to a change.
 package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
     /// Only in the answer to a GET: every possible setting, set or not.

@@ -91,7 +91,7 @@ package struct MeterRoutes: Sendable {
             try JSON.response(try await directory.settingsInDetail(of: try Self.reference(in: context)))
         }
         meter.patch("settings") { request, context in
-            let body = try await JSON.decode(SettingsBody.self, from: request)
+            let body = try await JSON.decode(SettingsRequest.self, from: request)
             let settings = try await directory.set(body.settings, for: try Self.reference(in: context))
             return try JSON.response(SettingsBody(settings: settings))
         }

@@ -228,6 +228,7 @@ struct MeterdOpenAPITests {
         [
             ("ConnectRequest", connect), ("CommandRequest", CommandRequest(command: "rotate", number: 1)),
             ("RecordingRequest", RecordingRequest(name: "n")),
+            ("SettingsRequest", SettingsRequest(settings: [:])),
             ("RecordingTextRequest", RecordingTextRequest(name: "n", note: "n")),
             ("CloudJoinRequest", CloudJoinRequest(urls: ["u"], token: "t", pin: "p", bring_all: true)),
             ("AliasRequest", AliasRequest(meter: "m")),

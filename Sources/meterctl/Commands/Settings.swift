@@ -33,7 +33,7 @@ struct Set: AsyncParsableCommand {
             settings[String(parts[0])] = .some(parts[1].isEmpty ? nil : String(parts[1]))
         }
         let body: SettingsBody = try await daemon.client.call(
-            .patch, meterPath(meter, "/settings"), body: SettingsBody(settings: settings))
+            .patch, meterPath(meter, "/settings"), body: SettingsRequest(settings: settings))
         try printSettings(body.settings, json: json)
         await sayWhereItStays()
         if !json { await sayHowItDiffers(from: settings) }

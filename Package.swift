@@ -65,6 +65,7 @@ let package = Package(
         .target(name: "LeaseCore", dependencies: ["MeterModel"]),
         .target(name: "RelayCore", dependencies: ["MeterModel", "LeaseCore"]),
         .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"]),
+        .target(name: "AlertCore", dependencies: ["MeterModel"]),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "MetricsCore"),
         .target(name: "HomeAutomationCore", dependencies: ["MeterModel"]),
@@ -287,6 +288,7 @@ let package = Package(
         .testTarget(
             name: "RecordingCoreTests",
             dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"]),
+        .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
         .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "MeterTestKit"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["MeterModel", "LeaseCore", "RelayCore", "MeterTestKit"]),
         .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"]),

@@ -16,6 +16,7 @@ private let allowedImports: [String: Set<String>] = [
     "MetricsCore": [],
     "HomeAutomationCore": ["MeterModel"],
     "RecordingCore": ["MeterModel", "SettingsCore"],
+    "AlertCore": ["MeterModel"],
     "RelayCore": ["MeterModel", "LeaseCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],

@@ -20,7 +20,7 @@ struct Meterctl: AsyncParsableCommand {
             Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Who.self,
             Watch.self, Set.self,
             Get.self, History.self, Stretch.self, Export.self, Command.self, Log.self, Logs.self, Record.self,
-            Sync.self,
+            Alert.self, Sync.self,
             Rebuild.self, Cloud.self,
             Web.self,
             Doctor.self, Decode.self, Identify.self,

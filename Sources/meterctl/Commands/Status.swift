@@ -38,7 +38,10 @@ struct Status: AsyncParsableCommand {
             Terminal.clear()
             if Terminal.isOutputATerminal { Terminal.line(heading(status) + "\n", linesKept: true) }
         }
-        defer { if let error = broker?.error { Terminal.talk("broker: \(error)") } }
+        defer {
+            if let error = broker?.error { Terminal.talk("broker: \(error)") }
+            if let line = AlertText.line(raised: status.alerts_raised) { Terminal.talk(line) }
+        }
         guard !status.meters.isEmpty else {
             Terminal.talk("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
             if !status.adapters.isEmpty { AdapterText.table(status.adapters).print() }

@@ -103,7 +103,8 @@ struct Host {
         alerts.ask { [directory] in await directory.alertFacts(of: $0) }
         confirmation.ask { [member] in await member.confirmsCalendar() }
         bridge = HomeBridge.make(
-            configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, loop: loop,
+            configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, alerts: alerts,
+            loop: loop,
             formerMeters: try await store.formerIDs().keys.sorted(), logger: logger)
         tellOfTheStore()
     }

@@ -38,4 +38,34 @@ extension StoreSchema {
                 CREATE INDEX alert_notice_of ON alert_notice (alert);
                 """)
     }
+
+    /// The log takes one kind of line more. SQLite changes no check of a table, so it is made anew.
+    static func allowAlertsInLog(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE meter_log_with_alerts (
+                    number INTEGER PRIMARY KEY,
+                    meter TEXT NOT NULL,
+                    kind TEXT NOT NULL CHECK (kind IN ('held', 'state', 'command', 'remedy', 'alert')),
+                    what TEXT NOT NULL,
+                    detail TEXT,
+                    author TEXT,
+                    author_name TEXT,
+                    token INTEGER,
+                    last_token INTEGER,
+                    count INTEGER NOT NULL CHECK (count > 0),
+                    first_ms INTEGER NOT NULL,
+                    last_ms INTEGER NOT NULL,
+                    boot TEXT,
+                    first_since_boot_ms INTEGER,
+                    last_since_boot_ms INTEGER
+                ) STRICT;
+                INSERT INTO meter_log_with_alerts
+                SELECT number, meter, kind, what, detail, author, author_name, token, last_token, count, first_ms,
+                    last_ms, boot, first_since_boot_ms, last_since_boot_ms FROM meter_log;
+                DROP TABLE meter_log;
+                ALTER TABLE meter_log_with_alerts RENAME TO meter_log;
+                CREATE INDEX meter_log_of ON meter_log (meter, number);
+                """)
+    }
 }

@@ -63,6 +63,8 @@ enum StoreSchema {
         }
         migrator.registerMigration("13 the meters' log", foreignKeyChecks: .immediate, migrate: createLogTable)
         migrator.registerMigration("14 alerts", foreignKeyChecks: .immediate, migrate: createAlertTables)
+        migrator.registerMigration(
+            "15 alerts in the meters' log", foreignKeyChecks: .immediate, migrate: allowAlertsInLog)
         return migrator
     }
 

@@ -69,10 +69,11 @@ struct Host {
         recordings = RecordingService(
             host: store.identity.host, repository: store, settings: settings, loop: loop,
             saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
-        alerts = AlertService(
-            repository: store, notifier: Notifier(configuration.notify, host: name), loop: loop, logger: logger)
         log = LogKeeper(
             repository: store, calendar: calendar, loop: loop, flushInterval: configuration.flushInterval,
+            logger: logger)
+        alerts = AlertService(
+            repository: store, notifier: Notifier(configuration.notify, host: name), log: log, loop: loop,
             logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         let ports = PortWatcher(

@@ -209,6 +209,23 @@ struct AlertServiceTests {
         #expect(service.raisedCount == 1)
     }
 
+    @Test func alert_isALineOfTheMetersLog() async throws {
+        let store = InMemoryMeterStore()
+        let kept = LogKeeper(repository: store, loop: loop, logger: log.logger)
+        let service = AlertService(
+            repository: repository, notifier: notifier, log: kept, loop: loop, logger: log.logger)
+        let track = service.track(for: .um)
+        _ = try await service.add("voltage > 5V", of: .um, name: "high", notify: [])
+
+        read(6, into: track)
+        loop.advance(by: .seconds(1))
+        read(1, into: track)
+
+        #expect(
+            try await kept.entries(of: [.um]).map(\.event)
+                == [.alert("high", outcome: "raised"), .alert("high", outcome: "over")])
+    }
+
     @Test func rules_areBounded() async throws {
         let service = service()
         for _ in 0..<AlertService.rulesMax { _ = try await service.add("stale", of: .um, name: nil, notify: []) }

@@ -57,14 +57,17 @@ package final class AlertService: Sendable {
     private let notifier: any AlertNotifier
     private let loop: any SessionLoop
     private let logger: Logger
+    /// The meters' log, if this host keeps one.
+    private let meterLog: LogKeeper?
     private let about = Mutex<@Sendable ([MeterID]) async -> [MeterID: MeterFacts]>({ _ in [:] })
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
     package init(
-        repository: any AlertRepository, notifier: any AlertNotifier = SilentNotifier(), loop: any SessionLoop,
-        logger: Logger
+        repository: any AlertRepository, notifier: any AlertNotifier = SilentNotifier(), log: LogKeeper? = nil,
+        loop: any SessionLoop, logger: Logger
     ) {
+        meterLog = log
         self.repository = repository
         self.notifier = notifier
         self.loop = loop
@@ -155,18 +158,23 @@ package final class AlertService: Sendable {
     }
 
     private func log(_ event: MeterAlerts.Event) {
+        let rule = event.rule
         var metadata: Logger.Metadata = [
-            "meter.id": "\(event.rule.meter)", "alert": "\(event.rule.id)", "name": "\(event.rule.title.visible)",
+            "meter.id": "\(rule.meter)", "alert": "\(rule.id)", "name": "\(rule.title.visible)",
         ]
         switch event.outcome {
         case .none: return
         case .raised(let value):
             if let value { metadata["value"] = "\(value)" }
             logger.notice("alert raised", metadata: metadata)
+            meterLog?.alerted(rule.meter, rule.title, outcome: "raised")
         case .cleared(let value):
             if let value { metadata["value"] = "\(value)" }
             logger.notice("alert over", metadata: metadata)
-        case .happened: logger.notice("meter changed hands", metadata: metadata)
+            meterLog?.alerted(rule.meter, rule.title, outcome: "over")
+        case .happened:
+            logger.notice("meter changed hands", metadata: metadata)
+            meterLog?.alerted(rule.meter, rule.title, outcome: "changed hands")
         }
     }
 

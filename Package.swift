@@ -69,6 +69,7 @@ let package = Package(
         .target(name: "LeaseCore", dependencies: ["MeterModel"]),
         .target(name: "RelayCore", dependencies: ["MeterModel", "LeaseCore"]),
         .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"]),
+        .target(name: "AlertCore", dependencies: ["MeterModel"]),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "MetricsCore"),
         .target(name: "HomeAutomationCore", dependencies: ["MeterModel"]),
@@ -86,7 +87,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-                "RecordingCore", "RelayCore", "GatewayAPI", logging,
+                "RecordingCore", "AlertCore", "RelayCore", "GatewayAPI", logging,
             ]),
         .target(name: "Cloud", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", logging]),
 
@@ -114,14 +115,22 @@ let package = Package(
         .target(
             name: "MeterStore",
             dependencies: [
-                "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway",
-                "StoreKit", grdb,
+                "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "AlertCore", "LeaseCore",
+                "Gateway", "StoreKit", grdb,
+            ]),
+        // How people and programs are told of alerts.
+        .target(
+            name: "Notifications",
+            dependencies: [
+                "MeterModel", "AlertCore", "Gateway", "GatewayAPI", "LinuxIO", asyncHTTPClient, nioCore, nioHTTP1,
+                nioPosix,
             ]),
         .target(
             name: "GatewayServer",
             dependencies: [
                 "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "RelayCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit", crypto, hummingbird,
+                "RelayCore", "AlertCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit", crypto,
+                hummingbird,
                 hummingbirdCore,
                 logging, nioCore,
             ],
@@ -175,8 +184,9 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO",
                 "USBTransport", "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer",
-                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "HomeAutomation",
-                "HomeAutomationCore", "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ServerKit",
+                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "AlertCore", "Notifications",
+                "HomeAutomation", "HomeAutomationCore", "Cloud", "CloudHosting", "CloudServer", "CloudClient",
+                "ProgramKit", "ServerKit",
                 argumentParser, crypto, logging, serviceLifecycle, tomlKit, unixSignals,
             ]),
         .executableTarget(
@@ -199,7 +209,9 @@ let package = Package(
             name: "MeterTestKit",
             dependencies: [
                 "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "IOPorts", "Gateway",
-                "GatewayAPI", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "CloudAPI", "Cloud", logging,
+                "GatewayAPI", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "CloudAPI",
+                "Cloud",
+                logging,
             ]),
 
         // MARK: Simulation (Tests/Simulation/README.md): whole hosts and the cloud's rules over virtual time
@@ -291,6 +303,13 @@ let package = Package(
         .testTarget(
             name: "RecordingCoreTests",
             dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"]),
+        .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
+        .testTarget(
+            name: "NotificationsTests",
+            dependencies: [
+                "MeterModel", "AlertCore", "Notifications", "Gateway", "GatewayAPI", "LinuxIO", "MeterTestKit", nioCore,
+                nioPosix,
+            ]),
         .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "MeterTestKit"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["MeterModel", "LeaseCore", "RelayCore", "MeterTestKit"]),
         .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"]),
@@ -353,15 +372,17 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "RelayCore", "MeterModel", "MeterCodec",
-                "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI", "MeterTestKit", logging,
+                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "RelayCore", "MeterModel",
+                "MeterCodec", "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI", "MeterTestKit",
+                logging,
             ]),
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "GatewayServer",
                 "MeterTestKit", "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, serviceLifecycle,
+                "AlertCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore,
+                serviceLifecycle,
             ]),
         .testTarget(
             name: "ServerKitTests",
@@ -374,7 +395,7 @@ let package = Package(
             dependencies: [
                 "meterd", "BluetoothCore", "MeterModel", "MeterCodec", "IOPorts", "Gateway", "GatewayAPI", "LeaseCore",
                 "SyncCore", "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore",
-                "ServerKit",
+                "ServerKit", "Notifications",
                 logging,
             ]),
         .testTarget(
@@ -411,7 +432,7 @@ let package = Package(
             name: "MeterStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "MeterCodec", "SettingsCore",
-                "SyncCore", "LeaseCore", "RecordingCore", "StoreFiles", grdb,
+                "SyncCore", "LeaseCore", "RecordingCore", "AlertCore", "StoreFiles", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "ArchitectureTests"),

@@ -106,3 +106,8 @@ int cl_hidraw_info(int fd, struct cl_hid_device *device) {
     device->product = (unsigned short)info.product;
     return 0;
 }
+
+int cl_spawn_apart(posix_spawn_file_actions_t *actions) {
+    int code = posix_spawn_file_actions_addchdir_np(actions, "/");
+    return code ? code : posix_spawn_file_actions_addclosefrom_np(actions, 3);
+}

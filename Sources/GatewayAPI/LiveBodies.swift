@@ -10,12 +10,14 @@ package struct LiveBody: Codable, Hashable, Sendable {
     package var sync: SyncStatusBody?
     /// Rises whenever settings change, here or on another host.
     package var refresh_version: UInt64?
+    /// Number of alerts that are raised.
+    package var alerts_raised: Int?
 
     package init(at: Int64) { self.at = at }
 
     /// Whether it contains nothing worth sending.
     package var isEmpty: Bool {
         (meters ?? []).isEmpty && adapters == nil && store == nil && cloud == nil && sync == nil
-            && refresh_version == nil
+            && refresh_version == nil && alerts_raised == nil
     }
 }

@@ -3,7 +3,7 @@
 ///
 /// What a meter recorded by itself is in `GET /v1/meters/{meter}/logs` (`MeterLogBody`).
 package struct LogLineBody: Codable, Hashable, Sendable {
-    /// `held`, `state`, `setting`, `command` or `remedy`; a later version may have more.
+    /// `held`, `state`, `setting`, `command`, `remedy` or `alert`; a later version may have more.
     package var kind: String
     /// When it happened first, RFC 3339, by the calendar of the host that answers.
     package var at: String
@@ -19,9 +19,9 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     package var mine: Bool
     /// When it happened first, by the calendar of its host as it was then.
     package var host_time: String
-    /// The link of a holding (`ble`, `spp`, `usb`), a state, a setting's key, a command, or a remedy.
+    /// The link of a holding (`ble`, `spp`, `usb`), a state, a setting's key, a command, a remedy, or an alert.
     package var what: String
-    /// How a holding ended; the cause of a state or remedy; a setting's new value; what became of a command.
+    /// How a holding ended; the cause of a state or remedy; a setting's new value; what became of a command or an alert.
     @NullCodable package var detail: String?
     /// The host at which it was set or commanded, or `MQTT`; null for what nobody did.
     @NullCodable package var by: String?

@@ -108,11 +108,16 @@ package struct GatewayStatus: Codable, Hashable, Sendable {
     /// Empty if this host has no radio, or uses none.
     package var adapters: [AdapterStatus]
     package var store: StoreStatus
+    /// Number of alerts that are raised; absent from a daemon that knows none.
+    package var alerts_raised: Int?
 
-    package init(meters: [MeterStatus], adapters: [AdapterStatus] = [], store: StoreStatus) {
+    package init(
+        meters: [MeterStatus], adapters: [AdapterStatus] = [], store: StoreStatus, alerts_raised: Int? = 0
+    ) {
         self.meters = meters
         self.adapters = adapters
         self.store = store
+        self.alerts_raised = alerts_raised
     }
 }
 

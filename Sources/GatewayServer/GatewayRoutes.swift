@@ -13,11 +13,12 @@ package struct GatewayRoutes: Sendable {
     package init(
         meters: MeterRoutes, metrics: MetricsRoute, live: LiveRoutes, broker: BrokerRoutes, leases: LeaseRoutes,
         sync: SyncRoutes, parked: ParkedRoutes, history: HistoryRoutes, series: SeriesRoutes,
-        recordings: RecordingRoutes, stretches: StretchRoutes, log: MeterLogRoutes, joining: any CloudJoining
+        recordings: RecordingRoutes, stretches: StretchRoutes, alerts: AlertRoutes, log: MeterLogRoutes,
+        joining: any CloudJoining
     ) {
         self.meters = meters
         self.metrics = metrics
-        topics = [live, broker, leases, sync, parked, history, series, recordings, stretches, log]
+        topics = [live, broker, leases, sync, parked, history, series, recordings, stretches, alerts, log]
         self.joining = joining
     }
 

@@ -119,6 +119,7 @@ struct LiveSnapshot: Sendable {
             body.meters = status.meters
             (body.adapters, body.store, body.cloud, body.sync) = (status.adapters, status.store, cloud, sync)
             body.refresh_version = refreshVersion
+            body.alerts_raised = status.alerts_raised
             return try Response.event("all", body)
         }
     }
@@ -140,6 +141,7 @@ struct LiveSnapshot: Sendable {
         if cloud.timeless != last.cloud.timeless { body.cloud = cloud }
         if sync?.telling != last.sync?.telling { body.sync = sync }
         if refreshVersion != last.refreshVersion { body.refresh_version = refreshVersion }
+        if status.alerts_raised != last.status.alerts_raised { body.alerts_raised = status.alerts_raised }
         return body.isEmpty ? nil : try Response.event("changes", body)
     }
 }

@@ -10,15 +10,18 @@ package struct MeterRoutes: Sendable {
     let zone: ZoneMeters
     let storeStatus: @Sendable () -> StoreStatus
     let version: VersionBody
+    private let alertsRaised: @Sendable () -> Int
 
     /// - Parameter zone: nil for a host without a cloud, whose own meters are all there are.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, version: VersionBody,
+        alertsRaised: @escaping @Sendable () -> Int = { 0 },
         storeStatus: @escaping @Sendable () -> StoreStatus
     ) {
         self.directory = directory
         self.zone = zone ?? ZoneMeters(directory: directory)
         self.version = version
+        self.alertsRaised = alertsRaised
         self.storeStatus = storeStatus
     }
 
@@ -46,7 +49,9 @@ package struct MeterRoutes: Sendable {
         api.get("status") { _, _ in
             let meters = await zone.status()
             return try JSON.response(
-                GatewayStatus(meters: meters, adapters: await directory.adapters(), store: storeStatus()))
+                GatewayStatus(
+                    meters: meters, adapters: await directory.adapters(), store: storeStatus(),
+                    alerts_raised: alertsRaised()))
         }
         api.get("scan") { _, _ in try JSON.response(await directory.scan()) }
         api.get("scan/others") { _, _ in try JSON.response(await directory.others()) }

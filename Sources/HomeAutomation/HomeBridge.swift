@@ -15,18 +15,22 @@ package actor HomeBridge {
         /// All meters of this host as they are now. Called on the loop, where the meters are, so nothing waits for
         /// another thread.
         package var meters: @Sendable () -> [BridgedMeter]
+        /// All rules of this host, as they stand.
+        package var alerts: @Sendable () -> [BridgedAlert]
         /// Carries out a request and returns the outcome.
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var rng: any RandomNumberGenerator & Sendable
 
         package init(
             link: any BrokerLink, loop: any SessionLoop, meters: @escaping @Sendable () -> [BridgedMeter],
+            alerts: @escaping @Sendable () -> [BridgedAlert] = { [] },
             perform: @escaping @Sendable (MeterRequest, MeterID) async -> RequestOutcome,
             rng: any RandomNumberGenerator & Sendable
         ) {
             self.link = link
             self.loop = loop
             self.meters = meters
+            self.alerts = alerts
             self.perform = perform
             self.rng = rng
         }
@@ -110,17 +114,17 @@ package actor HomeBridge {
     /// it at once.
     package func run() async {
         since = loop.wallNow
-        let first = dependencies.meters()
+        let (first, alerts) = (dependencies.meters(), dependencies.alerts())
         await withDiscardingTaskGroup { group in
             // Whatever the broker kept from an earlier run is corrected before it announces the bridge.
-            act(machine.observed(first, at: loop.now, random: rng.next()), &group)
+            act(machine.observed(first, alerts: alerts, at: loop.now, random: rng.next()), &group)
             act(machine.start(at: loop.now), &group)
             armTimer()
             for await wake in wakes {
                 switch wake {
                 case .tick:
-                    let seen = dependencies.meters()
-                    act(machine.observed(seen, at: loop.now, random: rng.next()), &group)
+                    let (seen, alerts) = (dependencies.meters(), dependencies.alerts())
+                    act(machine.observed(seen, alerts: alerts, at: loop.now, random: rng.next()), &group)
                     if !isFinished { armTimer() }
                 case .events: takeEvents(&group)
                 case .answered(let number, let outcome):

@@ -19,6 +19,7 @@ package struct BridgeMachine: Sendable {
     private var connection: BrokerConnection
     private var outbox: Outbox
     private var meters: PublishedMeters
+    private var alerts: PublishedAlerts
     private var requests = BrokerRequests()
     private var homeAssistant: HomeAssistantStarts
     private var refusedTopics = RefusedTopics()
@@ -28,6 +29,7 @@ package struct BridgeMachine: Sendable {
         connection = BrokerConnection(settings)
         outbox = Outbox(backlog: settings.backlog)
         meters = PublishedMeters(settings)
+        alerts = PublishedAlerts(settings)
         homeAssistant = HomeAssistantStarts(interval: settings.birthInterval)
     }
 
@@ -68,6 +70,7 @@ package struct BridgeMachine: Sendable {
         outbox.linkOpened()
         outbox.put(topics.bridgeMessage(.online))
         let announced = meters.announceAll(at: now, to: &outbox)
+        alerts.announceAll(to: &outbox)
         meters.clearFormer(in: &outbox)
         return [.tell(notice), .subscribe([topics.allRequests, topics.homeAssistantStatus])]
             + announced.map(Action.tell) + send(at: now)
@@ -122,11 +125,15 @@ package struct BridgeMachine: Sendable {
     ///
     /// - Parameters:
     ///   - seen: each meter of this host, once.
+    ///   - alerts: each rule of this host, once.
     ///   - random: random bits.
-    package mutating func observed(_ seen: [BridgedMeter], at now: MonotonicTime, random: UInt64) -> [Action] {
+    package mutating func observed(
+        _ seen: [BridgedMeter], alerts present: [BridgedAlert] = [], at now: MonotonicTime, random: UInt64
+    ) -> [Action] {
         var actions = woke(at: now, random: random)
         guard !connection.isClosing, !connection.isStopped else { return actions }
         actions += meters.observed(seen, at: now, isConnected: connection.isOpen, to: &outbox).map(Action.tell)
+        alerts.observed(present, isConnected: connection.isOpen, to: &outbox)
         let ignored = requests.tick()
         if ignored > 0 { actions.append(.tell(.requestsIgnored(ignored))) }
         // One line when it begins; the number follows with the next connection.
@@ -165,8 +172,9 @@ package struct BridgeMachine: Sendable {
     private mutating func homeAssistantStarted(at now: MonotonicTime) -> [Action] {
         guard homeAssistant.serve(at: now) else { return [] }
         outbox.put(topics.bridgeMessage(.online))
-        return [.tell(.homeAssistantStarted)] + meters.announceAll(at: now, to: &outbox).map(Action.tell)
-            + send(at: now)
+        let announced = meters.announceAll(at: now, to: &outbox).map(Action.tell)
+        alerts.announceAll(to: &outbox)
+        return [.tell(.homeAssistantStarted)] + announced + send(at: now)
     }
 
     private mutating func asked(_ payload: [UInt8], of key: String) -> [Action] {

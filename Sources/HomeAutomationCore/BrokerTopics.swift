@@ -54,6 +54,9 @@ package struct BrokerTopics: Hashable, Sendable {
         return String(key)
     }
 
+    /// The state of one of this gateway's alerts, retained unless it does not last.
+    package func alert(_ number: Int64) -> String { "\(base)/bridge/\(gateway)/alert/\(number)" }
+
     // MARK: Topics of a meter, whichever gateway has it
 
     /// The latest reading, retained.
@@ -69,6 +72,9 @@ package struct BrokerTopics: Hashable, Sendable {
 
     /// Where Home Assistant publishes `online` once it has started.
     package var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
+    package func alertDiscovery(_ number: Int64) -> String {
+        "\(discoveryPrefix)/binary_sensor/\(gateway)_alert_\(number)/config"
+    }
     package func discovery(_ meter: MeterID) -> String {
         "\(discoveryPrefix)/device/\(meter.homeAssistantID)/config"
     }

@@ -99,6 +99,7 @@ private struct LogRow {
             }
         case .remedy(let remedy, let adapter, let cause):
             (kind, what, detail, author) = ("remedy", remedy, cause, adapter.description)
+        case .alert(let title, let outcome): (kind, what, detail) = ("alert", title, outcome)
         }
         wall = (entry.first.wall.millisecondsSince1970, entry.last.wall.millisecondsSince1970)
         sinceBoot = (
@@ -163,6 +164,7 @@ private struct LogRow {
             }
         case "state": ConnectionState(rawValue: what).map { .state($0, cause: detail ?? "") }
         case "command": commandAuthor.map { .command(what, by: $0, outcome: detail ?? "") }
+        case "alert": .alert(what, outcome: detail ?? "")
         case "remedy": author.flatMap { MACAddress($0) }.map { .remedy(what, adapter: $0, cause: detail ?? "") }
         default: nil
         }

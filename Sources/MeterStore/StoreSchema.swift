@@ -62,6 +62,9 @@ enum StoreSchema {
             try db.execute(sql: "ALTER TABLE meter ADD COLUMN preferred_transport TEXT")
         }
         migrator.registerMigration("13 the meters' log", foreignKeyChecks: .immediate, migrate: createLogTable)
+        migrator.registerMigration("14 alerts", foreignKeyChecks: .immediate, migrate: createAlertTables)
+        migrator.registerMigration(
+            "15 alerts in the meters' log", foreignKeyChecks: .immediate, migrate: allowAlertsInLog)
         return migrator
     }
 
@@ -165,6 +168,14 @@ enum StoreSchema {
                 "learned_ms", "is_pending",
             ]
         ),
+        (
+            "alert",
+            [
+                "id", "meter", "condition", "name", "notify", "is_raised", "raised_ms", "cleared_ms", "count", "value",
+                "holder",
+            ]
+        ),
+        ("alert_notice", ["number", "alert", "target", "event", "meter_name", "value", "holder", "at_ms"]),
         ("progress", ["type", "token", "is_refetching", "cursor", "refetch"]),
         (
             "meter_log",

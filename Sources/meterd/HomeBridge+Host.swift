@@ -1,3 +1,4 @@
+import AlertCore
 import Gateway
 import GatewayAPI
 import HomeAutomation
@@ -11,7 +12,8 @@ import MeterModel
 extension HomeBridge {
     /// The bridge of one host, as configured, if it uses a broker.
     static func make(
-        _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory, loop: IOLoop,
+        _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory,
+        alerts: AlertService, loop: IOLoop,
         formerMeters: [MeterID], logger: Logger
     ) -> HomeBridge? {
         guard let address = configuration.address else { return nil }
@@ -32,6 +34,7 @@ extension HomeBridge {
             Dependencies(
                 link: MosquittoLink(link), loop: loop,
                 meters: { directory.snapshots().map { BridgedMeter($0, hostName: hostName) } },
+                alerts: { alerts.entries.map { BridgedAlert($0) } },
                 perform: { request, meter in await RequestOutcome(of: request, on: meter, in: directory) },
                 rng: SystemRandomNumberGenerator()),
             logger: logger)
@@ -57,6 +60,18 @@ extension BridgedMeter {
         case .offline, .notConnected, .connecting: holder = snapshot.lease?.holder
         case .connected, .ready, .communicating, .dataAvailable: holder = snapshot.lease?.holder ?? hostName
         }
+    }
+}
+
+extension BridgedAlert {
+    init(_ entry: AlertEntry) {
+        self.init(number: entry.rule.id.rawValue, meter: entry.rule.meter, condition: entry.rule.pattern.text)
+        name = entry.rule.name
+        isMomentary = entry.rule.pattern.condition.isMomentary
+        isRaised = entry.standing.isRaised
+        count = entry.standing.count
+        (raisedAt, clearedAt) = (entry.standing.raisedAt, entry.standing.clearedAt)
+        value = entry.standing.value
     }
 }
 

@@ -11,6 +11,7 @@ import Logging
 import MeterModel
 import MeterStore
 import MetricsCore
+import Notifications
 import ServiceLifecycle
 import Synchronization
 import USBTransport
@@ -23,6 +24,7 @@ struct Host {
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
     let recordings: RecordingService
+    let alerts: AlertService
     let log: LogKeeper
     let settings: SettingsService
     let rebuild: RebuildService
@@ -70,6 +72,9 @@ struct Host {
         log = LogKeeper(
             repository: store, calendar: calendar, loop: loop, flushInterval: configuration.flushInterval,
             logger: logger)
+        alerts = AlertService(
+            repository: store, notifier: Notifier(configuration.notify, host: name), log: log, loop: loop,
+            logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         let ports = PortWatcher(
             scanner: makeScanner(store.identity.host), clock: ContinuousClock(),
@@ -77,8 +82,8 @@ struct Host {
         directory = MeterDirectory(
             dependencies: MeterDirectory.Dependencies(
                 loop: loop, opener: Self.openers(on: loop, ports, radios), ports: ports, radios: radios,
-                repository: store, settings: settings, recorder: recorder, recordings: recordings, log: log,
-                hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() }),
+                repository: store, settings: settings, recorder: recorder, recordings: recordings, alerts: alerts,
+                log: log, hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() }),
             logger: logger)
         identity = try await Self.identity(name: name, in: store)
         let fetched = FetchedOnce()
@@ -96,9 +101,11 @@ struct Host {
         zone = ZoneMeters(
             directory: directory, settings: settings, keeper: { [member] in await member.keeper() },
             relay: { [member] in await member.watcher() }, commander: { [member] in await member.commander() })
+        alerts.ask { [directory] in await directory.alertFacts(of: $0) }
         confirmation.ask { [member] in await member.confirmsCalendar() }
         bridge = HomeBridge.make(
-            configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, loop: loop,
+            configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, alerts: alerts,
+            loop: loop,
             formerMeters: try await store.formerIDs().keys.sorted(), logger: logger)
         tellOfTheStore()
     }
@@ -159,6 +166,7 @@ struct Host {
         // Before any meter is taken up: a member of a cloud must not use one without asking.
         try await member.restore()
         try await recordings.restore()
+        try await alerts.restore(former: try await store.formerIDs())
         try await log.restore()
         try await directory.restore()
         for port in configuration.ports { try await directory.declare(port.declared, wanted: port.connects) }
@@ -173,7 +181,9 @@ struct Host {
     /// bridge, which would report one meter after the other as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, loop: loop)
-        let routes = MeterRoutes(directory: directory, zone: zone, version: .current) { [storeWatch] in
+        let routes = MeterRoutes(
+            directory: directory, zone: zone, version: .current, alertsRaised: { [alerts] in alerts.raisedCount }
+        ) { [storeWatch] in
             storeWatch.status()
         }
         let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
@@ -194,7 +204,8 @@ struct Host {
             recordings: RecordingRoutes(
                 directory: directory, zone: zone, recordings: recordings, series: series),
             stretches: StretchRoutes(directory: directory, series: series, recordings: recordings),
-            log: MeterLogRoutes(log: zoneLog), joining: member)
+            alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
+            joining: member)
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
@@ -202,6 +213,7 @@ struct Host {
             .init(service: FinishingService(body: recorder.run, finish: recorder.finish)),
             .init(service: FinishingService(body: recordings.run, finish: recordings.finish)),
             .init(service: FinishingService(body: log.run, finish: log.finish)),
+            .init(service: FinishingService(body: alerts.run, finish: alerts.finish)),
             .init(service: server.application(onRunning: onRunning)),
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
@@ -223,11 +235,11 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            status: { [directory, zone, storeWatch] in
+            status: { [directory, zone, storeWatch, alerts] in
                 // A page that is open looks again and again, and so never has to wait.
                 GatewayStatus(
                     meters: await zone.status(within: .zero), adapters: await directory.adapters(),
-                    store: storeWatch.status())
+                    store: storeWatch.status(), alerts_raised: alerts.raisedCount)
             },
             cloud: { [member] in await member.status() },
             sync: { [member] in await member.engine()?.report() },

@@ -16,6 +16,7 @@ private let allowedImports: [String: Set<String>] = [
     "MetricsCore": [],
     "HomeAutomationCore": ["MeterModel"],
     "RecordingCore": ["MeterModel", "SettingsCore"],
+    "AlertCore": ["MeterModel"],
     "RelayCore": ["MeterModel", "LeaseCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],
@@ -24,7 +25,7 @@ private let allowedImports: [String: Set<String>] = [
     // Layer 1.
     "Gateway": [
         "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-        "RecordingCore", "RelayCore", "GatewayAPI", "Logging", "Synchronization",
+        "RecordingCore", "AlertCore", "RelayCore", "GatewayAPI", "Logging", "Synchronization",
     ],
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
@@ -38,10 +39,14 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "HomeAutomationCore", "CloudAPI", "IOPorts", "LinuxIO", "CMosquitto", "Glibc", "Logging",
         "Synchronization",
     ],
+    "Notifications": [
+        "MeterModel", "AlertCore", "Gateway", "GatewayAPI", "LinuxIO", "AsyncHTTPClient", "FoundationEssentials",
+        "Glibc", "NIOCore", "NIOHTTP1", "NIOPosix",
+    ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "IOPorts", "LinuxIO"],
     "MeterStore": [
-        "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "StoreKit",
-        "GRDB", "Foundation", "Glibc", "Synchronization",
+        "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "AlertCore", "LeaseCore", "Gateway",
+        "StoreKit", "GRDB", "Foundation", "Glibc", "Synchronization",
     ],
     "CloudStore": [
         "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "StoreKit", "GRDB", "Foundation",
@@ -63,7 +68,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "GatewayServer": [
         "MeterModel", "MeterCodec", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-        "RelayCore",
+        "RelayCore", "AlertCore",
         "IOPorts", "Gateway", "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc",
         "Hummingbird",
         "HummingbirdCore", "Logging", "NIOCore", "Synchronization",
@@ -90,7 +95,7 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
         "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
         "SyncCore",
-        "CloudAPI", "MetricsCore", "ServerKit", "HomeAutomation", "HomeAutomationCore",
+        "CloudAPI", "MetricsCore", "ServerKit", "HomeAutomation", "HomeAutomationCore", "AlertCore", "Notifications",
         "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
         "Glibc",
         "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",
@@ -111,8 +116,8 @@ private let allowedImports: [String: Set<String>] = [
     // Test support, which no target above may import.
     "MeterTestKit": [
         "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "IOPorts", "Gateway", "GatewayAPI",
-        "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "CloudAPI", "Cloud", "Foundation", "Glibc",
-        "Synchronization", "Logging",
+        "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "CloudAPI", "Cloud", "Foundation",
+        "Glibc", "Synchronization", "Logging",
     ],
     "CLinux": [],
     "CBluetooth": [],

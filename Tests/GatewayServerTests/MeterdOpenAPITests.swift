@@ -120,6 +120,7 @@ struct MeterdOpenAPITests {
             series: SeriesRoutes(directory: bench.directory, series: series),
             recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: series),
             stretches: StretchRoutes(directory: bench.directory, series: series, recordings: bench.recordings),
+            alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
             log: MeterLogRoutes(log: bench.zoneLog()), joining: ScriptedJoining())
     }()
 
@@ -146,6 +147,7 @@ struct MeterdOpenAPITests {
         line.told = ToldBody()
         var live = LiveBody(at: 1)
         (live.meters, live.adapters, live.store, live.refresh_version) = ([], [], store, 1)
+        live.alerts_raised = 1
         live.cloud = CloudStatus(joined: false, host_id: "i", host_name: "n")
         live.sync = SyncStatusBody(zone: "z", mode: "idle", stream: "open")
         return requests(connect) + [
@@ -195,7 +197,7 @@ struct MeterdOpenAPITests {
             ("CloudStatus", CloudStatus(joined: false, host_id: "i", host_name: "n")),
             ("RetiredHost", RetiredHost(id: "i", name: "n", tokens: 1, leases: [])),
             ("SessionBody", SessionBody(login: .none, may_change: true)),
-        ] + recordings + syncs(error) + support
+        ] + recordings + alerts + syncs(error) + support
     }()
 
     private static var support: [(name: String, value: any Encodable & Sendable)] {
@@ -234,6 +236,20 @@ struct MeterdOpenAPITests {
             ("AliasRequest", AliasRequest(meter: "m")),
             ("SyncRequest", SyncRequest(detach: true)), ("RebuildRequest", RebuildRequest(dry_run: true)),
             ("WebEnableRequest", WebEnableRequest(listen: "l")), ("LoginRequest", LoginRequest(token: "t")),
+        ]
+    }
+
+    private static var alerts: [(name: String, value: any Encodable & Sendable)] {
+        [
+            ("AlertRequest", AlertRequest(meter: "m", condition: "c", name: "n", notify: [])),
+            ("AlertBody", AlertBody(id: 1, meter: "m", condition: "c", notify: [], state: "quiet", count: 0)),
+            (
+                "AlertTarget",
+                AlertTarget(name: "n", kind: "exec", waiting: 0, delivered: 0, lost: 0, error: nil)
+            ),
+            ("AlertsBody", AlertsBody(alerts: [], raised: 0, targets: [])),
+            ("AlertTestResult", AlertTestBody.Result(target: "t", delivered: true, error: nil)),
+            ("AlertTestBody", AlertTestBody(results: [])),
         ]
     }
 

@@ -24,12 +24,13 @@ struct ServerBench {
     let settings: SettingsService
     let recorder: SampleRecorder
     let recordings: RecordingService
+    let alerts: AlertService
     /// What happened to the meter.
     let happened: LogKeeper
     let directory: MeterDirectory
     let routes: MeterRoutes
 
-    init(repository: (any MeterRepository)? = nil) {
+    init(repository: (any MeterRepository)? = nil, notifier: any AlertNotifier = SilentNotifier()) {
         links = SimulatedLinks(loop: loop)
         let recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
         self.recorder = recorder
@@ -39,14 +40,18 @@ struct ServerBench {
         recordings = RecordingService(
             host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), repository: store, settings: settings, loop: loop,
             logger: log.logger)
+        alerts = AlertService(
+            repository: InMemoryAlerts(), notifier: notifier, loop: loop, logger: log.logger)
         happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
-            settings: settings, recorder: recorder, recordings: recordings, log: happened, hostID: "pi",
+            settings: settings, recorder: recorder, recordings: recordings, alerts: alerts, log: happened,
+            hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) })
         directory = MeterDirectory(dependencies: dependencies, logger: log.logger)
         routes = MeterRoutes(
-            directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release")
+            directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release"),
+            alertsRaised: { [alerts] in alerts.raisedCount }
         ) {
             recorder.status(path: "/var/lib/meterd/meterd.sqlite")
         }

@@ -241,7 +241,7 @@ struct LogKeeperTests {
             switch entry.event {
             case .held(let holding): "held \(holding.end?.rawValue ?? "still"), \(entry.count) times"
             case .command(let what, let author, let outcome): "\(author) \(what): \(outcome)"
-            case .state, .remedy: nil
+            case .state, .remedy, .alert: nil
             }
         }
         let round = [

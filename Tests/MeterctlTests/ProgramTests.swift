@@ -365,6 +365,8 @@ enum Program {
           logs                    What a meter recorded by itself (KM003C, KM002C).
           record                  Charge sessions: record start, stop, keep, list,
                                   show, export, plot, rename, note, delete.
+          alert                   What you want to be told of: alert add, list, show,
+                                  remove, test.
           sync                    Settings and the cloud: sync now, status, events,
                                   cancel, resume, parked.
           rebuild                 Fold records of one meter under several names into

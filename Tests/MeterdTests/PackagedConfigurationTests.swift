@@ -1,6 +1,7 @@
 import Foundation
 import Gateway
 import IOPorts
+import Notifications
 import Testing
 
 @testable import meterd
@@ -43,7 +44,7 @@ struct PackagedConfigurationTests {
     @Test func everyKey_isRead() throws {
         for table in ConfigurationReference.tables {
             for key in table.keys {
-                let heading = table.name.isEmpty ? "" : table.isRepeated ? "[[\(table.name)]]\n" : "[\(table.name)]\n"
+                let heading = table.name.isEmpty ? "" : "\(table.heading)\n"
                 // A date is what no key takes.
                 let others = table.keys.filter { $0.name != key.name }.map { "\($0.name) = \($0.value)\n" }.joined()
                 #expect(throws: ConfigurationError.self, "\(table.name).\(key.name)") {
@@ -63,6 +64,8 @@ struct PackagedConfigurationTests {
         #expect(configuration.web.names == ["meters.example.org"])
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.ports.map(\.declared.isRawHID) == [false, true])
+        #expect(configuration.notify.map(\.name) == ["lamp", "phone"])
+        #expect(configuration.notify.map(\.kind) == ["exec", "ntfy"])
 
         configuration.hostName = defaults.hostName
         configuration.bluetooth.adapters = defaults.bluetooth.adapters
@@ -72,6 +75,7 @@ struct PackagedConfigurationTests {
         configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath
         configuration.mqtt.certificatePath = defaults.mqtt.certificatePath
         configuration.ports = defaults.ports
+        configuration.notify = defaults.notify
         #expect(configuration == defaults)
     }
 }

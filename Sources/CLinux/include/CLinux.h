@@ -2,6 +2,7 @@
 
 // What Swift's Glibc module does not import, and nothing else. Each item says why it is here.
 
+#include <spawn.h>
 #include <stddef.h>
 // Not part of the Glibc module map at all: epoll, eventfd and timerfd. Functions and structs import as they are.
 #include <sys/epoll.h>
@@ -44,6 +45,10 @@ int cl_exists(const char *path);
 
 // pthread_setname_np needs _GNU_SOURCE. At most 15 bytes of the name are used.
 void cl_name_this_thread(const char *name);
+
+// posix_spawn_file_actions_addchdir_np and …_addclosefrom_np need _GNU_SOURCE. The program begins in "/", and has no open
+// file but 0, 1 and 2. 0, or an errno value.
+int cl_spawn_apart(posix_spawn_file_actions_t *actions);
 
 // The netlink headers are not part of the Glibc module map. A socket that hears of every change of links, addresses
 // and routes in the network namespace of the calling thread; it neither blocks nor survives an exec. -1 and errno when

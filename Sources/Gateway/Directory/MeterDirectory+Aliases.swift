@@ -134,6 +134,11 @@ extension MeterDirectory {
         let model = await twin.knownModel
         let wasWanted = known[alias]?.isWanted ?? false
         logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
+        do {
+            try await dependencies.alerts?.move(alias, to: meter)
+        } catch {
+            logger.error("alerts cannot be moved", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
+        }
         if let forgotten = known[alias] {
             var forgotten = forgotten
             forgotten.isWanted = false

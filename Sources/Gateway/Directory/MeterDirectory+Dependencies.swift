@@ -16,6 +16,8 @@ extension MeterDirectory {
         package var recorder: SampleRecorder
         /// The recorder of charge sessions, if this host records them.
         package var recordings: RecordingService?
+        /// Watches the meters for what people want to be told of, if this host does.
+        package var alerts: AlertService?
         /// Keeps what happens to the meters, if this host does.
         package var log: LogKeeper?
         /// This host's id, for ids of meters that mean something on this host only.
@@ -29,7 +31,8 @@ extension MeterDirectory {
             catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
             ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
-            recorder: SampleRecorder, recordings: RecordingService? = nil, log: LogKeeper? = nil, hostID: String,
+            recorder: SampleRecorder, recordings: RecordingService? = nil,
+            alerts: AlertService? = nil, log: LogKeeper? = nil, hostID: String,
             makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.catalogue = catalogue
@@ -41,6 +44,7 @@ extension MeterDirectory {
             self.settings = settings
             self.recorder = recorder
             self.recordings = recordings
+            self.alerts = alerts
             self.log = log
             self.hostID = hostID
             self.makeRNG = makeRNG

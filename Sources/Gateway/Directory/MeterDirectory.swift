@@ -92,6 +92,7 @@ package actor MeterDirectory {
     /// Leaves every meter in a clean state. Afterwards no session does anything, and no new one is made.
     package func shutdown() {
         isShuttingDown = true
+        dependencies.alerts?.leaveAll()
         forEach { $0.shutdown() }
         logger.info("meters left", metadata: ["count": "\(sessions.count)"])
     }
@@ -378,7 +379,8 @@ extension MeterDirectory {
             lastTransport: meter.link?.transport, settings: settings?.settings ?? MeterSettings(),
             settingsNumber: settings?.number ?? 0, catalogue: dependencies.catalogue, loop: dependencies.loop,
             opener: dependencies.opener, track: dependencies.recorder.track(for: meter.id),
-            recording: dependencies.recordings?.track(for: meter.id), log: log, rng: dependencies.makeRNG(),
+            recording: dependencies.recordings?.track(for: meter.id),
+            alerts: dependencies.alerts?.track(for: meter.id), log: log, rng: dependencies.makeRNG(),
             logger: logger, gate: dependencies.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
         return session
@@ -394,6 +396,7 @@ extension MeterDirectory {
         session.assumeIsolated { $0.leave() }
         dependencies.recorder.remove(session.track)
         dependencies.recordings?.remove(id)
+        dependencies.alerts?.leave(id)
         return session
     }
 

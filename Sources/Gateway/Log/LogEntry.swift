@@ -55,6 +55,10 @@ package enum LogEvent: Hashable, Sendable {
     case command(String, by: LogAuthor, outcome: String)
     /// Something was done about the adapter over which it is linked, or looked for.
     case remedy(String, adapter: MACAddress, cause: String)
+    /// Something that somebody of this host wants to be told of (Docs/Alerts.md).
+    ///
+    /// - `outcome`: "raised", "over", or "changed hands".
+    case alert(String, outcome: String)
 
     /// Whether a person's or program's deed is the event: nothing is folded past one, so that what came before it and what
     /// came after it stay apart.

@@ -73,6 +73,13 @@ package struct LogFold: Sendable {
         add(.remedy(Self.clipped(remedy), adapter: adapter, cause: Self.clipped(cause)), at: now, &lastNumber)
     }
 
+    package mutating func alerted(
+        _ title: String, outcome: String, at now: HostMoment, _ lastNumber: inout Int64
+    ) {
+        settle(at: now, &lastNumber)
+        add(.alert(Self.clipped(title), outcome: Self.clipped(outcome)), at: now, &lastNumber)
+    }
+
     /// - Parameter token: nil without a lease.
     package mutating func held(
         _ token: FencingToken?, over transport: LeaseTransport, at now: HostMoment, _ lastNumber: inout Int64

@@ -88,6 +88,11 @@ package final class LogKeeper: Sendable {
         }
     }
 
+    /// An alert of the meter was raised, is over, or happened.
+    func alerted(_ meter: MeterID, _ title: String, outcome: String) {
+        change(meter) { fold, now, last in fold.alerted(title, outcome: outcome, at: now, &last) }
+    }
+
     /// Does what somebody wants of a meter, and puts it into the log with what became of it.
     ///
     /// - Parameter what: in the words of the command line.

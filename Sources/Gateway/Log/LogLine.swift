@@ -16,6 +16,7 @@ package struct LogLine: Hashable, Sendable {
         package static let setting = Kind(rawValue: "setting")
         package static let command = Kind(rawValue: "command")
         package static let remedy = Kind(rawValue: "remedy")
+        package static let alert = Kind(rawValue: "alert")
     }
 
     package var kind: Kind
@@ -26,9 +27,9 @@ package struct LogLine: Hashable, Sendable {
     /// When it happened first, by the calendar of its host as it was then.
     package var time: WallTime
     package var count: Int
-    /// The link of a holding, a state, a setting's key, a command, or a remedy.
+    /// The link of a holding, a state, a setting's key, a command, a remedy, or an alert.
     package var what: String
-    /// How a holding ended; the cause of a state or remedy; a setting's new value; what became of a command.
+    /// How a holding ended; the cause of a state or remedy; a setting's new value; what became of a command or an alert.
     package var detail: String?
     /// Who set or commanded it: a host's name, or what else it was.
     package var by: String?
@@ -82,6 +83,7 @@ extension LogLine {
         case .remedy(let remedy, let address, let cause):
             self = line(.remedy, remedy, cause)
             adapter = address.description
+        case .alert(let title, let outcome): self = line(.alert, title, outcome)
         }
     }
 

@@ -25,6 +25,8 @@ package actor DeviceSession {
     nonisolated let track: SampleBuffer
     /// The charge sessions' recorder, if this host records them.
     private let recording: RecordingTrack?
+    /// The meter's rules, if this host has any.
+    private let alerts: AlertTrack?
     /// The meters' log, if this host keeps one.
     private nonisolated let log: LogKeeper?
     /// Reports what is found out about the meter.
@@ -73,7 +75,7 @@ package actor DeviceSession {
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
         lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, settingsNumber: UInt64 = 0,
         catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleBuffer,
-        recording: RecordingTrack? = nil, log: LogKeeper? = nil,
+        recording: RecordingTrack? = nil, alerts: AlertTrack? = nil, log: LogKeeper? = nil,
         rng: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
@@ -88,6 +90,7 @@ package actor DeviceSession {
         self.opener = opener
         self.track = track
         self.recording = recording
+        self.alerts = alerts
         self.log = log
         self.rng = rng
         self.logger = logger
@@ -98,6 +101,8 @@ package actor DeviceSession {
         driver = model.flatMap { catalogue.driver(for: $0) }
         links.preferred = preferred
         recording?.apply(settings.recordingRules(staleAfter: machine.timing.staleAfter))
+        alerts?.expectReadings(within: machine.timing.staleAfter)
+        alerts?.stateChanged(to: machine.state, at: loop.now, loop.wallNow)
     }
 
     // MARK: Events from outside
@@ -328,6 +333,7 @@ package actor DeviceSession {
         logger.info(
             "meter state changed",
             metadata: ["from": "\(before.rawValue)", "to": "\(machine.state.rawValue)", "cause": "\(cause)"])
+        alerts?.stateChanged(to: machine.state, at: loop.now, stateSince)
         if machine.state == .dataAvailable {
             lastError = nil
             if let link { links.broughtData(link) }
@@ -483,6 +489,7 @@ package actor DeviceSession {
         apply(because: "other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
         recording?.apply(settings.recordingRules(staleAfter: timing.staleAfter))
+        alerts?.expectReadings(within: timing.staleAfter)
         tellSettings()
     }
 
@@ -640,6 +647,7 @@ package actor DeviceSession {
         line.broughtReading()
         track.append(reading.wallTime, reading.reading)
         recording?.append(reading)
+        alerts?.append(reading)
         if readings.hasListeners { readings.yield(reading) }
     }
 

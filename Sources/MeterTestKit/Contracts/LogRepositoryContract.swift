@@ -107,6 +107,7 @@ package enum LogRepositoryContract {
         .state(.dataAvailable, cause: "valid frame – \"ü\""), .command("brightness 3", by: .person, outcome: "done"),
         .command("rotate", by: .broker, outcome: "no link"),
         .command("rotate", by: .host(HostID(high: 1, low: 2), name: "beta – ü"), outcome: ""),
+        .alert("charged", outcome: "raised"),
         .remedy("discovery is restarted", adapter: MACAddress(bits: 0x0011_2233_4455), cause: "silence"),
     ]
 

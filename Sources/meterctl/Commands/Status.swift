@@ -74,6 +74,7 @@ struct Status: AsyncParsableCommand {
         look.talk += AdapterText.talk(status.adapters)
         if let error = status.store.error { look.talk.append("store: \(error)") }
         if let error = broker?.error { look.talk.append("broker: \(error)") }
+        if let line = AlertText.line(raised: status.alerts_raised) { look.talk.append(line) }
         return look
     }
 

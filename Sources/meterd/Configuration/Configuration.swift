@@ -7,6 +7,7 @@ import LeaseCore
 import LinuxIO
 import Logging
 import MeterModel
+import Notifications
 import ServerKit
 import SyncCore
 
@@ -35,6 +36,8 @@ struct Configuration: Hashable, Sendable {
     var bluetooth = Bluetooth()
     var web = Web()
     var mqtt = MQTT()
+    /// Those that can be told of alerts, in the order of their names.
+    var notify: [NotificationTarget] = []
     /// Serial ports that have a meter behind them, according to a person.
     var ports: [Port] = []
 

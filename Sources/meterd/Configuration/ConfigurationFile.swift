@@ -60,6 +60,10 @@ struct ConfigurationFile {
             guard let mqtt = value.table else { throw wrongType("mqtt", "a table, [mqtt]") }
             try applyMQTT(mqtt, to: &configuration)
         }
+        if let value = table["notify"] {
+            guard let notify = value.table else { throw wrongType("notify", "tables, [notify.NAME]") }
+            try applyNotify(notify, to: &configuration)
+        }
         if let value = table["store"] {
             guard let store = value.table else { throw wrongType("store", "a table, [store]") }
             try applyStore(store, to: &configuration)

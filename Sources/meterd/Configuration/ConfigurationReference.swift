@@ -17,11 +17,20 @@ enum ConfigurationReference {
         var name: String
         /// Whether it may occur several times.
         var isRepeated = false
+        /// Of a table that has tables of any names in it, one such name.
+        var example: String?
         var explanation = ""
         var keys: [Key]
+
+        var heading: String {
+            let full = example.map { "\(name).\($0)" } ?? name
+            return isRepeated ? "[[\(full)]]" : "[\(full)]"
+        }
     }
 
-    static let tables = [general, cloud, relay, sync, bluetooth, web, mqtt, store, port, rawPort]
+    static let tables = [
+        general, cloud, relay, sync, bluetooth, web, mqtt, notify, programNotify, store, port, rawPort,
+    ]
 
     /// The names allowed in a table: its keys and, in the outermost one, the tables as well.
     static func names(in table: String) -> [String] {
@@ -147,6 +156,41 @@ enum ConfigurationReference {
                 name: "interval", value: #""5s""#, explanation: "How often a meter's reading is published. 1s to 1h."),
         ])
 
+    private static let notify = Table(
+        name: "notify", example: "phone",
+        explanation:
+            "Somebody who can be told of alerts, under a name that meterctl alert add --notify takes (Docs/Alerts.md). As "
+            + "many as there are names, up to 32.",
+        keys: [
+            Key(
+                name: "kind", value: #""ntfy""#,
+                explanation: "\"ntfy\" and \"gotify\": those servers. \"webhook\": POST of JSON. \"exec\": a program."),
+            Key(
+                name: "url", value: #""https://ntfy.sh/a-topic-nobody-guesses""#,
+                explanation:
+                    "Of ntfy the topic's address, of Gotify the server's, of a webhook its own. Never in a log, but "
+                    + "for its server."),
+            Key(
+                name: "token-file", value: #""/etc/meterd/ntfy-token""#,
+                explanation:
+                    "The token to show, in its first line. Nobody but its owner may write it and nobody but owner "
+                    + "and group may read it. Default: no token."),
+            Key(name: "timeout", value: #""10s""#, explanation: "How long one attempt may take. 1s to 5m."),
+        ])
+
+    /// The same table again, as an example of its other kind.
+    private static let programNotify = Table(
+        name: "notify", example: "lamp",
+        explanation: "A program has command in place of url. It runs as meterd's user, and not at all as root.",
+        keys: [
+            Key(name: "kind", value: #""exec""#),
+            Key(
+                name: "command", value: #"["/usr/local/bin/lamp", "red"]"#,
+                explanation:
+                    "A program's path and its arguments. No shell reads them; what happened is in the environment."),
+            Key(name: "timeout", value: #""10s""#, explanation: "After this it is killed. 1s to 5m."),
+        ])
+
     private static let store = Table(
         name: "store",
         keys: [
@@ -210,7 +254,7 @@ extension ConfigurationReference {
                 blocks += table.keys.map { text(of: $0, mark: mark) }
                 continue
             }
-            let heading = mark + (table.isRepeated ? "[[\(table.name)]]\n" : "[\(table.name)]\n")
+            let heading = "\(mark)\(table.heading)\n"
             blocks.append(
                 comment(table.explanation) + heading + table.keys.map { text(of: $0, mark: mark) }.joined())
         }

@@ -1,0 +1,553 @@
+package import AlertCore
+import GatewayAPI
+package import IOPorts
+package import Logging
+package import MeterModel
+import Synchronization
+
+/// Watches this host's meters for what people want to be told of, and tells them (Docs/Alerts.md).
+///
+/// Sessions bring readings and states to `track(for:)`. Once a second, while there are rules, time passes for those that
+/// wait for silence or a state, and the zone is asked who has what. How rules stand, and notices on their way, are written
+/// before anybody is told, so that a restart neither tells twice nor forgets.
+package final class AlertService: Sendable {
+    /// Most rules of a host.
+    package static let rulesMax = 200
+    /// Most that one rule tells.
+    package static let notifyMax = 8
+    private static let tickInterval = Duration.seconds(1)
+
+    /// What the service asks about a meter, where it cannot know by itself.
+    package struct MeterFacts: Sendable {
+        package var name: String?
+        /// The id of the host that has it.
+        package var holder: String?
+        /// Its name.
+        package var holderName: String?
+
+        package init(name: String? = nil, holder: String? = nil, holderName: String? = nil) {
+            self.name = name
+            self.holder = holder
+            self.holderName = holderName
+        }
+    }
+
+    private struct State {
+        var tracks: [MeterID: AlertTrack] = [:]
+        /// Those of them that no session uses. They stay while they have rules.
+        var left: Set<MeterID> = []
+        var rules: [AlertID: AlertRule] = [:]
+        var names: [MeterID: String] = [:]
+        var outbox = AlertOutbox()
+        /// What alerts did and nobody was told of yet.
+        var events: [MeterAlerts.Event] = []
+        var unwritten = AlertChanges()
+        var lastNumber: Int64 = 0
+        var settledAt = MonotonicTime.origin
+        var timer: LoopTimer?
+        var isDue = false
+        /// Meters are being left: that they go away is not news.
+        var isLeaving = false
+        /// Whether the last write failed, so that it is said once.
+        var isFailing = false
+    }
+
+    private let state = Mutex(State())
+    private let repository: any AlertRepository
+    private let notifier: any AlertNotifier
+    private let loop: any SessionLoop
+    private let logger: Logger
+    /// The meters' log, if this host keeps one.
+    private let meterLog: LogKeeper?
+    private let about = Mutex<@Sendable ([MeterID]) async -> [MeterID: MeterFacts]>({ _ in [:] })
+    private let wake: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+
+    package init(
+        repository: any AlertRepository, notifier: any AlertNotifier = SilentNotifier(), log: LogKeeper? = nil,
+        loop: any SessionLoop, logger: Logger
+    ) {
+        meterLog = log
+        self.repository = repository
+        self.notifier = notifier
+        self.loop = loop
+        self.logger = logger
+        (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// From now on `about` tells of meters' names and holders.
+    package func ask(_ about: @escaping @Sendable ([MeterID]) async -> [MeterID: MeterFacts]) {
+        self.about.withLock { $0 = about }
+    }
+
+    /// Takes up the rules of earlier runs. To be called once, before any meter is taken up.
+    ///
+    /// - Parameter former: what meters of this host were called before, and what they are called now.
+    package func restore(former: [MeterID: MeterID] = [:]) async throws {
+        let (now, wall) = (loop.now, loop.wallNow)
+        state.withLock { $0.settledAt = now + MeterAlerts.settling }
+        for (id, present) in former { try await repository.moveAlerts(from: id, to: present) }
+        for stored in try await repository.alerts() {
+            state.withLock { $0.rules[stored.rule.id] = stored.rule }
+            track(of: stored.rule.meter).add(stored.rule, stored.standing, at: now, wall)
+        }
+        let (last, waiting) = (try await repository.lastAlertNotice(), try await repository.alertNotices())
+        state.withLock { state in
+            state.lastNumber = last
+            for entry in waiting {
+                let (age, overflow) = wall.millisecondsSince1970.subtractingReportingOverflow(
+                    entry.notice.at.millisecondsSince1970)
+                let dropped = state.outbox.add(entry, age: overflow ? .zero : .milliseconds(age), at: now)
+                if let dropped { state.unwritten.ended.append(dropped.number) }
+            }
+        }
+        arm()
+    }
+
+    // MARK: Sessions
+
+    /// Where one meter's readings and states go in, until `leave`.
+    package func track(for meter: MeterID) -> AlertTrack {
+        let track = track(of: meter)
+        state.withLock { _ = $0.left.remove(meter) }
+        return track
+    }
+
+    /// The meter's session is over.
+    func leave(_ meter: MeterID) {
+        let track = state.withLock { state -> AlertTrack? in
+            guard let track = state.tracks[meter] else { return nil }
+            state.left.insert(meter)
+            return track
+        }
+        guard let track else { return }
+        track.stateChanged(to: .offline, at: loop.now, loop.wallNow)
+        dropIfUnused(meter)
+    }
+
+    /// The host stops, and leaves its meters: from now on nothing that happens to them is news.
+    func leaveAll() { state.withLock { $0.isLeaving = true } }
+
+    private func track(of meter: MeterID) -> AlertTrack {
+        state.withLock { state in
+            if let track = state.tracks[meter] { return track }
+            let track = AlertTrack(MeterAlerts(settledAt: state.settledAt)) { [weak self] in self?.happened($0) }
+            state.tracks[meter] = track
+            state.left.insert(meter)
+            return track
+        }
+    }
+
+    private func dropIfUnused(_ meter: MeterID) {
+        state.withLock { state in
+            guard state.left.contains(meter), state.tracks[meter]?.isEmpty == true else { return }
+            state.tracks[meter] = nil
+            state.left.remove(meter)
+        }
+    }
+
+    private func happened(_ events: [MeterAlerts.Event]) {
+        let isNews = state.withLock { state in
+            guard !state.isLeaving else { return false }
+            state.events += events
+            return true
+        }
+        guard isNews else { return }
+        for event in events { log(event) }
+        wakeUp.yield()
+    }
+
+    private func log(_ event: MeterAlerts.Event) {
+        let rule = event.rule
+        var metadata: Logger.Metadata = [
+            "meter.id": "\(rule.meter)", "alert": "\(rule.id)", "name": "\(rule.title.visible)",
+        ]
+        switch event.outcome {
+        case .none: return
+        case .raised(let value):
+            if let value { metadata["value"] = "\(value)" }
+            logger.notice("alert raised", metadata: metadata)
+            meterLog?.alerted(rule.meter, rule.title, outcome: "raised")
+        case .cleared(let value):
+            if let value { metadata["value"] = "\(value)" }
+            logger.notice("alert over", metadata: metadata)
+            meterLog?.alerted(rule.meter, rule.title, outcome: "over")
+        case .happened:
+            logger.notice("meter changed hands", metadata: metadata)
+            meterLog?.alerted(rule.meter, rule.title, outcome: "changed hands")
+        }
+    }
+
+    // MARK: Running
+
+    /// Watches and tells until `finish`; what is under way then is left to the next run.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            for await _ in wake {
+                if takeDue() { await tick() }
+                await write()
+                for entry in state.withLock({ $0.outbox.due(at: loop.now) }) {
+                    group.addTask { [notifier] in
+                        self.ended(entry, await notifier.send(entry.notice, number: entry.number, to: entry.target))
+                    }
+                }
+                arm()
+            }
+            group.cancelAll()
+        }
+        if let timer = state.withLock({ $0.timer.take() }) { loop.cancel(timer) }
+        await write()
+    }
+
+    /// Makes `run` write everything and return.
+    package func finish() { wakeUp.finish() }
+
+    /// Sets the timer for the next second, if anything may become due.
+    private func arm() {
+        let isNeeded = state.withLock { state in
+            state.timer == nil && (!state.rules.isEmpty || !state.outbox.isEmpty || !state.unwritten.isEmpty)
+        }
+        guard isNeeded else { return }
+        let timer = loop.schedule(at: loop.now + Self.tickInterval) { [weak self] in
+            guard let self else { return }
+            state.withLock { ($0.timer, $0.isDue) = (nil, true) }
+            wakeUp.yield()
+        }
+        state.withLock { $0.timer = timer }
+    }
+
+    private func takeDue() -> Bool {
+        state.withLock { state in
+            defer { state.isDue = false }
+            return state.isDue
+        }
+    }
+
+    private func tick() async {
+        let tracks = state.withLock { state in
+            Set(state.rules.values.map(\.meter)).compactMap { meter in state.tracks[meter].map { (meter, $0) } }
+        }
+        guard !tracks.isEmpty else { return }
+        let asking = tracks.filter { $0.1.asksForHolder }
+        let facts = asking.isEmpty ? [:] : await facts(of: asking.map(\.0))
+        let (now, wall) = (loop.now, loop.wallNow)
+        for (meter, track) in asking { track.holderIs(facts[meter]?.holder, at: now, wall) }
+        for (_, track) in tracks where track.needsWaking { track.woke(at: now, wall) }
+    }
+
+    private func facts(of meters: [MeterID]) async -> [MeterID: MeterFacts] {
+        guard !meters.isEmpty else { return [:] }
+        let ask = about.withLock { $0 }
+        return await ask(meters)
+    }
+
+    // MARK: Writing and telling
+
+    private func write() async {
+        let meters = state.withLock { Set($0.events.map(\.rule.meter)) }
+        let facts = await facts(of: meters.sorted())
+        let changes = state.withLock { state in
+            for (meter, facts) in facts { state.names[meter] = facts.name }
+            let events = state.events
+            state.events = []
+            for event in events { note(event, facts[event.rule.meter], in: &state) }
+            defer { state.unwritten = AlertChanges() }
+            return state.unwritten
+        }
+        guard !changes.isEmpty else { return }
+        do {
+            try await repository.keepAlerts(changes)
+            state.withLock { $0.isFailing = false }
+        } catch {
+            let isNews = state.withLock { state in
+                state.unwritten.putBack(changes)
+                defer { state.isFailing = true }
+                return !state.isFailing
+            }
+            if isNews { logger.error("alerts are not written yet", metadata: ["cause": "\(error)"]) }
+        }
+    }
+
+    /// Puts what an alert did into the outbox, and down to be written.
+    private func note(_ event: MeterAlerts.Event, _ facts: MeterFacts?, in state: inout State) {
+        let rule = event.rule
+        // It may have been deleted meanwhile.
+        guard state.rules[rule.id] != nil, let track = state.tracks[rule.meter] else { return }
+        state.unwritten.standings[rule.id] = track.standing(of: rule.id)
+        guard let notice = AlertNotice(event, facts) else { return }
+        for target in rule.notify {
+            state.lastNumber += 1
+            let entry = AlertOutbox.Entry(number: state.lastNumber, target: target, notice: notice)
+            state.unwritten.sending.append(entry)
+            guard let dropped = state.outbox.add(entry, at: loop.now) else { continue }
+            state.unwritten.ended.append(dropped.number)
+            logger.warning(
+                "a notification was dropped: too many wait",
+                metadata: ["notify": "\(target)", "alert": "\(dropped.notice.rule)"])
+        }
+    }
+
+    private func ended(_ entry: AlertOutbox.Entry, _ delivery: AlertDelivery) {
+        let ending = state.withLock { state in
+            let ending = state.outbox.ended(entry, delivery, at: loop.now)
+            switch ending {
+            case .delivered(let entry), .givenUp(let entry): state.unwritten.ended.append(entry.number)
+            case .putOff, nil: break
+            }
+            return ending
+        }
+        log(ending, delivery)
+        wakeUp.yield()
+    }
+
+    private func log(_ ending: AlertOutbox.Ending?, _ delivery: AlertDelivery) {
+        let cause =
+            switch delivery {
+            case .delivered: ""
+            case .failed(let why), .refused(let why): why
+            }
+        switch ending {
+        case .delivered(let entry):
+            logger.info(
+                "notification delivered", metadata: ["notify": "\(entry.target)", "alert": "\(entry.notice.rule)"])
+        case .putOff(let entry, let pause):
+            logger.info(
+                "notification put off",
+                metadata: ["notify": "\(entry.target)", "cause": "\(cause)", "pause": "\(pause.shortText)"])
+        case .givenUp(let entry):
+            logger.warning(
+                "notification given up",
+                metadata: ["notify": "\(entry.target)", "alert": "\(entry.notice.rule)", "cause": "\(cause)"])
+        case nil: break
+        }
+    }
+
+    // MARK: What people ask for
+
+    /// Number of alerts that are raised now.
+    package var raisedCount: Int { state.withLock { $0.tracks.values.reduce(0) { $0 + $1.raisedCount } } }
+
+    /// All rules, in the order of their ids. Names of meters are as of the last event or list.
+    package var entries: [AlertEntry] {
+        state.withLock { state in
+            state.rules.values.sorted { $0.id < $1.id }.map { rule in
+                AlertEntry(
+                    rule: rule, standing: state.tracks[rule.meter]?.standing(of: rule.id) ?? AlertStanding(),
+                    meterName: state.names[rule.meter])
+            }
+        }
+    }
+
+    /// The same, with the meters' present names.
+    package func list() async -> [AlertEntry] {
+        let facts = await facts(of: Set(state.withLock { Array($0.rules.values) }.map(\.meter)).sorted())
+        state.withLock { state in for (meter, facts) in facts { state.names[meter] = facts.name } }
+        return entries
+    }
+
+    /// Those that can be told, with what came of it.
+    package var targets: [(name: String, kind: String, figures: AlertOutbox.Figures)] {
+        let targets = notifier.targets
+        return state.withLock { state in
+            targets.map { ($0.name, $0.kind, state.outbox.figures(of: $0.name)) }
+        }
+    }
+
+    /// Adds a rule.
+    ///
+    /// - Throws: `badRequest` for a condition, a name or somebody to be told that cannot be, `refused` beyond `rulesMax`.
+    package func add(
+        _ condition: String, of meter: MeterID, name: String?, notify: [String]
+    ) async throws(GatewayError) -> AlertEntry {
+        let pattern: AlertPattern
+        do {
+            pattern = try AlertParser.pattern(condition)
+        } catch {
+            throw GatewayError(.badRequest, "\"\(condition.prefix(80).visible)\": \(error.message)", next: error.next)
+        }
+        try check(name: name)
+        try check(notify: notify)
+        guard state.withLock({ $0.rules.count }) < Self.rulesMax else {
+            throw GatewayError(
+                .refused, "this host has \(Self.rulesMax) alerts, and takes no more",
+                next: "meterctl alert list shows them; remove one")
+        }
+        let rule: AlertRule
+        do {
+            rule = try await repository.addAlert(pattern, of: meter, name: name, notify: notify)
+        } catch {
+            throw GatewayError(error, doing: "adding an alert")
+        }
+        state.withLock { $0.rules[rule.id] = rule }
+        track(of: meter).add(rule, AlertStanding(), at: loop.now, loop.wallNow)
+        logger.info(
+            "alert added", metadata: ["meter.id": "\(meter)", "alert": "\(rule.id)", "condition": "\(pattern.text)"])
+        arm()
+        return try await entry("\(rule.id)")
+    }
+
+    private func check(name: String?) throws(GatewayError) {
+        guard let name else { return }
+        guard (1...64).contains(name.count), !name.contains(where: \.isControl), Int64(name) == nil else {
+            throw GatewayError(
+                .badRequest, "an alert cannot be called \"\(name.prefix(80).visible)\"",
+                next: "a name has 1 to 64 characters and is not a number")
+        }
+        let isTaken = state.withLock { state in
+            state.rules.values.contains { $0.name?.lowercased() == name.lowercased() }
+        }
+        guard !isTaken else {
+            throw GatewayError(
+                .refused, "an alert is called \"\(name)\" already", next: "give it another name, or none")
+        }
+    }
+
+    private func check(notify: [String]) throws(GatewayError) {
+        let known = notifier.targets.map(\.name)
+        guard notify.count <= Self.notifyMax, Set(notify).count == notify.count else {
+            throw GatewayError(
+                .badRequest, "the alert tells \(notify.count)",
+                next: "it takes \(Self.notifyMax) different names at most")
+        }
+        guard let unknown = notify.first(where: { !known.contains($0) }) else { return }
+        let legal = known.isEmpty ? "there is none in meterd.toml yet" : "there are \(known.joined(separator: ", "))"
+        throw GatewayError(
+            .badRequest, "nothing is called [notify.\(unknown.prefix(40).visible)]",
+            next: "\(legal); Docs/Alerts.md says how to add one")
+    }
+
+    /// The rule that a text means: its id or its name.
+    ///
+    /// - Throws: `notFound`.
+    package func entry(_ reference: String) async throws(GatewayError) -> AlertEntry {
+        let all = await list()
+        let wanted = reference.lowercased()
+        let found = all.first { "\($0.rule.id)" == reference } ?? all.first { $0.rule.name?.lowercased() == wanted }
+        guard let found else {
+            throw GatewayError(
+                .notFound, "no alert is called \"\(reference.prefix(80).visible)\"",
+                next: "meterctl alert list shows them")
+        }
+        return found
+    }
+
+    /// Deletes a rule, and with it its notices that nobody was told of.
+    package func remove(_ reference: String) async throws(GatewayError) -> AlertEntry {
+        let entry = try await entry(reference)
+        try await delete([entry.rule])
+        logger.info("alert removed", metadata: ["alert": "\(entry.rule.id)"])
+        return entry
+    }
+
+    private func delete(_ rules: [AlertRule]) async throws(GatewayError) {
+        do {
+            try await repository.deleteAlerts(rules.map(\.id))
+        } catch {
+            throw GatewayError(error, doing: "removing an alert")
+        }
+        for rule in rules {
+            let track = state.withLock { state -> AlertTrack? in
+                state.rules[rule.id] = nil
+                state.unwritten.standings[rule.id] = nil
+                _ = state.outbox.remove(rule.id)
+                return state.tracks[rule.meter]
+            }
+            track?.remove(rule.id)
+            dropIfUnused(rule.meter)
+        }
+    }
+
+    /// Sends a test to all that a rule tells, once and at once.
+    ///
+    /// - Throws: `refused` if it tells nobody.
+    package func test(_ reference: String) async throws(GatewayError) -> [(target: String, delivery: AlertDelivery)] {
+        let entry = try await entry(reference)
+        guard !entry.rule.notify.isEmpty else {
+            throw GatewayError(
+                .refused, "alert \(entry.rule.id) tells nobody; status, the page and the broker show it",
+                next: "add one that does: meterctl alert add … --notify NAME")
+        }
+        let notice = AlertNotice(.test, entry.rule, meterName: entry.meterName, at: loop.wallNow)
+        let notifier = notifier
+        let deliveries = await withTaskGroup(of: (String, AlertDelivery).self) { group in
+            for target in entry.rule.notify {
+                group.addTask { (target, await notifier.send(notice, number: 0, to: target)) }
+            }
+            var deliveries: [String: AlertDelivery] = [:]
+            for await (target, delivery) in group { deliveries[target] = delivery }
+            return deliveries
+        }
+        return entry.rule.notify.map { ($0, deliveries[$0] ?? .failed("it did not answer")) }
+    }
+
+    // MARK: Meters that come and go
+
+    /// The meter is forgotten, and with it its rules.
+    ///
+    /// - Returns: how many it had.
+    @discardableResult
+    func forget(_ meter: MeterID) async throws(GatewayError) -> Int {
+        let rules = state.withLock { state in state.rules.values.filter { $0.meter == meter } }
+        guard !rules.isEmpty else { return 0 }
+        try await delete(rules)
+        return rules.count
+    }
+
+    /// The meter turned out to be another one's second id: its rules are the other's from now on.
+    func move(_ meter: MeterID, to other: MeterID) async throws(GatewayError) {
+        let rules = state.withLock { state in state.rules.values.filter { $0.meter == meter } }
+        guard !rules.isEmpty else { return }
+        do {
+            try await repository.moveAlerts(from: meter, to: other)
+        } catch {
+            throw GatewayError(error, doing: "moving the alerts of \(meter)")
+        }
+        let target = track(of: other)
+        for rule in rules {
+            var moved = rule
+            moved.meter = other
+            let standing = state.withLock { state in
+                state.rules[rule.id] = moved
+                return state.tracks[meter]
+            }?.remove(rule.id)
+            target.add(moved, standing ?? AlertStanding(), at: loop.now, loop.wallNow)
+        }
+        dropIfUnused(meter)
+    }
+}
+
+/// A rule, and how it stands.
+package struct AlertEntry: Hashable, Sendable {
+    package var rule: AlertRule
+    package var standing: AlertStanding
+    /// The meter's name for people, if known.
+    package var meterName: String?
+}
+
+extension AlertNotice {
+    /// What to tell of an event; nil if there is nothing to tell.
+    fileprivate init?(_ event: MeterAlerts.Event, _ facts: AlertService.MeterFacts?) {
+        switch event.outcome {
+        case .none: return nil
+        case .raised(let value):
+            self.init(.raised, event.rule, meterName: facts?.name, value: value, at: event.at)
+        case .cleared(let value):
+            self.init(.cleared, event.rule, meterName: facts?.name, value: value, at: event.at)
+        case .happened:
+            self.init(.happened, event.rule, meterName: facts?.name, at: event.at)
+            holder = facts?.holderName ?? facts?.holder
+        }
+    }
+}
+
+extension AlertChanges {
+    /// They were not written. What was noted since is newer.
+    fileprivate mutating func putBack(_ older: AlertChanges) {
+        standings.merge(older.standings) { newer, _ in newer }
+        // What is delivered or given up need not be written first.
+        let over = Set(older.ended + ended)
+        let unsent = older.sending + sending
+        sending = unsent.filter { !over.contains($0.number) }
+        ended = over.subtracting(unsent.map(\.number)).sorted()
+    }
+}

@@ -1,0 +1,51 @@
+import AlertCore
+package import MeterModel
+import Synchronization
+
+/// The rules of one meter, where its session brings what happens to it.
+package final class AlertTrack: Sendable {
+    private let alerts: Mutex<MeterAlerts>
+    private let tell: @Sendable ([MeterAlerts.Event]) -> Void
+
+    /// - Parameter tell: hears of everything that alerts did.
+    init(_ alerts: MeterAlerts, tell: @escaping @Sendable ([MeterAlerts.Event]) -> Void) {
+        self.alerts = Mutex(alerts)
+        self.tell = tell
+    }
+
+    package func append(_ reading: TimedReading) { handle { $0.received(reading) } }
+
+    package func stateChanged(to state: ConnectionState, at now: MonotonicTime, _ wall: WallTime) {
+        handle { $0.stateChanged(to: state, at: now, wall) }
+    }
+
+    /// Without a reading for so long the meter has no data, so that a slow meter's readings are no gaps.
+    func expectReadings(within staleAfter: Duration) {
+        alerts.withLock { $0.gapMax = max(MeterAlerts.gapMaxDefault, staleAfter) }
+    }
+
+    func woke(at now: MonotonicTime, _ wall: WallTime) { handle { $0.woke(at: now, wall) } }
+
+    func holderIs(_ holder: String?, at now: MonotonicTime, _ wall: WallTime) {
+        handle { $0.holderIs(holder, at: now, wall) }
+    }
+
+    func add(_ rule: AlertRule, _ standing: AlertStanding, at now: MonotonicTime, _ wall: WallTime) {
+        handle { $0.add(rule, standing, at: now, wall) }
+    }
+
+    @discardableResult
+    func remove(_ id: AlertID) -> AlertStanding? { alerts.withLock { $0.remove(id) } }
+
+    func standing(of id: AlertID) -> AlertStanding? { alerts.withLock { $0.standing(of: id) } }
+
+    var isEmpty: Bool { alerts.withLock(\.isEmpty) }
+    var raisedCount: Int { alerts.withLock(\.raisedCount) }
+    var needsWaking: Bool { alerts.withLock(\.needsWaking) }
+    var asksForHolder: Bool { alerts.withLock(\.asksForHolder) }
+
+    private func handle(_ event: (inout MeterAlerts) -> [MeterAlerts.Event]) {
+        let events = alerts.withLock { event(&$0) }
+        if !events.isEmpty { tell(events) }
+    }
+}

@@ -1,0 +1,71 @@
+import GRDB
+
+extension StoreSchema {
+    /// The tables of what people want to be told of, and of the notices that are on their way (`AlertRepository`).
+    static func createAlertTables(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE alert (
+                    -- Never given again: a program may still know the number of a rule that is gone.
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    meter TEXT NOT NULL,
+                    -- As it was typed.
+                    condition TEXT NOT NULL,
+                    name TEXT,
+                    -- Names of [notify.NAME], with commas between them.
+                    notify TEXT NOT NULL,
+                    is_raised INTEGER NOT NULL DEFAULT 0,
+                    -- By the calendar, for people.
+                    raised_ms INTEGER,
+                    cleared_ms INTEGER,
+                    count INTEGER NOT NULL DEFAULT 0,
+                    value REAL,
+                    -- The host that had the meter last, of rules about that.
+                    holder TEXT
+                ) STRICT;
+
+                CREATE TABLE alert_notice (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    alert INTEGER NOT NULL REFERENCES alert (id) ON DELETE CASCADE,
+                    target TEXT NOT NULL,
+                    event TEXT NOT NULL,
+                    meter_name TEXT,
+                    value REAL,
+                    holder TEXT,
+                    at_ms INTEGER NOT NULL
+                ) STRICT;
+
+                CREATE INDEX alert_notice_of ON alert_notice (alert);
+                """)
+    }
+
+    /// The log takes one kind of line more. SQLite changes no check of a table, so it is made anew.
+    static func allowAlertsInLog(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE meter_log_with_alerts (
+                    number INTEGER PRIMARY KEY,
+                    meter TEXT NOT NULL,
+                    kind TEXT NOT NULL CHECK (kind IN ('held', 'state', 'command', 'remedy', 'alert')),
+                    what TEXT NOT NULL,
+                    detail TEXT,
+                    author TEXT,
+                    author_name TEXT,
+                    token INTEGER,
+                    last_token INTEGER,
+                    count INTEGER NOT NULL CHECK (count > 0),
+                    first_ms INTEGER NOT NULL,
+                    last_ms INTEGER NOT NULL,
+                    boot TEXT,
+                    first_since_boot_ms INTEGER,
+                    last_since_boot_ms INTEGER
+                ) STRICT;
+                INSERT INTO meter_log_with_alerts
+                SELECT number, meter, kind, what, detail, author, author_name, token, last_token, count, first_ms,
+                    last_ms, boot, first_since_boot_ms, last_since_boot_ms FROM meter_log;
+                DROP TABLE meter_log;
+                ALTER TABLE meter_log_with_alerts RENAME TO meter_log;
+                CREATE INDEX meter_log_of ON meter_log (meter, number);
+                """)
+    }
+}

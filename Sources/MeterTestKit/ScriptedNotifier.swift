@@ -1,0 +1,30 @@
+package import AlertCore
+import Gateway
+import Synchronization
+
+/// Tells nobody, and remembers what it was to tell.
+package final class ScriptedNotifier: AlertNotifier {
+    private struct State {
+        var sent: [(target: String, number: Int64, notice: AlertNotice)] = []
+        var answers: [String: AlertDelivery] = [:]
+    }
+
+    package let targets: [(name: String, kind: String)]
+    private let state = Mutex(State())
+
+    package init(_ names: String...) { targets = names.map { ($0, "webhook") } }
+
+    /// What comes of telling this one from now on.
+    package func answer(_ target: String, _ delivery: AlertDelivery) {
+        state.withLock { $0.answers[target] = delivery }
+    }
+
+    package var sent: [(target: String, number: Int64, notice: AlertNotice)] { state.withLock { $0.sent } }
+
+    package func send(_ notice: AlertNotice, number: Int64, to target: String) async -> AlertDelivery {
+        state.withLock { state in
+            state.sent.append((target, number, notice))
+            return state.answers[target] ?? .delivered
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import AlertCore
+import FoundationEssentials
+import GatewayAPI
+import MeterModel
+
+/// What is sent to an address: a value, so that a test sees it without a server.
+struct NotificationRequest: Hashable, Sendable {
+    var url: String
+    var headers: [String: String]
+    var body: String
+
+    /// - Parameter token: to show, if the target needs one.
+    init(_ notice: AlertNotice, number: Int64, webhook address: NotificationAddress, host: String, token: String?)
+        throws
+    {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let json = try encoder.encode(AlertNoticeBody(notice, number: number, host: host))
+        url = address.text
+        headers = ["content-type": "application/json"]
+        if let token { headers["authorization"] = "Bearer \(token)" }
+        body = String(decoding: json, as: UTF8.self)
+    }
+
+    /// <https://docs.ntfy.sh/publish/>: the message is the body; the rest goes into the query, which takes any letters.
+    init(_ notice: AlertNotice, ntfy address: NotificationAddress, token: String?) {
+        let separator = address.text.contains("?") ? "&" : "?"
+        let tag =
+            switch notice.event {
+            case .raised, .happened: "warning"
+            case .cleared: "white_check_mark"
+            case .test: "wrench"
+            }
+        url = "\(address.text)\(separator)title=\(notice.title.percentEncoded)&tags=\(tag)"
+        headers = ["content-type": "text/plain; charset=utf-8"]
+        if let token { headers["authorization"] = "Bearer \(token)" }
+        body = notice.message
+    }
+
+    /// <https://gotify.net/docs/pushmsg>.
+    init(_ notice: AlertNotice, gotify address: NotificationAddress, token: String?) throws {
+        struct Message: Encodable {
+            var title: String
+            var message: String
+            var priority: Int
+        }
+        let base = address.text.hasSuffix("/") ? String(address.text.dropLast()) : address.text
+        let message = Message(
+            title: notice.title, message: notice.message, priority: notice.event == .raised ? 5 : 3)
+        url = "\(base)/message"
+        headers = ["content-type": "application/json"]
+        if let token { headers["x-gotify-key"] = token }
+        body = String(decoding: try JSONEncoder().encode(message), as: UTF8.self)
+    }
+}
+
+extension AlertNoticeBody {
+    init(_ notice: AlertNotice, number: Int64, host: String) {
+        self.init(
+            number: number, event: notice.event.rawValue,
+            alert: Rule(id: notice.rule.rawValue, name: notice.name, condition: notice.condition),
+            meter: Meter(id: notice.meter.description, name: notice.meterName), at: notice.at.description, host: host,
+            title: notice.title, message: notice.message)
+        quantity = notice.quantity?.key
+        value = notice.value
+        unit = notice.quantity?.unit
+        holder = notice.holder
+    }
+}
+
+extension AlertNotice {
+    /// What a program is told, by its environment alone. Nothing in it is a secret.
+    func environment(number: Int64, host: String) -> [String: String] {
+        var facts = [
+            "METER_ALERT_NUMBER": "\(number)", "METER_ALERT_EVENT": event.rawValue, "METER_ALERT_ID": "\(rule)",
+            "METER_ALERT_NAME": name ?? "", "METER_ALERT_CONDITION": condition, "METER_ALERT_AT": at.description,
+            "METER_ALERT_TITLE": title, "METER_ALERT_MESSAGE": message, "METER_ID": meter.description,
+            "METER_NAME": meterName ?? "", "METER_HOST": host,
+        ]
+        facts["METER_ALERT_QUANTITY"] = quantity?.key
+        facts["METER_ALERT_VALUE"] = value.map { "\($0)" }
+        facts["METER_ALERT_HOLDER"] = holder
+        // What ends a text in C would hide the rest.
+        return facts.mapValues { $0.filter { $0 != "\0" } }
+    }
+}

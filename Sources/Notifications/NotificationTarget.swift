@@ -1,0 +1,64 @@
+/// One of those that can be told of an alert, as `[notify.NAME]` in the configuration says.
+package struct NotificationTarget: Hashable, Sendable {
+    package enum Way: Hashable, Sendable {
+        /// POST of an `AlertNoticeBody`.
+        case webhook(NotificationAddress)
+        /// The address of a topic.
+        case ntfy(NotificationAddress)
+        /// The address of the server.
+        case gotify(NotificationAddress)
+        /// The path of a program, and its arguments.
+        case program([String])
+    }
+
+    /// How long one attempt may take, where the configuration does not say.
+    package static let limitDefault = Duration.seconds(10)
+
+    package var name: String
+    package var way: Way
+    /// The file with the token to show, if one is needed.
+    package var tokenPath: String?
+    package var limit: Duration
+
+    package init(name: String, way: Way, tokenPath: String? = nil, limit: Duration = Self.limitDefault) {
+        self.name = name
+        self.way = way
+        self.tokenPath = tokenPath
+        self.limit = limit
+    }
+
+    package var kind: String {
+        switch way {
+        case .webhook: "webhook"
+        case .ntfy: "ntfy"
+        case .gotify: "gotify"
+        case .program: "exec"
+        }
+    }
+}
+
+/// Where to send a notice. Its path may be a secret, as that of many webhooks is, so that it prints without.
+package struct NotificationAddress: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// With everything. For the request alone.
+    let text: String
+    /// `https://hooks.example.org:8443`, for people.
+    package let server: String
+
+    /// Nil unless it is `http://` or `https://` with a host, and without user, password, fragment and blanks.
+    package init?(_ text: String) {
+        guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }),
+            text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") }), text.utf8.count <= 2000
+        else { return nil }
+        let rest = text.dropFirst(scheme.count)
+        let host = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !host.isEmpty, !host.contains("@"), !text.contains("#"), host.first != ":" else { return nil }
+        self.text = text
+        server = scheme + host
+    }
+
+    package var description: String { server }
+    package var debugDescription: String { server }
+    package var customMirror: Mirror { Mirror(self, children: ["server": server]) }
+}

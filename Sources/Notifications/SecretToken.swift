@@ -1,0 +1,50 @@
+import Glibc
+import LinuxIO
+
+/// A token from a file, which nobody else may read. It prints as nothing.
+struct SecretToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// For the request alone.
+    let text: String
+
+    private static let sizeMax = 1024
+
+    /// Why a file gives no token, for people.
+    struct Problem: Error {
+        var message: String
+    }
+
+    /// Reads the first line of the file at `path`.
+    ///
+    /// - Throws: also if others may read it, or if anybody but its owner may write it.
+    init(file path: String) throws(Problem) {
+        let line: Substring?
+        do throws(Errno) {
+            // Opened once, so that what is checked is what is read. A pipe must not block this.
+            let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+            var status = stat()
+            try Errno.check { fstat(file.raw, &status) }
+            guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o027 == 0 else {
+                throw Errno(EACCES)
+            }
+            var bytes = [UInt8](repeating: 0, count: Self.sizeMax)
+            let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(Errno) -> Int? in
+                try file.read(into: UnsafeMutableRawBufferPointer(buffer))
+            }
+            line =
+                String(validating: bytes.prefix(count ?? 0), as: UTF8.self)?
+                .split(separator: "\n", omittingEmptySubsequences: false).first
+        } catch {
+            let why = error.code == EACCES ? "it is not a file that meterd alone may read (chmod 600)" : error.words
+            throw Problem(message: "the token cannot be read from \(path): \(why)")
+        }
+        let token = line.map { String($0.filter { !$0.isWhitespace }) } ?? ""
+        guard !token.isEmpty, token.utf8.allSatisfy({ 0x21..<0x7F ~= $0 }) else {
+            throw Problem(message: "\(path) has no token in its first line")
+        }
+        text = token
+    }
+
+    var description: String { "<redacted>" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,141 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+struct Alert: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What you want to be told of: alert add, list, show, remove, test.",
+        discussion: """
+            A condition is a value above or below a limit, how fast it changes, silence, a state, or that the meter \
+            changes hands:
+
+              "current < 50mA for 2m"    "temperature rate > 2/min"
+              "voltage > 5.5V"           "stale for 30s"
+              "power above 10W"          "state is offline for 1m"    "holder changes"
+
+            Who can be told is in meterd.toml, as [notify.NAME]. Docs/Alerts.md says more.
+            """,
+        subcommands: [Add.self, List.self, Show.self, Remove.self, Test.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add an alert.",
+            discussion: "For example: meterctl alert add bench 'current < 50mA for 2m' --name charged --notify phone")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument var meter: String
+        @Argument(help: "What to be told of, in quotes.")
+        var condition: String
+        @Option(help: "What to call it.")
+        var name: String?
+        @Option(help: "Who to tell, a [notify.NAME] of meterd.toml; as often as you like.")
+        var notify: [String] = []
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            guard !meter.isEmpty else {
+                throw CommandFailure(.usage, "\"\" names no meter", next: "meterctl status lists the meters")
+            }
+            let request = AlertRequest(meter: meter, condition: condition, name: name, notify: notify)
+            let alert: AlertBody = try await daemon.client.call(.post, "/v1/alerts", body: request)
+            if json { return Terminal.exact(try JSONOutput.pretty(alert)) }
+            Terminal.line("\(alert.id)")
+            if alert.notify.isEmpty {
+                Terminal.talk("it tells nobody; meterctl alert list, status and the broker show it")
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All alerts, and who can be told.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var times: TimeOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let body: AlertsBody = try await daemon.client.call(.get, "/v1/alerts")
+            if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+            if body.alerts.isEmpty {
+                Terminal.talk("there is no alert; meterctl alert add METER 'current < 50mA for 2m' adds one")
+            } else {
+                AlertText.table(body.alerts, times.text).print()
+            }
+            guard !body.targets.isEmpty else { return }
+            Terminal.line("")
+            AlertText.table(body.targets).print()
+            for target in body.targets {
+                if let error = target.error { Terminal.talk("\(target.name): \(error)") }
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "One alert, and when it was raised.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var times: TimeOptions
+        @OptionGroup var which: AlertArgument
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let alert: AlertBody = try await daemon.client.call(.get, which.path())
+            if json { return Terminal.exact(try JSONOutput.pretty(alert)) }
+            AlertText.table(alert, times.text).print()
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Remove an alert.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: AlertArgument
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let gone: AlertBody = try await daemon.client.call(.delete, which.path())
+            if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+            Terminal.talk("\(gone.name ?? gone.condition) of \(gone.meter_name ?? gone.meter) is removed")
+        }
+    }
+
+    struct Test: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell all that an alert tells, as a test, and say what came of it.",
+            discussion: "The exit code is 1 if one of them was not told.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: AlertArgument
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            // As long as the slowest program may take.
+            let body: AlertTestBody = try await daemon.client.call(.post, which.path("/test"), patience: .seconds(330))
+            if json { Terminal.exact(try JSONOutput.pretty(body)) } else { AlertText.table(body).print() }
+            let failed = body.results.filter { !$0.delivered }
+            guard let first = failed.first else { return }
+            throw CommandFailure(
+                .error, "not told: \(failed.map(\.target).joined(separator: ", "))",
+                next: "look at [notify.\(first.target)] in meterd.toml; meterd reads it when it starts")
+        }
+    }
+}
+
+/// Which alert is meant.
+struct AlertArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("An alert's id in the list, or its name.", valueName: "id"))
+    var alert: String
+
+    func path(_ rest: String = "") throws -> String {
+        guard !alert.isEmpty else {
+            throw CommandFailure(.usage, "\"\" names no alert", next: "meterctl alert list shows them")
+        }
+        return "/v1/alerts/\(alert.percentEncoded)\(rest)"
+    }
+}

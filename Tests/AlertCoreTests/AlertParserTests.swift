@@ -1,0 +1,123 @@
+import AlertCore
+import MeterModel
+import Testing
+
+struct AlertParserTests {
+    @Test(arguments: [
+        ("current < 50mA for 2m", AlertPattern(.level(.current, .below, 0.05), hold: .seconds(120))),
+        ("current below 50 mA for 2 min", AlertPattern(.level(.current, .below, 0.05), hold: .seconds(120))),
+        ("Voltage > 5.5V", AlertPattern(.level(.voltage, .above, 5.5))),
+        ("voltage_V >= 5.5", AlertPattern(.level(.voltage, .above, 5.5))),
+        ("power above 10W hysteresis 500mW", AlertPattern(.level(.power, .above, 10), hysteresis: 0.5)),
+        (
+            "power is over 10 W hysteresis 1 W for 90 seconds",
+            .init(.level(.power, .above, 10), hold: .seconds(90), hysteresis: 1)
+        ),
+        ("temperature rate > 2/min", AlertPattern(.rate(.temperature, .above, AlertRate(2, per: .minute)))),
+        ("temperature rate above 2 °C per h", AlertPattern(.rate(.temperature, .above, AlertRate(2, per: .hour)))),
+        (
+            "voltage rate < -0.5V/s for 1s",
+            .init(.rate(.voltage, .below, AlertRate(-0.5, per: .second)), hold: .seconds(1))
+        ),
+        ("charge > 2Ah", AlertPattern(.level(.charge, .above, 2000))),
+        ("energy > 1.5kWh", AlertPattern(.level(.energy, .above, 1500))),
+        ("temperature > -5C", AlertPattern(.level(.temperature, .above, -5))),
+        ("resistance<100ohm", AlertPattern(.level(.resistance, .below, 100))),
+        ("d+ > 600mV", AlertPattern(.level(.dataPlus, .above, 0.6))),
+        ("power_factor < 0.5", AlertPattern(.level(.powerFactor, .below, 0.5))),
+        ("current > 5µA", AlertPattern(.level(.current, .above, 5e-6))),
+        ("stale", AlertPattern(.stale, hold: .seconds(30))),
+        ("stale for 5m", AlertPattern(.stale, hold: .seconds(300))),
+        ("state is offline for 1m", AlertPattern(.state(.offline, isIt: true), hold: .seconds(60))),
+        ("state is not data-available", AlertPattern(.state(.dataAvailable, isIt: false))),
+        ("holder changes", AlertPattern(.holderChanges)),
+    ])
+    func text_isRead(text: String, expected: AlertPattern) throws {
+        var found = try AlertParser.pattern(text)
+
+        #expect(found.text == text)
+        found.text = ""
+        #expect(found.hysteresis == expected.hysteresis)
+        #expect(found.hold == expected.hold)
+        #expect(found.condition.isNear(expected.condition), "\(found.condition)")
+    }
+
+    @Test(arguments: [
+        ("", "the condition is empty", "for example"),
+        ("curent < 1A", "\"curent\" is nothing that can be watched", "did you mean current?"),
+        ("volt > 5", "\"volt\" is nothing that can be watched", "did you mean voltage?"),
+        ("xyzzy > 5", "\"xyzzy\" is nothing that can be watched", "it takes voltage, current"),
+        ("current 5A", "\"5A\" compares nothing", "it takes <, >, above, below or rate"),
+        ("current belwo 5A", "\"belwo\" compares nothing", "did you mean below?"),
+        ("current <", "the number is missing", "for example current > 5A"),
+        ("current < much", "\"much\" is not a number", "it takes a number such as 5A or 0.5"),
+        ("current < 5V", "\"V\" is not a unit of current", "it takes µA, uA, mA, A, or none"),
+        ("current < 5MA", "\"MA\" is not a unit of current", "it takes µA"),
+        ("price > 5€", "\"€\" is not a unit of price", "price has no unit"),
+        ("current < -1A", "current is compared by its size", "leave the sign out"),
+        ("current < 1e3A", "\"e3A\" is not a unit", "it takes µA"),
+        ("temperature rate > 2", "the rate has no time", "2/min"),
+        ("temperature rate > 2/day", "the rate has no time", "2/min"),
+        ("current < 1A for", "the time after \"for\" is missing", "30s, 2m or 1h"),
+        ("current < 1A for ever", "\"ever\" is not a time to hold", "0s to 24h"),
+        ("current < 1A for 25h", "\"25h\" is not a time to hold", "0s to 24h"),
+        ("current < 1A fro 2m", "\"fro\" does not belong there", "did you mean for?"),
+        ("current < 1A for 2m for 3m", "\"for\" does not belong there", "nothing, or hysteresis"),
+        ("current < 1A hysteresis -1A", "less than nothing", "0 or more"),
+        ("state offline", "\"offline\" does not belong there", "after state: is, or is not"),
+        ("state is oflline", "\"oflline\" is not a state", "did you mean offline?"),
+        ("state is purple", "\"purple\" is not a state", "the states are offline, not-connected"),
+        ("stale for 10ms", "\"10ms\" is too short", "1s to 24h"),
+        ("stale hysteresis 5", "only a value has a hysteresis", "leave it out"),
+        ("holder", "the end does not belong there", "after holder: changes"),
+        ("holder changes for 2m", "does not last", "leave \"for …\" out"),
+    ])
+    func mistake_isNamedWithWhatIsLegal(text: String, message: String, next: String) {
+        do {
+            let found = try AlertParser.pattern(text)
+            Issue.record("\(text) is read as \(found)")
+        } catch {
+            #expect(error.message.contains(message), "\(error)")
+            #expect(error.next.contains(next), "\(error)")
+        }
+    }
+
+    @Test func longText_isRefused() {
+        #expect(throws: AlertSyntaxError.self) { try AlertParser.pattern(String(repeating: "x", count: 201)) }
+    }
+
+    /// Bytes never trap, and what is read reads back as the same.
+    @Test func anyBytes_areSafe() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var rng = SplitMix64(seed: seed)
+        let words = [
+            "current", "voltage", "temperature", "rate", "<", ">", "above", "below", "for", "2m", "50mA", "5", "V", "/",
+            "min", "s", "stale", "state", "is", "not", "offline", "holder", "changes", "hysteresis", "-", "1e400", "٣",
+            "0x10", "nan", "inf", "\u{202E}", "🦆", "99999999999999999999", ".", "..", "+", "-5", "=", "°C",
+        ]
+        for _ in 0..<20_000 {
+            let count = Int.random(in: 0...9, using: &rng)
+            let text: String
+            if Bool.random(using: &rng) {
+                text = (0..<count).compactMap { _ in words.randomElement(using: &rng) }
+                    .joined(separator: Bool.random(using: &rng) ? " " : "")
+            } else {
+                text = String(
+                    decoding: (0..<count * 3).map { _ in UInt8.random(in: .min ... .max, using: &rng) }, as: UTF8.self)
+            }
+            guard let found = try? AlertParser.pattern(text) else { continue }
+            #expect(try AlertParser.pattern(found.text) == found, "seed \(seed): \(text)")
+        }
+    }
+}
+
+extension AlertCondition {
+    /// As `==`, but for the last bits of what units were multiplied by.
+    fileprivate func isNear(_ other: AlertCondition) -> Bool {
+        guard case .level(let quantity, let comparison, let limit) = self,
+            case .level(let otherQuantity, let otherComparison, let otherLimit) = other
+        else { return self == other }
+        return quantity == otherQuantity && comparison == otherComparison
+            && (limit - otherLimit).magnitude <= 1e-12 * limit.magnitude
+    }
+}

@@ -114,7 +114,9 @@ package struct AlertParser {
 
     private func trailing(_ hasHold: Bool) -> AlertSyntaxError {
         let legal = hasHold ? "after it: nothing, or hysteresis 10mA" : "after it: nothing, for 2m, or hysteresis 10mA"
-        let near = (hasHold ? ["hysteresis"] : ["for", "hysteresis"]).nearest(to: next ?? "").map { "did you mean \($0)?" }
+        let near = (hasHold ? ["hysteresis"] : ["for", "hysteresis"]).nearest(to: next ?? "").map {
+            "did you mean \($0)?"
+        }
         return AlertSyntaxError("\(shown) does not belong there", next: near ?? legal)
     }
 
@@ -134,7 +136,7 @@ package struct AlertParser {
             return .holderChanges
         }
         guard let quantity = Self.quantity(word) else {
-            let near = (Self.subjects).nearest(to: word).map { "did you mean \($0)?" }
+            let near = Self.subjects.nearest(to: word).map { "did you mean \($0)?" }
             throw AlertSyntaxError(
                 "\(shown) is nothing that can be watched",
                 next: near ?? "it takes \(Self.subjects.joined(separator: ", "))")
@@ -172,7 +174,8 @@ package struct AlertParser {
         guard let word = next, let state = ConnectionState(rawValue: word) else {
             throw AlertSyntaxError(
                 "\(shown) is not a state",
-                next: (names).nearest(to: next ?? "").map { "did you mean \($0)?" } ?? "the states are \(names.joined(separator: ", "))")
+                next: names.nearest(to: next ?? "").map { "did you mean \($0)?" }
+                    ?? "the states are \(names.joined(separator: ", "))")
         }
         place += 1
         return .state(state, isIt: isIt)
@@ -190,7 +193,7 @@ package struct AlertParser {
             _ = take("=")
             return .below
         }
-        let near = (["above", "below", "rate"]).nearest(to: next ?? "").map { "did you mean \($0)?" }
+        let near = ["above", "below", "rate"].nearest(to: next ?? "").map { "did you mean \($0)?" }
         throw AlertSyntaxError("\(shown) compares nothing", next: near ?? "it takes <, >, above, below or rate")
     }
 

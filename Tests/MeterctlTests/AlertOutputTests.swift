@@ -16,17 +16,17 @@ struct AlertOutputTests {
 
     @Test func list_isATable() {
         #expect(
-            AlertText.table([alert()]).lines == [
-                "ID  METER  NAME     CONDITION              STATE   LAST                      COUNT  TELLS",
-                "7   bench  charged  current < 50mA for 2m  raised  2026-11-21T13:40:05.250Z  2      phone, lamp",
+            AlertText.table([alert()], .utc).lines == [
+                "ID  METER  NAME     CONDITION              STATE   LAST                  COUNT  TELLS",
+                "7   bench  charged  current < 50mA for 2m  raised  2026-11-21 13:40:05Z  2      phone, lamp",
             ])
     }
 
     @Test func alert_isTold_withItsValue() {
-        let lines = AlertText.table(alert()).lines
+        let lines = AlertText.table(alert(), .utc).lines
 
         #expect(lines.contains("meter         bench (02:00:00:00:25:0C)"))
-        #expect(lines.contains("last raised   2026-11-21T13:40:05.250Z"))
+        #expect(lines.contains("last raised   2026-11-21 13:40:05Z"))
         #expect(lines.contains("by the value  0.043 A"))
         #expect(lines.contains("last over     never"))
     }
@@ -45,7 +45,7 @@ struct AlertOutputTests {
         ],
         ["alert", "list", "--json"], ["alert", "show", "1"], ["alert", "remove", "charged"], ["alert", "test", "1"],
     ])
-    func command_isTaken(arguments: [String]) throws {
-        _ = try Meterctl.command(for: arguments)
+    func command_isTaken(arguments: [String]) async throws {
+        _ = try await Meterctl.command(for: arguments)
     }
 }

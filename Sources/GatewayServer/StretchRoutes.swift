@@ -31,10 +31,8 @@ package struct StretchRoutes: RouteGroup {
             return try JSON.response(StretchBody(summary, of: meter))
         }
         api.post("meters/:meter/recordings") { request, context in
-            let body = try await JSON.decode(StretchRecordingRequest.self, from: request)
-            let meter = try await directory.meter(try MeterRoutes.reference(in: context))
-            let recording = try await series.recording(of: meter, try body.span, body.name, by: recordings)
-            return try JSON.response(RecordingBody(recording))
+            let reference = try MeterRoutes.reference(in: context)
+            return try JSON.response(try await record(reference, as: request))
         }
         api.get("meters/:meter/export") { request, context in
             try await export(request, of: [try MeterRoutes.reference(in: context)])
@@ -50,12 +48,24 @@ package struct StretchRoutes: RouteGroup {
         }
     }
 
+    private func record(_ reference: String, as request: Request) async throws -> RecordingBody {
+        let body = try await JSON.decode(StretchRecordingRequest.self, from: request)
+        let meter = try await directory.meter(reference)
+        guard let start = WallTime(body.from), let end = WallTime(body.to) else {
+            throw GatewayError(
+                .badRequest, "\"\(body.from.visible)\" to \"\(body.to.visible)\" is not a stretch of time",
+                next: "both are times such as 2026-11-21T13:40:05Z")
+        }
+        let span = try Self.span(start, end)
+        return RecordingBody(try await series.recording(of: meter, span, body.name, by: recordings))
+    }
+
     private func span(of request: Request) throws -> Range<WallTime> {
         let end = try request.time("to") ?? series.now
         return try Self.span(try request.time("from") ?? end + (.zero - Self.spanUsual), end)
     }
 
-    fileprivate static func span(_ start: WallTime, _ end: WallTime) throws(GatewayError) -> Range<WallTime> {
+    private static func span(_ start: WallTime, _ end: WallTime) throws -> Range<WallTime> {
         guard start < end else {
             throw GatewayError(
                 .badRequest, "from \(start) to \(end) is not a stretch of time", next: "from comes before to")
@@ -197,19 +207,6 @@ extension SeriesService {
                 next: "ask the host that measured it then")
         }
         return try await recordings.keep(recording)
-    }
-}
-
-extension StretchRecordingRequest {
-    fileprivate var span: Range<WallTime> {
-        get throws(GatewayError) {
-            guard let start = WallTime(from), let end = WallTime(to) else {
-                throw GatewayError(
-                    .badRequest, "\"\(from.visible)\" to \"\(to.visible)\" is not a stretch of time",
-                    next: "both are times such as 2026-11-21T13:40:05Z")
-            }
-            return try StretchRoutes.span(start, end)
-        }
     }
 }
 

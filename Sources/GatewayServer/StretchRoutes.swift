@@ -57,7 +57,7 @@ package struct StretchRoutes: RouteGroup {
                 next: "both are times such as 2026-11-21T13:40:05Z")
         }
         let span = try Self.span(start, end)
-        return RecordingBody(try await series.recording(of: meter, span, body.name, by: recordings))
+        return RecordingBody(try await recordings.record(span, of: meter, name: body.name, from: series))
     }
 
     private func span(of request: Request) throws -> Range<WallTime> {
@@ -190,23 +190,6 @@ package struct StretchRoutes: RouteGroup {
             buffer = ByteBuffer()
             buffer.reserveCapacity(StretchRoutes.chunkBytes + 1024)
         }
-    }
-}
-
-extension SeriesService {
-    /// Makes a recording of a stretch that is over.
-    ///
-    /// - Throws: `refused` where nothing of it is kept here, or a recording begins at that very moment.
-    fileprivate func recording(
-        of meter: MeterID, _ span: Range<WallTime>, _ name: String?, by recordings: RecordingService
-    ) async throws -> RecordingEntry {
-        let summary = try await summary(of: meter, in: span, host: recordings.host, name: name)
-        guard let recording = summary.recording() else {
-            throw GatewayError(
-                .refused, "no reading of \(meter) from \(span.lowerBound) to \(span.upperBound) is kept here",
-                next: "ask the host that measured it then")
-        }
-        return try await recordings.keep(recording)
     }
 }
 

@@ -26,6 +26,23 @@ extension SeriesService {
     }
 }
 
+extension RecordingService {
+    /// Makes a recording of a stretch that is over, of readings that are stored here.
+    ///
+    /// - Throws: `refused` where nothing of it is kept here, or a recording begins at that very moment.
+    package func record(
+        _ span: Range<WallTime>, of meter: MeterID, name: String?, from series: SeriesService
+    ) async throws -> RecordingEntry {
+        let summary = try await series.summary(of: meter, in: span, host: host, name: name)
+        guard let recording = summary.recording() else {
+            throw GatewayError(
+                .refused, "no reading of \(meter) from \(span.lowerBound) to \(span.upperBound) is kept here",
+                next: "ask the host that measured it then")
+        }
+        return try await keep(recording)
+    }
+}
+
 extension StretchSummary {
     fileprivate mutating func add(_ piece: StoredPiece) {
         switch piece {

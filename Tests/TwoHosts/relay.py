@@ -99,6 +99,9 @@ def commanded_from_afar(cluster: Cluster):
     begun = c.json("record", "start", METER, "--name", "from afar")
     if begun["host"] != "attic" or begun["mine"] or begun["name"] != "from afar":
         raise Failure(f"the recording is {begun}")
+    # Its page asks for these of a meter that it has never met.
+    for question in (("record", "list", METER), ("get", METER), ("history", METER), ("stretch", METER)):
+        c.must(*question)
     twice = c.ctl("record", "start", METER)
     if twice.status == 0 or "recorded already" not in twice.err:
         raise Failure(f"recorded twice: {twice}")

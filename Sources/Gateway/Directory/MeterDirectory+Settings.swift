@@ -4,11 +4,18 @@ package import MeterModel
 
 /// Settings of meters, whether those are here or known only from other hosts.
 extension MeterDirectory {
-    /// The meter that a text names, among this host's meters and all that have settings.
+    /// The meter that a text names, among this host's meters, all that have settings, and those that other hosts have.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), sessions[id] != nil { return id }
         if let exact = exactly(reference) { return exact }
-        return try MeterReference.resolve(reference, among: try await allNames(), models: models)
+        let known = try await allNames()
+        do {
+            return try MeterReference.resolve(reference, among: known, models: models)
+        } catch {
+            // Of one that only another host has, nothing need ever have been set.
+            guard error.code == .noSuchMeter, dependencies.gate != nil else { throw error }
+            return try await wanted(reference)
+        }
     }
 
     package func settings(of reference: String) async throws(GatewayError) -> [String: String] {

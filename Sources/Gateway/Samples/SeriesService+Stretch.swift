@@ -1,3 +1,4 @@
+import GatewayAPI
 package import MeterModel
 package import RecordingCore
 

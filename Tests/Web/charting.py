@@ -167,5 +167,22 @@ def gap_breaks_the_lines(daemon, browser, _):
         raise Failure(f"of the gap it says: {browser.text('.tip')}")
 
 
-CASES = [chart_draws_and_zooms, double_click_goes_back, link_shows_the_same, chart_shows_the_past, stretch_is_told, gap_breaks_the_lines]
-ONCE = {chart_shows_the_past, gap_breaks_the_lines}
+def curves_of_nothing_stay_apart(daemon, browser, _):
+    """Of a meter of which nothing is stored here, each live quantity has a curve of its own."""
+    browser.open(daemon.url + "/")
+    found = browser.driver.execute_async_script("""const done = arguments[0];
+      import("/series.js").then(async ({ append, loadSeries }) => {
+        const answer = { start: "2026-11-21T13:40:05Z", gap_ms: 10000, t_ms: [], series: {} };
+        const real = window.fetch;
+        window.fetch = async () => new Response(JSON.stringify(answer), { headers: { "content-type": "application/json" } });
+        const track = await loadSeries("m", 0, 1, 10, ["voltage_V", "current_A"]);
+        window.fetch = real;
+        append(track, 1, { voltage_V: 5, current_A: 2 });
+        done(["voltage_V", "current_A"].map((key) => track.columns[key].mean.join() + "/" + track.columns[key].max.join()));
+      })""")
+    if found != ["5/5", "2/2"]:
+        raise Failure(f"voltage and current are {found}")
+
+
+CASES = [curves_of_nothing_stay_apart, chart_draws_and_zooms, double_click_goes_back, link_shows_the_same, chart_shows_the_past, stretch_is_told, gap_breaks_the_lines]
+ONCE = {curves_of_nothing_stay_apart, chart_shows_the_past, gap_breaks_the_lines}

@@ -23,11 +23,12 @@ export async function loadRecordingSeries(id, points, keys) {
 
 function track(answer, keys) {
   const start = Date.parse(answer.start);
-  const nothing = answer.t_ms.map(() => null);
+  // Each an array of its own: readings are added to all of them.
+  const nothing = () => answer.t_ms.map(() => null);
   return {
     t: answer.t_ms.map((offset) => start + offset), gap: answer.gap_ms,
     columns: Object.fromEntries(keys.map((key) =>
-      [key, answer.series[key] ?? { min: nothing, mean: nothing, max: nothing }])),
+      [key, answer.series[key] ?? { min: nothing(), mean: nothing(), max: nothing() }])),
   };
 }
 

@@ -13,4 +13,5 @@ _PROGRAM_whole_words() {
     fi
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
 }
-declare -F _get_comp_words_by_ref >/dev/null && complete -o filenames -F _PROGRAM_whole_words PROGRAM
+# Of the package bash-completion, without which words end as bash has it.
+if declare -F _get_comp_words_by_ref >/dev/null; then complete -o filenames -F _PROGRAM_whole_words PROGRAM; fi

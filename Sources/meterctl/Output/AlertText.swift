@@ -9,7 +9,8 @@ enum AlertText {
         for alert in alerts {
             table.add([
                 .init("\(alert.id)"), .init(alert.meter_name ?? alert.meter), .init(alert.name ?? "–"),
-                .init(alert.condition), .init(alert.state, colour(of: alert.state)), .init(alert.raised_at.map { times.text($0) } ?? "–"),
+                .init(alert.condition), .init(alert.state, colour(of: alert.state)),
+                .init(alert.raised_at.map { times.text($0) } ?? "–"),
                 .init("\(alert.count)"), .init(told(by: alert)),
             ])
         }
@@ -24,7 +25,9 @@ enum AlertText {
         add("meter", alert.meter_name.map { "\($0) (\(alert.meter))" } ?? alert.meter)
         add("condition", alert.condition)
         add("state", alert.state)
-        add(alert.state == "momentary" ? "last happened" : "last raised", alert.raised_at.map { times.text($0) } ?? "never")
+        add(
+            alert.state == "momentary" ? "last happened" : "last raised",
+            alert.raised_at.map { times.text($0) } ?? "never")
         if let value = alert.value {
             let quantity = Quantity.allCases.first { $0.key == alert.quantity }
             add("by the value", quantity.map { Formatting.quantity($0, value) } ?? "\(value)")

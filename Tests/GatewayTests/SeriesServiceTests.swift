@@ -56,6 +56,21 @@ struct SeriesServiceTests {
         #expect(await store.reads < 20)
     }
 
+    /// A minute's sum is for a minute of which nothing else is left, not for a silent part of one that is stored.
+    @Test func silentPartOfAMinute_hasNoReading() async throws {
+        let minute = loop.wallNow.floored(to: 60_000) + .seconds(60)
+        var builder = SampleChunkBuilder(meter: .um)
+        for second in 30..<60 { builder.append(minute + .seconds(second), reading(second)) }
+        try await store.append([builder.finish()].compactMap(\.self))
+        while try await store.rollUp() > 0 {}
+
+        var found: [Double?] = []
+        try await service.readings(of: .um, in: minute..<minute + .seconds(20)) { found.append($0.reading[.voltage]) }
+        #expect(found.isEmpty)
+        try await service.readings(of: .um, in: minute..<minute + .seconds(40)) { found.append($0.reading[.voltage]) }
+        #expect(found == (30..<40).map { Double($0) })
+    }
+
     @Test func stepOfTheCalendar_beginsANewChunk() throws {
         let track = recorder.track(for: .um)
         track.append(loop.wallNow, reading(0))

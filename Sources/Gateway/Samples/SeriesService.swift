@@ -99,14 +99,19 @@ package struct SeriesService: Sendable {
     }
 
     private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredPiece] {
+        // Whether its sum is all that is left of a minute is told by the whole of it, of which the span may have a part.
+        let minute = SampleTier.minute.rawValue
+        let begun = span.upperBound.floored(to: minute)
+        let whole = span.lowerBound..<(begun == span.upperBound ? begun : begun + .milliseconds(minute))
         do {
-            let samples = try await self.samples.samples(of: meter, in: span, limit: .max)
-            let seconds = try await repository.buckets(.second, of: meter, in: span)
+            let samples = try await self.samples.samples(of: meter, in: whole, limit: .max)
+            let seconds = try await repository.buckets(.second, of: meter, in: whole)
             let isBare = samples.isEmpty && seconds.isEmpty
             let coarse = isBare ? try await repository.buckets(.minute, of: meter, in: span) : seconds
-            guard !coarse.isEmpty else { return samples.map { .reading($0) } }
-            return (samples.map { .reading($0) } + coarse.map { .bucket($0, isBare ? .minute : .second) })
-                .sorted { $0.time < $1.time }
+            let pieces =
+                samples.map { StoredPiece.reading($0) } + coarse.map { .bucket($0, isBare ? .minute : .second) }
+            let asked = pieces.filter { span.contains($0.time) }
+            return coarse.isEmpty ? asked : asked.sorted { $0.time < $1.time }
         } catch {
             throw GatewayError(error, doing: "reading the readings of \(meter)")
         }

@@ -39,6 +39,26 @@ struct TimeArgument: ExpressibleByArgument {
     var defaultValueDescription: String { duration.shortText }
 }
 
+/// A moment as people type it: so long ago, or a time in their own zone.
+struct MomentArgument: ExpressibleByArgument, Hashable {
+    private let text: String
+
+    init?(argument: String) {
+        text = argument
+        guard Duration(shortText: argument) != nil || TimeText.utc.moment(argument) != nil else { return nil }
+    }
+
+    func time(before now: WallTime, _ times: TimeText) -> WallTime {
+        times.moment(text) ?? now + (.zero - (Duration(shortText: text) ?? .zero))
+    }
+
+    /// Its part of a query, after which nothing older is answered.
+    func query(_ times: TimeText) -> String {
+        if let moment = times.moment(text) { return "since=\(moment.description.percentEncoded)" }
+        return "within_ms=\(Duration(shortText: text)?.milliseconds ?? 0)"
+    }
+}
+
 /// How people are shown times.
 struct TimeOptions: ParsableArguments {
     @Flag(help: "Times for people in UTC, not in this machine's time zone. JSON and CSV always are.")

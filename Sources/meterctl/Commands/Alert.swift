@@ -24,7 +24,7 @@ struct Alert: AsyncParsableCommand {
             discussion: "For example: meterctl alert add bench 'current < 50mA for 2m' --name charged --notify phone")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument var meter: String
+        @Argument(completion: .meters) var meter: String
         @Argument(help: "What to be told of, in quotes.")
         var condition: String
         @Option(help: "What to call it.")

@@ -14,14 +14,14 @@ struct Export: AsyncParsableCommand {
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "One or more of them.")
+    @Argument(help: "One or more of them.", completion: .meters)
     var meters: [String]
     @OptionGroup var when: SpanOptions
     @Option(help: "csv or json.")
     var format = Format.csv
     @Option(name: [.long, .customLong("align")], help: "The mean of so long each, from 100ms to 24h, instead of all.")
     var every: TimeArgument?
-    @Option(name: .shortAndLong, help: "The file to write. Default: standard output.")
+    @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
     var output = "-"
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case csv, json }

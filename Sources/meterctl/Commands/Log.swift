@@ -14,7 +14,7 @@ struct Log: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
     @Option(help: "Nothing that ended before: 2h, 14:03, 2026-11-21 or 2026-11-21T13:40:05Z.")
-    var since: SinceArgument?
+    var since: MomentArgument?
     @Option(help: "At most so many lines, the newest.")
     var limit = 200
     @Flag(help: "Only what this host has; other hosts are not asked.")
@@ -37,21 +37,5 @@ struct Log: AsyncParsableCommand {
             LogText.table(body.log, times.text).print()
         }
         for line in LogText.closing(body) { Terminal.talk(line) }
-    }
-}
-
-/// How far back to look: a length of time, or a moment as people type it.
-struct SinceArgument: ExpressibleByArgument, Hashable {
-    private let text: String
-
-    init?(argument: String) {
-        text = argument
-        guard Duration(shortText: argument) != nil || TimeText.utc.moment(argument) != nil else { return nil }
-    }
-
-    /// Its part of the request's query.
-    func query(_ times: TimeText) -> String {
-        if let moment = times.moment(text) { return "since=\(moment.description.percentEncoded)" }
-        return "within_ms=\(Duration(shortText: text)?.milliseconds ?? 0)"
     }
 }

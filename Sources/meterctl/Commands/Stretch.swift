@@ -27,20 +27,6 @@ struct SpanOptions: ParsableArguments {
     }
 }
 
-/// A moment as people type it: so long ago, or a time in their own zone.
-struct MomentArgument: ExpressibleByArgument, Hashable {
-    private let text: String
-
-    init?(argument: String) {
-        text = argument
-        guard Duration(shortText: argument) != nil || TimeText.utc.moment(argument) != nil else { return nil }
-    }
-
-    func time(before now: WallTime, _ times: TimeText) -> WallTime {
-        times.moment(text) ?? now + (.zero - (Duration(shortText: text) ?? .zero))
-    }
-}
-
 struct Stretch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What a meter's readings of a stretch of time come to: charge, energy, and how each value is spread.",
@@ -48,7 +34,7 @@ struct Stretch: AsyncParsableCommand {
     )
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument var meter: String
+    @Argument(completion: .meters) var meter: String
     @OptionGroup var when: SpanOptions
     @Flag(help: "JSON on stdout.")
     var json = false
@@ -103,7 +89,7 @@ extension Record {
                 "Of readings that this host has stored: meterctl record keep charger --from 3h --to 1h --name phone")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument var meter: String
+        @Argument(completion: .meters) var meter: String
         @OptionGroup var when: SpanOptions
         @Option(help: "What to call the recording.")
         var name: String?

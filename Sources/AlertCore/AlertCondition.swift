@@ -74,26 +74,7 @@ package struct AlertRate: Hashable, Sendable {
 
 extension Quantity {
     /// What a person types for it: its key without the unit.
-    package var alertWord: String {
-        switch self {
-        case .voltage: "voltage"
-        case .current: "current"
-        case .power: "power"
-        case .energy: "energy"
-        case .charge: "charge"
-        case .temperature: "temperature"
-        case .dataPlus: "dp"
-        case .dataMinus: "dn"
-        case .resistance: "resistance"
-        case .cc1: "cc1"
-        case .cc2: "cc2"
-        case .frequency: "frequency"
-        case .powerFactor: "power-factor"
-        case .supplyVoltage: "vdd"
-        case .price: "price"
-        case .duration: "duration"
-        }
-    }
+    package var alertWord: String { word.replacing("_", with: "-") }
 
     /// The last digit that the usual meter shows, for the hysteresis of a rule that names none.
     package var alertResolution: Double {

@@ -143,9 +143,4 @@ package struct AlertOutbox: Sendable {
         }
         return numbers.sorted()
     }
-
-    /// When the next attempt is due; nil if nothing waits that is not under way.
-    package var nextWake: MonotonicTime? {
-        queues.values.filter { !$0.isSending && !$0.waiting.isEmpty }.map { $0.retryAt ?? .origin }.min()
-    }
 }

@@ -102,7 +102,7 @@ package struct MeterRoutes: Sendable {
         }
         meter.get("commands") { _, context in
             let status = try await zone.status(of: try Self.reference(in: context))
-            let profile = await directory.profile(of: status.id, model: status.model)
+            let profile = await directory.profile(of: MeterID(status.id), model: status.model)
             return try JSON.response(
                 CommandsBody(
                     meter: status.id, model: status.model, commands: MeterSettings.commandBodies(for: profile)))

@@ -44,6 +44,23 @@ extension Request {
         }
         return WallTime(millisecondsSince1970: number)
     }
+
+    /// The stretch of time from `from` to `to` in the query: an hour, and up to now, where they are missing.
+    func span(until now: WallTime) throws -> Range<WallTime> {
+        let end = try time("to") ?? now
+        return try .stretch(from: try time("from") ?? end + .seconds(-3600), to: end)
+    }
+}
+
+extension Range<WallTime> {
+    /// - Throws: 400 unless the one comes before the other.
+    static func stretch(from start: WallTime, to end: WallTime) throws -> Self {
+        guard start < end else {
+            throw GatewayError(
+                .badRequest, "from \(start) to \(end) is not a stretch of time", next: "from comes before to")
+        }
+        return start..<end
+    }
 }
 
 /// The client whose request is being answered. On the control socket it may always do everything.

@@ -8,8 +8,6 @@ package struct SeriesRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let series: SeriesService
 
-    private static let spanUsual = Duration.seconds(3600)
-
     package init(directory: MeterDirectory, series: SeriesService) {
         self.directory = directory
         self.series = series
@@ -18,13 +16,8 @@ package struct SeriesRoutes: RouteGroup {
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("meters/:meter/series") { request, context in
             let meter = try await directory.meter(try MeterRoutes.reference(in: context))
-            let end = try request.time("to") ?? series.now
-            let start = try request.time("from") ?? end + (.zero - Self.spanUsual)
-            guard start < end else {
-                throw GatewayError(
-                    .badRequest, "from \(start) to \(end) is not a stretch of time", next: "from comes before to")
-            }
-            return try JSON.response(try await series.body(for: request, of: meter, in: start..<end))
+            return try JSON.response(
+                try await series.body(for: request, of: meter, in: try request.span(until: series.now)))
         }
     }
 }

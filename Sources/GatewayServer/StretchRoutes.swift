@@ -12,7 +12,6 @@ package struct StretchRoutes: RouteGroup {
     private let series: SeriesService
     private let recordings: RecordingService
 
-    private static let spanUsual = Duration.seconds(3600)
     /// Most meters side by side in one export.
     private static let metersMax = 32
     /// Bytes after which some of an export is sent.
@@ -27,7 +26,8 @@ package struct StretchRoutes: RouteGroup {
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("meters/:meter/stretch") { request, context in
             let meter = try await directory.meter(try MeterRoutes.reference(in: context))
-            let summary = try await series.summary(of: meter, in: try span(of: request), host: recordings.host)
+            let summary = try await series.summary(
+                of: meter, in: try request.span(until: series.now), host: recordings.host)
             return try JSON.response(StretchBody(summary, of: meter))
         }
         api.post("meters/:meter/recordings") { request, context in
@@ -56,28 +56,15 @@ package struct StretchRoutes: RouteGroup {
                 .badRequest, "\"\(body.from.visible)\" to \"\(body.to.visible)\" is not a stretch of time",
                 next: "both are times such as 2026-11-21T13:40:05Z")
         }
-        let span = try Self.span(start, end)
+        let span = try Range.stretch(from: start, to: end)
         return RecordingBody(try await recordings.record(span, of: meter, name: body.name, from: series))
-    }
-
-    private func span(of request: Request) throws -> Range<WallTime> {
-        let end = try request.time("to") ?? series.now
-        return try Self.span(try request.time("from") ?? end + (.zero - Self.spanUsual), end)
-    }
-
-    private static func span(_ start: WallTime, _ end: WallTime) throws -> Range<WallTime> {
-        guard start < end else {
-            throw GatewayError(
-                .badRequest, "from \(start) to \(end) is not a stretch of time", next: "from comes before to")
-        }
-        return start..<end
     }
 
     // MARK: Export
 
     /// - Parameter names: of the meters, as their columns are called where they are several.
     private func export(_ request: Request, of names: [String]) async throws -> Response {
-        let span = try span(of: request)
+        let span = try request.span(until: series.now)
         let every = try request.number("every", in: 100...86_400_000).map { Int64($0) }
         let wanted = request.uri.queryParameters["format"].map(String.init) ?? ExportTable.Format.csv.rawValue
         guard let format = ExportTable.Format(rawValue: wanted) else {

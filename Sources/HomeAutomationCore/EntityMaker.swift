@@ -12,7 +12,7 @@ struct EntityMaker {
     /// The sensor of one quantity.
     func sensor(_ quantity: Quantity) -> JSONValue.Member {
         let traits = Traits(quantity)
-        let key = quantity.entityKey
+        let key = quantity.word
         return .init(
             key,
             .members([
@@ -133,30 +133,6 @@ extension EntityMaker {
             case .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage, .price, .duration: isDiagnostic = true
             default: break
             }
-        }
-    }
-}
-
-extension Quantity {
-    /// The key without its unit. Part of the entity's id, so it must never change.
-    fileprivate var entityKey: String {
-        switch self {
-        case .voltage: "voltage"
-        case .current: "current"
-        case .power: "power"
-        case .energy: "energy"
-        case .charge: "charge"
-        case .temperature: "temperature"
-        case .dataPlus: "dp"
-        case .dataMinus: "dn"
-        case .resistance: "resistance"
-        case .cc1: "cc1"
-        case .cc2: "cc2"
-        case .frequency: "frequency"
-        case .powerFactor: "power_factor"
-        case .supplyVoltage: "vdd"
-        case .price: "price"
-        case .duration: "duration"
         }
     }
 }

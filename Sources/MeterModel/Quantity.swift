@@ -41,6 +41,13 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         }
     }
 
+    /// The key without its unit: `voltage`, `power_factor`. Part of the ids of Home Assistant's entities, so it must never
+    /// change.
+    package var word: String {
+        guard !unit.isEmpty, let end = key.lastIndex(of: "_") else { return key }
+        return String(key[..<end])
+    }
+
     /// The unit as people read it, empty for a plain number.
     package var unit: String {
         switch self {

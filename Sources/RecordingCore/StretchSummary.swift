@@ -21,6 +21,11 @@ package struct StretchSummary: Sendable {
     private struct Values {
         var spread = ValueSpread()
         var integral = IntegratedValue()
+
+        mutating func add(_ value: Double, step: Double?, stepMax: Double) {
+            spread.add(value)
+            integral.add(value, step: step, stepMax: stepMax)
+        }
     }
 
     /// One quantity in the stretch.
@@ -55,11 +60,10 @@ package struct StretchSummary: Sendable {
 
     /// A single reading.
     package mutating func add(_ time: WallTime, _ reading: Reading) {
-        let step = step(to: time)
+        let (step, stepMax) = (step(to: time), rules.stepMax.seconds)
         reading.known.forEach { quantity in
             guard let value = reading[quantity] else { return }
-            values[quantity, default: Values()].spread.add(value)
-            values[quantity, default: Values()].integral.add(value, step: step, stepMax: rules.stepMax.seconds)
+            values[quantity, default: Values()].add(value, step: step, stepMax: stepMax)
         }
         readings += 1
         advance(to: time, reading)
@@ -107,12 +111,11 @@ package struct StretchSummary: Sendable {
     /// The quantities of which anything is known.
     package var spreads: [Quantity: Spread] {
         values.compactMapValues { values in
-            guard let least = values.spread.least, let greatest = values.spread.greatest,
-                let p5 = values.spread.quantile(0.05), let p50 = values.spread.quantile(0.5),
-                let p95 = values.spread.quantile(0.95)
-            else { return nil }
-            let mean = min(max(values.integral.mean ?? p50, least), greatest)
-            return Spread(mean: mean, least: least, greatest: greatest, p5: p5, p50: p50, p95: p95)
+            guard let least = values.spread.least, let greatest = values.spread.greatest else { return nil }
+            let parts = values.spread.quantiles([0.05, 0.5, 0.95])
+            let mean = min(max(values.integral.mean ?? parts[1], least), greatest)
+            return Spread(
+                mean: mean, least: least, greatest: greatest, p5: parts[0], p50: parts[1], p95: parts[2])
         }
     }
 

@@ -60,14 +60,22 @@ package struct ValueSpread: Sendable {
     ///
     /// - Parameter part: from 0 to 1; 0.5 is the median.
     /// - Returns: nil where there is no value.
-    package func quantile(_ part: Double) -> Double? {
-        guard let least, let greatest else { return nil }
-        let wanted = min(max(part, 0), 1) * count
-        var sum = 0.0
-        for (_, bin) in bins.sorted(by: { $0.key < $1.key }) {
-            sum += bin.count
-            if sum >= wanted { return min(max(bin.mean, least), greatest) }
+    package func quantile(_ part: Double) -> Double? { quantiles([part]).first }
+
+    /// The same of several parts, in rising order.
+    ///
+    /// - Returns: as many; none where there is no value.
+    package func quantiles(_ parts: [Double]) -> [Double] {
+        guard let least, let greatest else { return [] }
+        let sorted = bins.sorted { $0.key < $1.key }.map(\.value)
+        var (place, sum) = (0, sorted[0].count)
+        return parts.map { part in
+            let wanted = min(max(part, 0), 1) * count
+            while sum < wanted, place + 1 < sorted.count {
+                place += 1
+                sum += sorted[place].count
+            }
+            return sum < wanted ? greatest : min(max(sorted[place].mean, least), greatest)
         }
-        return greatest
     }
 }

@@ -102,8 +102,6 @@ struct MeterdOpenAPITests {
 
     private static let routes: GatewayRoutes = {
         let bench = ServerBench()
-        let series = SeriesService(
-            repository: bench.store, recorder: bench.recorder, wallNow: { [loop = bench.loop] in loop.wallNow })
         let rebuild = RebuildService(
             settings: bench.settings, wallNow: { [loop = bench.loop] in loop.wallNow }, hasFetched: { true },
             logger: bench.log.logger)
@@ -117,9 +115,9 @@ struct MeterdOpenAPITests {
             sync: SyncRoutes(settings: bench.settings, engine: { nil }),
             parked: ParkedRoutes(parked: ParkedService(repository: bench.records, settings: bench.settings)),
             history: HistoryRoutes(directory: bench.directory, settings: bench.settings, rebuild: rebuild),
-            series: SeriesRoutes(directory: bench.directory, series: series),
-            recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: series),
-            stretches: StretchRoutes(directory: bench.directory, series: series, recordings: bench.recordings),
+            series: SeriesRoutes(directory: bench.directory, series: bench.series),
+            recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
+            stretches: StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
             alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
             log: MeterLogRoutes(log: bench.zoneLog()), joining: ScriptedJoining())
     }()

@@ -14,11 +14,9 @@ struct RecordingRoutesTests {
     private let bench = ServerBench()
 
     private func request(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> Answer {
-        let series = SeriesService(
-            repository: bench.store, recorder: bench.recorder, wallNow: { [loop = bench.loop] in loop.wallNow })
         return try await bench.request(
             method, uri, body,
-            with: [RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: series)])
+            with: [RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series)])
     }
 
     /// Ten seconds of the demo's UM25C.

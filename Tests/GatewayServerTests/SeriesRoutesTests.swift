@@ -11,11 +11,9 @@ struct SeriesRoutesTests {
     private let bench = ServerBench()
 
     private func series(_ query: String) async throws -> Answer {
-        let service = SeriesService(
-            repository: bench.store, recorder: bench.recorder, wallNow: { [loop = bench.loop] in loop.wallNow })
         return try await bench.request(
             .get, ServerBench.meter("/series\(query)"),
-            with: [SeriesRoutes(directory: bench.directory, series: service)])
+            with: [SeriesRoutes(directory: bench.directory, series: bench.series)])
     }
 
     /// Readings once a second, so many, ending a second ago; some of them in the store.

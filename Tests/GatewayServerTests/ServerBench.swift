@@ -57,6 +57,11 @@ struct ServerBench {
         }
     }
 
+    /// Stored readings, and those that are not stored yet.
+    var series: SeriesService {
+        SeriesService(repository: store, recorder: recorder, wallNow: { [loop] in loop.wallNow })
+    }
+
     /// The log of this host and, if there is a link, of others.
     func zoneLog(shares: Bool = true, link: (any LogLink)? = nil) -> ZoneLog {
         ZoneLog(

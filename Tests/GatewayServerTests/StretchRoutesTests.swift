@@ -11,13 +11,11 @@ struct StretchRoutesTests {
     private let bench = ServerBench()
 
     private func request(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> Answer {
-        let series = SeriesService(
-            repository: bench.store, recorder: bench.recorder, wallNow: { [loop = bench.loop] in loop.wallNow })
         return try await bench.request(
             method, uri, body,
             with: [
-                StretchRoutes(directory: bench.directory, series: series, recordings: bench.recordings),
-                RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: series),
+                StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
+                RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
             ])
     }
 

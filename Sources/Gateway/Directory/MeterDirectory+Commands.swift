@@ -19,8 +19,8 @@ extension MeterDirectory {
     /// What a meter can do: what its own driver says, or that of its model where it is not here.
     ///
     /// - Parameter model: as people see it; nil if unknown.
-    package func profile(of id: String, model: String?) async -> MeterProfile? {
-        if let id = MeterID(id), let profile = await session(of: id)?.profile { return profile }
+    package func profile(of id: MeterID?, model: String?) async -> MeterProfile? {
+        if let id, let profile = await session(of: id)?.profile { return profile }
         let catalogue = dependencies.catalogue
         return catalogue.models.first { $0.displayName == model }.flatMap { catalogue.driver(for: $0)?.profile }
     }

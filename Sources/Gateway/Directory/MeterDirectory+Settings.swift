@@ -13,8 +13,8 @@ extension MeterDirectory {
             return try MeterReference.resolve(reference, among: known, models: models)
         } catch {
             // Of one that only another host has, nothing need ever have been set.
-            guard error.code == .noSuchMeter, dependencies.gate != nil else { throw error }
-            return try await wanted(reference)
+            guard error.code == .noSuchMeter else { throw error }
+            return try await resolve(reference, amongLeasedAnd: known)
         }
     }
 
@@ -29,7 +29,7 @@ extension MeterDirectory {
         let session = sessions[id]
         let model = await session?.shownModel?.displayName
         let details = MeterSettings.bodies(
-            texts, by: authors, own: own, for: await profile(of: id.description, model: model),
+            texts, by: authors, own: own, for: await profile(of: id, model: model),
             deviceName: await session?.deviceName)
         return SettingsBody(settings: texts, known: MeterSettings.Key.allCases.map(\.rawValue), details: details)
     }

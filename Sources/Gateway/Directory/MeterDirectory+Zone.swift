@@ -17,11 +17,18 @@ extension MeterDirectory {
             return try MeterReference.resolve(reference, among: here, models: models)
         } catch {
             guard error.code == .noSuchMeter else { throw error }
-            let listed = Set(known.map(\.id))
-            let leased = await dependencies.gate?.look().keys.filter { !listed.contains($0) } ?? []
-            return canonical(
-                try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }, models: models))
+            return try await resolve(reference, amongLeasedAnd: known)
         }
+    }
+
+    /// The same with those of which nothing is known here but that another host has them.
+    func resolve(
+        _ reference: String, amongLeasedAnd known: [(id: MeterID, name: String?)]
+    ) async throws(GatewayError) -> MeterID {
+        let listed = Set(known.map(\.id))
+        let leased = await dependencies.gate?.look().keys.filter { !listed.contains($0) } ?? []
+        return canonical(
+            try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }, models: models))
     }
 
     /// What to answer to who wants something of a meter that this host has never met, if another host has it.

@@ -1,16 +1,17 @@
 // What a chart can show: how each quantity is called, coloured and scaled.
+import { QUANTITIES } from "/words.js";
 
-/** Key of a reading, word, unit, decimals, colour, and the letter at the end of its curve. */
-export const CURVES = [
-  { key: "voltage_V", word: "Voltage", unit: "V", digits: 3, colour: "--c-voltage", letter: "V" },
-  { key: "current_A", word: "Current", unit: "A", digits: 3, colour: "--c-current", letter: "A" },
-  { key: "power_W", word: "Power", unit: "W", digits: 3, colour: "--c-power", letter: "W" },
-  { key: "temperature_C", word: "Temperature", unit: "°C", digits: 1, colour: "--c-temperature", letter: "°C" },
-  { key: "energy_Wh", word: "Energy", unit: "Wh", digits: 3, colour: "--c-energy", letter: "Wh" },
-  { key: "charge_mAh", word: "Charge", unit: "mAh", digits: 0, colour: "--c-other", letter: "mAh" },
-  { key: "dp_V", word: "D+", unit: "V", digits: 2, colour: "--c-dp", letter: "D+" },
-  { key: "dn_V", word: "D−", unit: "V", digits: 2, colour: "--c-dn", letter: "D−" },
-];
+// Colour, and the letter at the end of a curve.
+const LOOKS = {
+  voltage_V: ["--c-voltage", "V"], current_A: ["--c-current", "A"], power_W: ["--c-power", "W"], temperature_C: ["--c-temperature", "°C"],
+  energy_Wh: ["--c-energy", "Wh"], charge_mAh: ["--c-other", "mAh"], dp_V: ["--c-dp", "D+"], dn_V: ["--c-dn", "D−"],
+};
+
+/** Key of a reading, word, unit, decimals, colour and letter of each, in the order in which they are offered. */
+export const CURVES = Object.entries(LOOKS).map(([key, [colour, letter]]) => {
+  const [, word, unit, digits] = QUANTITIES.find(([one]) => one === key);
+  return { key, word, unit, digits, colour, letter };
+});
 
 export const curveOf = (key) => CURVES.find((curve) => curve.key === key);
 /** Those that every meter has. */

@@ -42,12 +42,6 @@ const KINDS = {
   "record-gap": () => time("End it without readings for", "m", 1, 1440, () => "10 min"),
 };
 
-/** Whether a model has a setting. One that is not known may have any. */
-export function hasSetting(key, model) {
-  if (!["brightness", "screen-timeout", "threshold"].includes(key) || !model) return true;
-  return /^UM|^A3-B/.test(model) || (key === "screen-timeout" && isAtorch(model));
-}
-
 /** What is known of a setting; one that this page does not know is a plain text. */
 export function kindOf(key, model) {
   return KINDS[key]?.(model) ?? { label: key, kind: "text", longest: 1000, usual: () => "its default" };

@@ -2,7 +2,7 @@
 import { call, meterPath } from "/api.js";
 import { el, say, table } from "/dom.js";
 import { state } from "/live.js";
-import { hasSetting, kindOf, valueWords } from "/settingkinds.js";
+import { kindOf, valueWords } from "/settingkinds.js";
 import { settingRow } from "/settingrow.js";
 import { watchUnsaved } from "/unsaved.js";
 import { moment } from "/words.js";
@@ -22,15 +22,16 @@ export function settingsPanel(id) {
       const [now, past] = await Promise.all([call("GET", meterPath(id, "/settings")), call("GET", meterPath(id, "/history?limit=100"))]);
       if (isOver) return;
       error.hidden = true;
-      const model = state.meters.get(id)?.model;
       for (const key of now.known) {
-        if (!rows.has(key) && !hasSetting(key, model) && !now.settings[key]) continue;
+        const detail = now.details?.find((one) => one.key === key);
+        // What the meter does not have, and nobody has set.
+        if (!rows.has(key) && !detail) continue;
         if (!rows.has(key)) {
           rows.set(key, settingRow(id, key, (label) => { if (label) say(`${label}: saved`); load(); }));
           list.append(rows.get(key).element);
         }
         const value = now.settings[key] ?? null;
-        rows.get(key).update(value, originOf(now.details?.find((one) => one.key === key)));
+        rows.get(key).update(value, originOf(detail));
       }
       drawHistory(past.history);
     } catch (refusal) {

@@ -7,6 +7,10 @@ extension ConfigurationFile {
     private static let targetsMax = 32
     private static let limits = Duration.seconds(1)...Duration.seconds(300)
     private static let kinds = ["webhook", "ntfy", "gotify", "exec"]
+    /// Those of them that have an address.
+    private static let ways: [String: @Sendable (NotificationAddress) -> NotificationTarget.Way] = [
+        "webhook": { .webhook($0) }, "ntfy": { .ntfy($0) }, "gotify": { .gotify($0) },
+    ]
 
     /// Reads every `[notify.NAME]`.
     func applyNotify(_ notify: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
@@ -43,7 +47,7 @@ extension ConfigurationFile {
         guard kind == "exec" else {
             guard command == nil else { throw misplaced("command", kind, prefix) }
             var target = NotificationTarget(
-                name: name, way: try way(kind, try address(url, kind, prefix), prefix), limit: limit)
+                name: name, way: try way(kind, to: url, prefix), limit: limit)
             target.tokenPath = tokenPath
             return target
         }
@@ -61,38 +65,25 @@ extension ConfigurationFile {
         ConfigurationError("\(path): \(prefix)\(key) is of no use with kind = \"\(kind)\"", next: "take it away")
     }
 
-    private func way(
-        _ kind: String, _ address: NotificationAddress, _ prefix: String
-    ) throws(ConfigurationError) -> NotificationTarget.Way {
-        switch kind {
-        case "webhook": return .webhook(address)
-        case "ntfy": return .ntfy(address)
-        case "gotify": return .gotify(address)
-        default:
-            throw ConfigurationError(
-                "\(path): \(prefix)kind cannot be \"\(kind)\"", next: "it takes \(Self.kinds.joined(separator: ", "))")
-        }
-    }
-
     /// An address is not repeated in a message: its path may be a secret.
-    private func address(
-        _ text: String?, _ kind: String, _ prefix: String
-    ) throws(ConfigurationError) -> NotificationAddress {
-        guard Self.kinds.contains(kind) else {
+    private func way(
+        _ kind: String, to url: String?, _ prefix: String
+    ) throws(ConfigurationError) -> NotificationTarget.Way {
+        guard let make = Self.ways[kind] else {
             throw ConfigurationError(
                 "\(path): \(prefix)kind cannot be \"\(kind)\"", next: "it takes \(Self.kinds.joined(separator: ", "))")
         }
-        guard let text else {
+        guard let url else {
             throw ConfigurationError(
                 "\(path): \(prefix)url is missing",
                 next: "give it an address, for example url = \"https://ntfy.sh/topic\"")
         }
-        guard let address = NotificationAddress(text) else {
+        guard let address = NotificationAddress(url) else {
             throw ConfigurationError(
                 "\(path): \(prefix)url is not an address",
                 next: "it takes http:// or https:// with a host, without a user; a token goes into token-file")
         }
-        return address
+        return make(address)
     }
 
     private func limit(in table: TOMLTable, _ prefix: String) throws(ConfigurationError) -> Duration {

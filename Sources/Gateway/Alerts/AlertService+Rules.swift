@@ -1,0 +1,202 @@
+package import AlertCore
+import GatewayAPI
+import IOPorts
+import Logging
+package import MeterModel
+import Synchronization
+
+/// The rules, as people add, list, try and remove them, and as their meters come and go.
+extension AlertService {
+    // MARK: What people ask for
+
+    /// Number of alerts that are raised now.
+    package var raisedCount: Int { state.withLock { $0.tracks.values.reduce(0) { $0 + $1.raisedCount } } }
+
+    /// All rules, in the order of their ids. Names of meters are as of the last event or list.
+    package var entries: [AlertEntry] {
+        state.withLock { state in
+            state.rules.values.sorted { $0.id < $1.id }.map { rule in
+                AlertEntry(
+                    rule: rule, standing: state.tracks[rule.meter]?.standing(of: rule.id) ?? AlertStanding(),
+                    meterName: state.names[rule.meter])
+            }
+        }
+    }
+
+    /// The same, with the meters' present names.
+    package func list() async -> [AlertEntry] {
+        let facts = await facts(of: Set(state.withLock { Array($0.rules.values) }.map(\.meter)).sorted())
+        state.withLock { state in for (meter, facts) in facts { state.names[meter] = facts.name } }
+        return entries
+    }
+
+    /// Those that can be told, with what came of it.
+    package var targets: [(name: String, kind: String, figures: AlertOutbox.Figures)] {
+        let targets = notifier.targets
+        return state.withLock { state in
+            targets.map { ($0.name, $0.kind, state.outbox.figures(of: $0.name)) }
+        }
+    }
+
+    /// Adds a rule.
+    ///
+    /// - Throws: `badRequest` for a condition, a name or somebody to be told that cannot be, `refused` beyond `rulesMax`.
+    package func add(
+        _ condition: String, of meter: MeterID, name: String?, notify: [String]
+    ) async throws(GatewayError) -> AlertEntry {
+        let pattern: AlertPattern
+        do {
+            pattern = try AlertParser.pattern(condition)
+        } catch {
+            throw GatewayError(.badRequest, "\"\(condition.prefix(80).visible)\": \(error.message)", next: error.next)
+        }
+        try check(name: name)
+        try check(notify: notify)
+        guard state.withLock({ $0.rules.count }) < Self.rulesMax else {
+            throw GatewayError(
+                .refused, "this host has \(Self.rulesMax) alerts, and takes no more",
+                next: "meterctl alert list shows them; remove one")
+        }
+        let rule: AlertRule
+        do {
+            rule = try await repository.addAlert(pattern, of: meter, name: name, notify: notify)
+        } catch {
+            throw GatewayError(error, doing: "adding an alert")
+        }
+        state.withLock { $0.rules[rule.id] = rule }
+        track(of: meter).add(rule, AlertStanding(), at: loop.now, loop.wallNow)
+        logger.info(
+            "alert added", metadata: ["meter.id": "\(meter)", "alert": "\(rule.id)", "condition": "\(pattern.text)"])
+        arm()
+        return try await entry("\(rule.id)")
+    }
+
+    private func check(name: String?) throws(GatewayError) {
+        guard let name else { return }
+        guard (1...64).contains(name.count), !name.contains(where: \.isControl), Int64(name) == nil else {
+            throw GatewayError(
+                .badRequest, "an alert cannot be called \"\(name.prefix(80).visible)\"",
+                next: "a name has 1 to 64 characters and is not a number")
+        }
+        let isTaken = state.withLock { state in
+            state.rules.values.contains { $0.name?.lowercased() == name.lowercased() }
+        }
+        guard !isTaken else {
+            throw GatewayError(
+                .refused, "an alert is called \"\(name)\" already", next: "give it another name, or none")
+        }
+    }
+
+    private func check(notify: [String]) throws(GatewayError) {
+        let known = notifier.targets.map(\.name)
+        guard notify.count <= Self.notifyMax, Set(notify).count == notify.count else {
+            throw GatewayError(
+                .badRequest, "the alert tells \(notify.count)",
+                next: "it takes \(Self.notifyMax) different names at most")
+        }
+        guard let unknown = notify.first(where: { !known.contains($0) }) else { return }
+        let legal = known.isEmpty ? "there is none in meterd.toml yet" : "there are \(known.joined(separator: ", "))"
+        throw GatewayError(
+            .badRequest, "nothing is called [notify.\(unknown.prefix(40).visible)]",
+            next: "\(legal); Docs/Alerts.md says how to add one")
+    }
+
+    /// The rule that a text means: its id or its name.
+    ///
+    /// - Throws: `notFound`.
+    package func entry(_ reference: String) async throws(GatewayError) -> AlertEntry {
+        let all = await list()
+        let wanted = reference.lowercased()
+        let found = all.first { "\($0.rule.id)" == reference } ?? all.first { $0.rule.name?.lowercased() == wanted }
+        guard let found else {
+            throw GatewayError(
+                .notFound, "no alert is called \"\(reference.prefix(80).visible)\"",
+                next: "meterctl alert list shows them")
+        }
+        return found
+    }
+
+    /// Deletes a rule, and with it its notices that nobody was told of.
+    package func remove(_ reference: String) async throws(GatewayError) -> AlertEntry {
+        let entry = try await entry(reference)
+        try await delete([entry.rule])
+        logger.info("alert removed", metadata: ["alert": "\(entry.rule.id)"])
+        return entry
+    }
+
+    private func delete(_ rules: [AlertRule]) async throws(GatewayError) {
+        do {
+            try await repository.deleteAlerts(rules.map(\.id))
+        } catch {
+            throw GatewayError(error, doing: "removing an alert")
+        }
+        for rule in rules {
+            let track = state.withLock { state -> AlertTrack? in
+                state.rules[rule.id] = nil
+                state.unwritten.standings[rule.id] = nil
+                _ = state.outbox.remove(rule.id)
+                return state.tracks[rule.meter]
+            }
+            track?.remove(rule.id)
+            dropIfUnused(rule.meter)
+        }
+    }
+
+    /// Sends a test to all that a rule tells, once and at once.
+    ///
+    /// - Throws: `refused` if it tells nobody.
+    package func test(_ reference: String) async throws(GatewayError) -> [(target: String, delivery: AlertDelivery)] {
+        let entry = try await entry(reference)
+        guard !entry.rule.notify.isEmpty else {
+            throw GatewayError(
+                .refused, "alert \(entry.rule.id) tells nobody; status, the page and the broker show it",
+                next: "add one that does: meterctl alert add … --notify NAME")
+        }
+        let notice = AlertNotice(.test, entry.rule, meterName: entry.meterName, at: loop.wallNow)
+        let notifier = notifier
+        let deliveries = await withTaskGroup(of: (String, AlertDelivery).self) { group in
+            for target in entry.rule.notify {
+                group.addTask { (target, await notifier.send(notice, number: 0, to: target)) }
+            }
+            var deliveries: [String: AlertDelivery] = [:]
+            for await (target, delivery) in group { deliveries[target] = delivery }
+            return deliveries
+        }
+        return entry.rule.notify.map { ($0, deliveries[$0] ?? .failed("it did not answer")) }
+    }
+
+    // MARK: Meters that come and go
+
+    /// The meter is forgotten, and with it its rules.
+    ///
+    /// - Returns: how many it had.
+    @discardableResult
+    func forget(_ meter: MeterID) async throws(GatewayError) -> Int {
+        let rules = state.withLock { state in state.rules.values.filter { $0.meter == meter } }
+        guard !rules.isEmpty else { return 0 }
+        try await delete(rules)
+        return rules.count
+    }
+
+    /// The meter turned out to be another one's second id: its rules are the other's from now on.
+    func move(_ meter: MeterID, to other: MeterID) async throws(GatewayError) {
+        let rules = state.withLock { state in state.rules.values.filter { $0.meter == meter } }
+        guard !rules.isEmpty else { return }
+        do {
+            try await repository.moveAlerts(from: meter, to: other)
+        } catch {
+            throw GatewayError(error, doing: "moving the alerts of \(meter)")
+        }
+        let target = track(of: other)
+        for rule in rules {
+            var moved = rule
+            moved.meter = other
+            let standing = state.withLock { state in
+                state.rules[rule.id] = moved
+                return state.tracks[meter]
+            }?.remove(rule.id)
+            target.add(moved, standing ?? AlertStanding(), at: loop.now, loop.wallNow)
+        }
+        dropIfUnused(meter)
+    }
+}

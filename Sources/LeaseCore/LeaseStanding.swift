@@ -46,6 +46,10 @@ extension LeaseRules {
     ) -> LeaseDecision<LeaseAnswer> {
         var (request, circumstances) = (request, circumstances)
         circumstances.grantsAbove = max(circumstances.grantsAbove, lease.floor)
+        // Nobody keeps a token from before the alias: it would be lost again with its first renewal.
+        if let before = lease.alias?.tokensBefore, before < .max {
+            circumstances.tokenFloor = max(circumstances.tokenFloor, FencingToken(rawValue: before.rawValue + 1))
+        }
         let (record, now) = (lease.record, circumstances.now)
         if lease.alias?.record?.token(grantedTo: request.requestID) != nil {
             // The request was granted under its own id before that became an alias: it is not decided anew.

@@ -50,6 +50,17 @@ struct LeaseAcquireRuleTests {
         #expect(fresh.token == 2)
     }
 
+    /// The same run has the meter again since: its earlier request is over all the same.
+    @Test func sameRequest_isRefused_whenALaterOneWasGranted() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, request: 7), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+        _ = authority.acquire(.of(1, request: 8), at: .seconds(1))
+
+        #expect(authority.acquire(.of(1, request: 7), at: .seconds(2)).refusal?.reason == .released)
+        #expect(authority.acquire(.of(1, request: 8), at: .seconds(2)).token == 2)
+    }
+
     @Test func sameSession_renewsWithItsToken_whenItAsksAnew() {
         var authority = Authority()
         _ = authority.acquire(.of(1, request: 1), at: .seconds(0))
@@ -288,6 +299,16 @@ struct LeaseRuleTests {
         #expect(restarted.refusal?.reason == .reserved)
         #expect(authority.record?.state == .free)
         #expect(authority.acquire(.of(2, request: 2), at: .seconds(3)).token == 2)
+    }
+
+    /// Who waits may be the same host, which is then not kept from what it waits for.
+    @Test func revoked_getsItBack_whenItIsRestarted_andIsItselfTheNext() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(0))
+        _ = authority.revoke()
+        authority.circumstances.nextInQueue = .of(1)
+
+        #expect(authority.acquire(.of(1, session: 11, request: 2, previous: 10), at: .seconds(1)).token == 2)
     }
 
     @Test func revoke_changesNothing_whenNobodyHasIt() {

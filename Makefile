@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab captures arm64 mqtt home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test lint bench load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -103,6 +103,10 @@ lab: build $(if $(ARCH),deb) ## meterd at a real Bluetooth and USB kernel, in a 
 	@Scripts/setup qemu-system-x86 busybox-static kmod cpio python3-venv mosquitto mosquitto-clients \
 		$(if $(ARCH),mmdebstrap device-tree-compiler)
 	Tests/Lab/run $(if $(ARCH),--arch $(ARCH)) $(ARGS)
+
+mutants: ## small mistakes in a copy, one at a time, and which of them no test notices (ARGS="--seed 7 --target LeaseCore")
+	@Scripts/setup etcd-server
+	Tests/Mutants/run $(ARGS)
 
 captures: build ## decode and replay real captures, where there are any
 	Tests/Captures/decode-captures

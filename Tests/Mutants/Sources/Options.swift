@@ -1,0 +1,86 @@
+import Foundation
+
+/// What was asked for on the command line.
+struct Options {
+    var seed: UInt64 = 1
+    var count = 40
+    var targets = Options.pure
+    /// Whether survivors of a target's own tests are shown to the tests of the targets above it.
+    var above = true
+    /// The least share of mutants that must be noticed, in hundredths. Below it the run fails.
+    var least = 0
+    var list = false
+    /// The folder of the copy and its build.
+    var work = ".build/mutants"
+
+    /// The targets whose rules decide who may talk to a meter, what it said and which write survives.
+    static let pure = [
+        "MeterModel", "MeterCodec", "BluetoothCore", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
+        "RecordingCore", "AlertCore", "RelayCore", "HomeAutomationCore",
+    ]
+
+    static let usage = """
+        usage: Tests/Mutants/run [--seed N] [--count N] [--target NAME]... [--own] [--least PERCENT] [--list] [--work FOLDER]
+
+        Puts small mistakes into a copy of the project, one at a time, and says which of them no test notices.
+
+          --seed N         which mutants are picked (default: 1)
+          --count N        how many (default: 40)
+          --target NAME    of which target; more than once for several (default: the pure cores and codecs)
+          --own            only the target's own tests, not those of the targets above it
+          --least PERCENT  fail where fewer are noticed
+          --list           name the mutants that would be picked, and build nothing
+          --work FOLDER    where the copy is built; what is there is built further (default: .build/mutants)
+        """
+
+    init(_ arguments: [String]) throws(UsageError) {
+        var rest = arguments[...]
+        var named: [String] = []
+        func value(of option: String) throws(UsageError) -> String {
+            guard let value = rest.popFirst() else { throw UsageError("\(option) needs a value") }
+            return value
+        }
+        func number<N: FixedWidthInteger>(of option: String) throws(UsageError) -> N {
+            let text = try value(of: option)
+            guard let number = N(text) else { throw UsageError("\(option): \(text) is not a number") }
+            return number
+        }
+        while let option = rest.popFirst() {
+            switch option {
+            case "--seed": seed = try number(of: option)
+            case "--count": count = try number(of: option)
+            case "--least": least = try number(of: option)
+            case "--target": named.append(try value(of: option))
+            case "--work": work = try value(of: option)
+            case "--own": above = false
+            case "--list": list = true
+            default: throw UsageError("\(option) is not known")
+            }
+        }
+        if !named.isEmpty { targets = named }
+        guard count > 0 else { throw UsageError("--count must be at least 1") }
+    }
+}
+
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the same picks for the same seed on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+extension Options {
+    /// Tests that look at the sources themselves, or are about programs and edges and take long.
+    static let never: Set<String> = ["ArchitectureTests"]
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+do {
+    let options = try Options(Array(CommandLine.arguments.dropFirst()))
+    let project = URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory)
+    let work = URL(filePath: options.work, directoryHint: .isDirectory, relativeTo: project)
+    let copy = try WorkingCopy(of: project, in: work)
+    let graph = try PackageGraph(
+        manifest: Data(try Shell.output(["swift", "package", "dump-package"], in: project).utf8))
+    if let unknown = options.targets.first(where: { !graph.has($0) }) {
+        throw UsageError("--target: the package has no \(unknown)")
+    }
+    let run = MutantRun(copy: copy, graph: graph, options: options)
+    let equivalent = try EquivalentList(project.appending(path: "Tests/Mutants/equivalent.txt"))
+    let picked = try run.pick()
+    if options.list {
+        for mutant in picked.prefix(options.count) { say(Report.line(of: mutant)) }
+        exit(0)
+    }
+
+    var tests: Set<String> = []
+    for target in options.targets {
+        tests.formUnion(graph.ownTests(of: target))
+        if options.above { tests.formUnion(graph.testsAbove(target)) }
+    }
+    tests.subtract(Options.never)
+    try copy.reduce(to: graph.closure(of: tests.union(options.targets)))
+    say("seed \(options.seed): building \(picked.count) mutants into a copy in \(copy.folder.path)")
+    let built = try run.build(picked)
+    let mutants = Array(built.prefix(options.count))
+    say("\(picked.count - built.count) do not compile, \(mutants.count) are tried")
+
+    var report = Report(options: options)
+    var times: [[String]: Double] = [:]
+    for (place, mutant) in mutants.enumerated() {
+        if place > 0, place.isMultiple(of: 20) { say("\(place) of \(mutants.count) tried") }
+        if let reason = equivalent.reason(of: mutant) {
+            report.add(mutant, .equivalent(reason))
+            continue
+        }
+        let fate = try run.fate(
+            of: mutant, own: graph.ownTests(of: mutant.target).filter(tests.contains),
+            above: graph.testsAbove(mutant.target).filter(tests.contains)
+        ) { tests in
+            if let time = times[tests] { return time }
+            let time = try 3 * run.baseline(of: tests) + 10
+            times[tests] = time
+            return time
+        }
+        report.add(mutant, fate)
+    }
+    try report.write(to: work.appending(path: "report.txt"))
+    exit(report.isGood ? 0 : 1)
+} catch let error as UsageError {
+    FileHandle.standardError.write(Data("run: error: \(error)\n\n\(Options.usage)\n".utf8))
+    exit(64)
+} catch {
+    FileHandle.standardError.write(Data("run: error: \(error)\n".utf8))
+    exit(2)
+}

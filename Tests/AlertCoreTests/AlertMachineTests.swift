@@ -126,6 +126,17 @@ struct AlertMachineTests {
         #expect(machine.received(101, 500) == .none)
     }
 
+    /// A gap is longer than the longest step between readings, and time never goes back.
+    @Test func rate_isMeasuredOverShortSilences() {
+        var machine = AlertMachine("voltage rate > 1/s", quantity: .voltage)
+        for second in stride(from: 0, through: 20, by: 2) { #expect(machine.received(Double(second), 5) == .none) }
+        #expect(machine.received(22, 500) != .none)
+        var back = AlertMachine("voltage rate > 1/s", quantity: .voltage)
+        for second in 0...20 { #expect(back.received(Double(second), 5) == .none) }
+        #expect(back.received(10, 500) == .none)
+        #expect(back.received(11, 900) == .none)
+    }
+
     // MARK: Silence, states, holders
 
     @Test func stale_raises_whenNothingCame() {

@@ -28,6 +28,8 @@ struct AlertParserTests {
         ("current > 5µA", AlertPattern(.level(.current, .above, 5e-6))),
         ("stale", AlertPattern(.stale, hold: .seconds(30))),
         ("stale for 5m", AlertPattern(.stale, hold: .seconds(300))),
+        ("stale for 1s", AlertPattern(.stale, hold: .seconds(1))),
+        ("stale for 24h", AlertPattern(.stale, hold: .seconds(86_400))),
         ("state is offline for 1m", AlertPattern(.state(.offline, isIt: true), hold: .seconds(60))),
         ("state is not data-available", AlertPattern(.state(.dataAvailable, isIt: false))),
         ("holder changes", AlertPattern(.holderChanges)),

@@ -54,6 +54,33 @@ struct ConnectionMachineTests {
         #expect(machine.state == .communicating)
     }
 
+    /// Whoever is asked first, nobody is asked for a meter that nobody wants.
+    @Test(arguments: [false, true])
+    func meterThatNobodyWantsAnyMore_isNotTried(asksFirst: Bool) {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: asksFirst)
+        machine.appeared(at: .seconds(0))
+        _ = machine.disconnectWanted()
+        for second in 0..<100 { #expect(machine.woke(at: .seconds(second), random: 0) == .none) }
+        #expect(machine.state == .notConnected)
+    }
+
+    /// Other times begin to count when they are set; the same times change nothing.
+    @Test func timesThatAreSet_forgiveTheSilenceSoFar_unlessTheyAreTheSame() {
+        var timing = ConnectionTiming()
+        let silence = timing.silenceTimeout
+        var machine = linked()
+        machine.requestSent(at: .seconds(0))
+        machine.timingChanged(timing, at: .seconds(5))
+        #expect(machine.nextWake == .seconds(0) + silence)
+        timing.staleAfter += .seconds(1)
+        machine.timingChanged(timing, at: .seconds(5))
+        #expect(machine.nextWake == .seconds(5) + silence)
+
+        var ready = linked()
+        ready.timingChanged(timing, at: .seconds(5))
+        #expect(ready.nextWake == .seconds(5) + silence)
+    }
+
     @Test func data_growsStale_andReturnsWithAFrame() {
         var machine = linked()
         machine.frameReceived(at: .seconds(1))

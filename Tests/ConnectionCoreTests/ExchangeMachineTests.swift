@@ -56,6 +56,16 @@ struct ExchangeMachineTests {
         expectTurn(&machine, at: .milliseconds(1040), .sendRequest)
     }
 
+    /// A turn that comes late does not put off those after it.
+    @Test func lateTurn_keepsTheBeat_untilAWholeOneIsMissed() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        for (turn, next) in [(499, 500), (1100, 1500), (2000, 2500)] {
+            expectTurn(&machine, at: .milliseconds(turn), .sendRequest)
+            machine.answered()
+            #expect(machine.nextWake == .milliseconds(next))
+        }
+    }
+
     @Test func afterALongPause_oneRequestGoes_notAHeap() {
         var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
         _ = machine.turn(at: .seconds(0))

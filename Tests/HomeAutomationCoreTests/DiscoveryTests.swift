@@ -188,6 +188,11 @@ struct BrokerTopicsTests {
         #expect(BrokerTopics.isPrefix(text) == isLegal)
     }
 
+    @Test func bytesThatATopicCannotHave_areTwoDigits() throws {
+        let id = try #require(MeterID("usb:0483:5740:A\u{9}/é"))
+        #expect(id.topicKey == "usb-0483-5740-A_09_2f_c3_a9")
+    }
+
     /// Two meters never share a topic, and Home Assistant takes every id.
     @Test(arguments: 0..<10)
     func keys_areLegal_andDiffer(_ portion: Int) {

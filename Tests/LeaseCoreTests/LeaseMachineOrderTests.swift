@@ -85,6 +85,15 @@ struct LeaseMachineOrderTests {
         #expect(machine.channelClosed(.letGo, at: .seconds(3)) == .sendRelease(2))
     }
 
+    /// The first token of all, which came too late to be used.
+    @Test func grantWhileALinkWithoutALeaseCloses_isGivenBack() {
+        var machine = LeaseMachine(host: .of(1), policy: .strict)
+        _ = machine.foundOpen(.resume, at: .seconds(0))
+        _ = machine.granted(.of(token: 1), sentAt: .seconds(0), at: .seconds(1), random: 0)
+
+        #expect(machine.channelClosed(.letGo, at: .seconds(2)) == .sendRelease(1))
+    }
+
     @Test func grantOfAnotherToken_whileOneIsReleased_isUsed_ifTheMeterIsWantedAgain() {
         var machine = LeaseMachine.held(.keep)
         _ = machine.channelClosed(.letGo, at: .seconds(1))

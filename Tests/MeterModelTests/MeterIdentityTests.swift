@@ -20,7 +20,7 @@ struct MACAddressTests {
         "AABB:CCDD:EE0F", "AABB-CCDD-EE0F", "aab.ccdd.ee0f", "aabb.ccdd.ee0", "aabb.ccddee0f", "aabb.ccdd.ee.0f",
         "AA::BB:CC:DD:EE", "AA:BB:CC:DD:EE:", ":AA:BB:CC:DD:EE", "AA  BB CC DD EE F", "AA_BB_CC_DD_EE_0F",
         "aabbcc:ddee0f", "A:BB:CC:DD:EE:0FF", "aabbccddee0", "aabbccddee0f0", "AA:BB:CC:DD:EE:0É",
-        "AA:BB:CC: DD:EE:0F",
+        "AA:BB:CC: DD:EE:0F", "0AA:BB:CC:DD:EE:0F", "AA:BB:CC:DD:EE:00F",
     ])
     func anythingElse_isNoAddress(_ text: String) {
         #expect(MACAddress(text) == nil)

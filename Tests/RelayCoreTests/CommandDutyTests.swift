@@ -74,6 +74,7 @@ struct CommandDutyTests {
         for id in 0..<1000 as Range<UInt64> {
             expect(command(id), .claim, &duty)
         }
-        expect(command(999), .ignore, &duty)
+        expect(command(1000 - 256), .ignore, &duty)
+        expect(command(999 - 256), .claim, &duty)
     }
 }

@@ -39,6 +39,26 @@ struct LinkSlotsTests {
         #expect(slots.contains(key(1)))
     }
 
+    /// Whichever of the three a link is: under way, overdue or up.
+    @Test func everyLinkWithASlot_isKnown_andDoesNotCountAgainstItself() {
+        var slots = LinkSlots(linksMax: 3)
+        for number in UInt64(1)...2 { _ = slots.begin(key(number), at: .origin) }
+        slots.expire(at: timing.attemptMax.moment, timing)
+        _ = slots.succeed(key(2))
+        _ = slots.begin(key(3), at: timing.attemptMax.moment)
+        for number in UInt64(1)...3 {
+            #expect(slots.contains(key(number)))
+            var again = slots
+            #expect(again.succeed(key(number)) == true)
+            #expect(again.begin(key(number), at: timing.attemptMax.moment) == nil)
+            #expect(again.count == 3)
+            again.giveBack(key(number))
+            #expect(!again.contains(key(number)))
+            #expect(again.begin(key(4), at: timing.attemptMax.moment) == nil)
+        }
+        #expect(slots.begin(key(4), at: timing.attemptMax.moment)?.isFull == true)
+    }
+
     @Test func link_succeeds_onlyWithASlot() {
         var slots = LinkSlots(linksMax: 2)
         #expect(slots.succeed(key(1)) == false)

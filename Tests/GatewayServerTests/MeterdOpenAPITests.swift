@@ -136,6 +136,8 @@ struct MeterdOpenAPITests {
             id: "i", state: "offline", since: "s", local_only: true, wanted: true, counters: MeterStatus.Counters())
         meter.rejected_answers = 3
         meter.told = ToldBody()
+        let counted = CountedBody(energy_Wh: 1, charge_mAh: 1, since: "s", counted_ms: 1)
+        meter.counted = counted
         (meter.measured_by, meter.holder_state, meter.unshared) = ("h", "ready", true)
         var reading = Reading()
         for quantity in Quantity.allCases { reading[quantity] = 1 }
@@ -151,7 +153,8 @@ struct MeterdOpenAPITests {
         return requests(connect) + [
             ("ErrorBody", error), ("VersionBody", VersionBody(version: "1", commit: "c", build: "debug")),
             ("ReadingBody", values), ("ReadingLine", line),
-            ("ToldBody", ToldBody()), ("ToldGroup", ToldBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
+            ("CountedBody", counted), ("ToldBody", ToldBody()),
+            ("ToldGroup", ToldBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
             ("TrafficLine", TrafficLine(t: 1, dir: "in", hex: "00", missed: 1)),
             ("SyncEventLine", SyncEventLine(number: 1, uptime_ms: 1, time: "t", event: "e", missed: 1)),
             ("RefreshLine", RefreshLine(refresh_version: 1)), ("LeaseStatus", LeaseStatus(.held)),

@@ -10,7 +10,7 @@ import { recordingsPanel } from "/recordings.js";
 import { renameButton } from "/rename.js";
 import { settingsPanel } from "/settings.js";
 import { lossWords, standing } from "/freshness.js";
-import { leaseWords, moment, nameOf, number, QUANTITIES, toldValue, toldWord } from "/words.js";
+import { leaseWords, moment, nameOf, number, QUANTITIES, span, toldValue, toldWord } from "/words.js";
 
 /** `values`: what the address says of its chart. */
 export function meterView(place, id, values) {
@@ -67,6 +67,7 @@ export function meterView(place, id, values) {
     for (const group of meter.told?.groups ?? []) {
       rows.push([`Group ${group.index}`, `${number(group.charge_mAh, 0)} mAh, ${number(group.energy_Wh, 3)} Wh`]);
     }
+    if (meter.counted) rows.push(["Counted by meterd", `for ${span(meter.counted.counted_ms)}, since ${moment(meter.counted.since)}`]);
     if (meter.poll_interval_ms) rows.push(["Asked every", `${meter.poll_interval_ms} ms`]);
     rows.push(["Since meterd started", `${counts.readings} readings, ${counts.timeouts} time-outs, ` +
       `${counts.disconnects} links lost, ${counts.skipped_bytes} bytes skipped`]);

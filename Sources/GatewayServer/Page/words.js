@@ -9,6 +9,8 @@ export const QUANTITIES = [
   ["power_W", "Power", "W", 3],
   ["energy_Wh", "Energy", "Wh", 3],
   ["charge_mAh", "Charge", "mAh", 0],
+  ["counted_energy_Wh", "Energy, counted by meterd", "Wh", 3],
+  ["counted_charge_mAh", "Charge, counted by meterd", "mAh", 0],
   ["temperature_C", "Temperature", "°C", 1],
   ["resistance_ohm", "Resistance", "Ω", 1],
   ["dp_V", "D+", "V", 2],

@@ -26,6 +26,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var age_ms: Int64?
     /// What was counted for a meter that counts nothing itself; absent for one that does, and for another host's.
     package var counted: CountedBody?
+    /// What a kilowatt-hour through it costs; absent where nobody said.
+    package var tariff: TariffBody?
     /// What the meter tells besides that, if anything and if it is here.
     package var told: ToldBody?
     /// The host that measured it, if that is another one.

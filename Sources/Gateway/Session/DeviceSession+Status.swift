@@ -27,6 +27,7 @@ extension DeviceSession {
                 serial: device.serial, firmware: device.firmware, hardware: device.hardware,
                 power_on_count: device.powerOnCount)
         }
+        status.tariff = settings.tariff.map { TariffBody($0) }
         status.counted = counted.flatMap { CountedBody($0) }
         status.told = toldFrames.body
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }

@@ -27,6 +27,14 @@ export function number(value, digits) {
   return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
 }
 
+/** "1.85 EUR", "0.0016 EUR": two decimals, and as many as show two digits that count, up to a hundred-thousandth. */
+export function money(amount, currency) {
+  const size = Math.abs(amount);
+  if (size === 0) return `0.00 ${currency}`;
+  if (size < 0.00001) return `less than 0.00001 ${currency}`;
+  return `${amount.toFixed(size >= 0.1 ? 2 : size >= 0.01 ? 3 : size >= 0.001 ? 4 : 5)} ${currency}`;
+}
+
 /** Decimals by range, so that a value keeps its width as it moves: 9.021, 20.03, 230.1. */
 export const digitsFor = (value) => Math.abs(value) < 9.9995 ? 3 : Math.abs(value) < 99.995 ? 2 : 1;
 

@@ -33,6 +33,17 @@ enum Formatting {
         return "\(sign)\(padded.dropLast(digits)).\(padded.suffix(digits))"
     }
 
+    /// `1.85 EUR`, `0.0016 EUR`: two decimals, and as many as show two digits that count, up to a hundred-thousandth. An amount
+    /// that would be nothing then is said to be less than that.
+    static func cost(_ cost: CostBody) -> String {
+        let size = cost.amount.magnitude
+        guard size > 0 else { return "0.00 \(cost.currency)" }
+        guard size >= 0.000_01 else { return "less than 0.00001 \(cost.currency)" }
+        var (digits, least) = (2, 0.1)
+        while size < least, digits < 5 { (digits, least) = (digits + 1, least / 10) }
+        return "\(decimal(cost.amount, digits: digits)) \(cost.currency)"
+    }
+
     /// `1,206`.
     static func count(_ number: Int) -> String {
         let digits = "\(number.magnitude)"

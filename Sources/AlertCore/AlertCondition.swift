@@ -80,8 +80,8 @@ extension Quantity {
     package var alertResolution: Double {
         switch self {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: 0.01
-        case .current, .power, .energy: 0.001
-        case .charge, .temperature, .duration: 1
+        case .current, .power, .energy, .countedEnergy: 0.001
+        case .charge, .countedCharge, .temperature, .duration: 1
         case .resistance, .frequency: 0.1
         case .powerFactor, .price: 0.01
         }

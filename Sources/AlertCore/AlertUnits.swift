@@ -16,8 +16,8 @@ enum AlertUnits {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: multiples("V", ["m", "", "k"])
         case .current: multiples("A", ["µ", "u", "m", ""])
         case .power: multiples("W", ["m", "", "k"])
-        case .energy: multiples("Wh", ["m", "", "k"])
-        case .charge: [Unit(name: "mAh", factor: 1), Unit(name: "Ah", factor: 1000)]
+        case .energy, .countedEnergy: multiples("Wh", ["m", "", "k"])
+        case .charge, .countedCharge: [Unit(name: "mAh", factor: 1), Unit(name: "Ah", factor: 1000)]
         case .temperature: [Unit(name: "°C", factor: 1), Unit(name: "C", factor: 1)]
         case .resistance: multiples("Ω", ["m", "", "k"]) + multiples("ohm", ["m", "", "k"])
         case .frequency: multiples("Hz", ["", "k"])

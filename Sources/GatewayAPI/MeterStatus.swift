@@ -24,6 +24,10 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var reading: ReadingBody?
     /// The age of that reading.
     @NullCodable package var age_ms: Int64?
+    /// What was counted for a meter that counts nothing itself; absent for one that does, and for another host's.
+    package var counted: CountedBody?
+    /// What a kilowatt-hour through it costs; absent where nobody said.
+    package var tariff: TariffBody?
     /// What the meter tells besides that, if anything and if it is here.
     package var told: ToldBody?
     /// The host that measured it, if that is another one.
@@ -76,6 +80,26 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         self.local_only = local_only
         self.wanted = wanted
         self.counters = counters
+    }
+}
+
+/// Energy and charge that meterd has integrated over a meter's readings, as the meter counts none.
+package struct CountedBody: Codable, Hashable, Sendable {
+    /// Who counts: `meterd`.
+    package var by = "meterd"
+    /// With the sign of the current: what flowed back is taken off.
+    package var energy_Wh: Double
+    package var charge_mAh: Double
+    /// Since when, RFC 3339: the first reading, or the last `reset-energy`.
+    package var since: String
+    /// How much of the time since then is in it; the rest is gaps.
+    package var counted_ms: Int64
+
+    package init(energy_Wh: Double, charge_mAh: Double, since: String, counted_ms: Int64) {
+        self.energy_Wh = energy_Wh
+        self.charge_mAh = charge_mAh
+        self.since = since
+        self.counted_ms = counted_ms
     }
 }
 

@@ -47,6 +47,8 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// What flowed, integrated by the host over the recorded time, with its sign.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
+    /// What that energy costs at its meter's present tariff; absent without one.
+    package var cost: CostBody?
     /// How far the meter's own counters advanced, including gaps.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?

@@ -15,6 +15,8 @@ package struct StretchBody: Codable, Hashable, Sendable {
     /// What flowed, integrated by the host, with its sign.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
+    /// What that energy costs at the meter's present tariff; absent without one.
+    package var cost: CostBody?
     /// How far the meter's own counters advanced, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?

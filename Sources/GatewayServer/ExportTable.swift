@@ -131,7 +131,7 @@ struct ExportWindows {
 
     /// The meter's own counters, of which the last value stands for the whole.
     private static let counters: QuantitySet = [
-        QuantitySet(.energy), QuantitySet(.charge), QuantitySet(.duration), QuantitySet(.price),
+        QuantitySet(.energy, .charge, .countedEnergy, .countedCharge, .duration, .price)
     ]
 
     /// - Parameter length: milliseconds, above 0.

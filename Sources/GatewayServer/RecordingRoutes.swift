@@ -127,6 +127,7 @@ extension RecordingBody {
         readings = totals.readings
         charge_mAh = totals.charge_mAh
         energy_Wh = totals.energy_Wh
+        cost = CostBody(of: totals.energy_Wh, at: entry.tariff)
         meter_charge_mAh = totals.charge.total
         meter_energy_Wh = totals.energy.total
         voltage_V = Range(totals.voltage)

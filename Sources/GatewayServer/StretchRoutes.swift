@@ -28,7 +28,9 @@ package struct StretchRoutes: RouteGroup {
             let meter = try await directory.meter(try MeterRoutes.reference(in: context))
             let summary = try await series.summary(
                 of: meter, in: try request.span(until: series.now), host: recordings.host)
-            return try JSON.response(StretchBody(summary, of: meter))
+            var body = StretchBody(summary, of: meter)
+            body.cost = CostBody(of: body.energy_Wh, at: try await recordings.tariff(of: meter))
+            return try JSON.response(body)
         }
         api.post("meters/:meter/recordings") { request, context in
             let reference = try MeterRoutes.reference(in: context)

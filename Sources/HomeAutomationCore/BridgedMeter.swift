@@ -22,6 +22,8 @@ package struct BridgedMeter: Hashable, Sendable {
     package var error: String?
     /// The last reading.
     package var reading: TimedReading?
+    /// Since when the gateway counts energy for it; nil where the meter counts itself.
+    package var countedSince: WallTime?
     /// The commands its model takes.
     package var abilities: [Ability] = []
 

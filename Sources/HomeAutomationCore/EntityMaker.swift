@@ -25,6 +25,7 @@ struct EntityMaker {
                 ("value_template", .string("{{ value_json.\(quantity.key) }}")),
                 ("device_class", traits.deviceClass.map { .string($0) }),
                 ("state_class", traits.stateClass.map { .string($0) }),
+                ("last_reset_value_template", traits.isReset ? .string("{{ value_json.counted_since }}") : nil),
                 ("unit_of_measurement", quantity.unit.isEmpty ? nil : .string(quantity.unit)),
                 ("suggested_display_precision", traits.digits.map { .int($0) }),
                 ("entity_category", traits.isDiagnostic ? .string("diagnostic") : nil),
@@ -107,6 +108,9 @@ extension EntityMaker {
         /// Number of decimals worth showing.
         var digits: Int?
         var isDiagnostic = false
+        /// Whether the state says when it began at zero. Only a total may, and without that it takes a reset for something
+        /// that flowed back (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull request 54644).
+        var isReset = false
 
         init(_ quantity: Quantity) {
             switch quantity {
@@ -128,7 +132,12 @@ extension EntityMaker {
             case .supplyVoltage: (name, deviceClass, digits) = ("Supply voltage", "voltage", 2)
             case .price: (name, stateClass) = ("Price", nil)
             case .duration: (name, deviceClass, stateClass) = ("Counting for", "duration", "total_increasing")
+            // Not total_increasing: it falls where current flows back.
+            case .countedEnergy:
+                (name, deviceClass, stateClass, digits) = ("Energy, counted by meterd", "energy", "total", 3)
+            case .countedCharge: (name, stateClass, digits) = ("Charge, counted by meterd", "total", 0)
             }
+            isReset = quantity == .countedEnergy || quantity == .countedCharge
             switch quantity {
             case .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage, .price, .duration: isDiagnostic = true
             default: break

@@ -29,9 +29,9 @@ struct MeterMessages: Sendable {
         BrokerMessage(settings.topics.availability(id), Availability(isOnline).rawValue, isRetained: true)
     }
 
-    mutating func payload(of reading: TimedReading) -> [UInt8] {
+    mutating func payload(of reading: TimedReading, countedSince: WallTime?) -> [UInt8] {
         payloadsMade += 1
-        return MeterPayloads.state(reading)
+        return MeterPayloads.state(reading, countedSince: countedSince)
     }
 
     /// The latest reading.

@@ -3,11 +3,14 @@ import MeterModel
 /// The payloads published about a meter besides discovery.
 enum MeterPayloads {
     /// The values with the time of measurement. An unknown value is null.
-    static func state(_ reading: TimedReading) -> [UInt8] {
+    ///
+    /// - Parameter countedSince: since when the gateway counts energy for the meter, if it does.
+    static func state(_ reading: TimedReading, countedSince: WallTime? = nil) -> [UInt8] {
         var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
         reading.reading.forEach { quantity, value in
             members.append(.init(quantity.key, value.map { .number($0) } ?? .null))
         }
+        if let countedSince { members.append(.init("counted_since", .string(countedSince.description))) }
         return JSONValue.object(members).bytes
     }
 

@@ -106,7 +106,7 @@ struct PublishedMeter: Sendable {
         guard let reading = meter.reading, isDue(reading, at: now) else { return }
         takenAt = reading.time
         nextReadingAt = now + messages.settings.interval
-        let payload = messages.payload(of: reading)
+        let payload = messages.payload(of: reading, countedSince: meter.countedSince)
         state = payload
         let late = messages.late(meter.id, payload)
         guard isConnected else { return outbox.keep(late) }

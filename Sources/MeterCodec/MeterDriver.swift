@@ -60,19 +60,22 @@ package struct MeterProfile: Sendable {
     package var commandSpacing: Duration
     /// The bit rate for a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// The commands that the model knows, and the numbers they take.
+    /// The commands that the model knows, and the numbers they take; `resetEnergy` too where it counts no energy.
     package var commands: [CommandRule]
+    /// Whether the meter counts energy and charge and tells them over this kind of link. If not, they are integrated here.
+    package let countsEnergy: Bool
 
     package init(
         model: ModelName, rhythm: Rhythm, answerTimeout: Duration, commandSpacing: Duration = .zero,
-        baudRate: Int = 115_200, commands: [CommandRule] = []
+        baudRate: Int = 115_200, commands: [CommandRule] = [], countsEnergy: Bool = true
     ) {
         self.model = model
         self.rhythm = rhythm
         self.answerTimeout = answerTimeout
         self.commandSpacing = commandSpacing
         self.baudRate = baudRate
-        self.commands = commands
+        self.commands = commands + (countsEnergy ? [] : [CommandRule(.resetEnergy)])
+        self.countsEnergy = countsEnergy
     }
 
     package enum Rhythm: Hashable, Sendable {

@@ -30,13 +30,15 @@ package struct MeterCommand: Hashable, Sendable {
         case setup, enter, plus, minus
         /// The price of a kilowatt-hour in hundredths.
         case price
+        /// What this program has counted for a meter that counts nothing begins anew. It is not sent to the meter.
+        case resetEnergy = "reset-energy"
     }
 }
 
 extension MeterCommand.Kind {
     /// What cannot be taken back, or may do harm where nobody looks.
     package enum Consequence: String, CaseIterable, Sendable {
-        /// Something that the meter has counted is gone.
+        /// Something that was counted is gone.
         case destroys
         /// Whatever is supplied through the meter may be switched on or off.
         case switches
@@ -49,7 +51,7 @@ extension MeterCommand.Kind {
     /// switches the load, and no report says which way (Docs/Protocols/Atorch.md).
     package var consequence: Consequence? {
         switch self {
-        case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll: .destroys
+        case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys
         case .enter: .switches
         case .nextScreen, .previousScreen, .rotate, .brightness, .screenTimeout, .selectGroup, .nextGroup,
             .recordThreshold, .setup, .plus, .minus, .price:

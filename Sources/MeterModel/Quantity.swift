@@ -18,6 +18,10 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     case price = 14
     /// How long the meter's own counter for energy and charge has been running.
     case duration = 15
+    /// Energy that this program has counted, of a meter that counts none: the integral of its power, with its sign.
+    case countedEnergy = 16
+    /// The same of charge.
+    case countedCharge = 17
 
     /// The key in JSON and CSV: the name with its unit (Docs/CommandLine.md#output).
     package var key: String {
@@ -38,6 +42,8 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         case .supplyVoltage: "vdd_V"
         case .price: "price"
         case .duration: "duration_s"
+        case .countedEnergy: "counted_energy_Wh"
+        case .countedCharge: "counted_charge_mAh"
         }
     }
 
@@ -54,8 +60,8 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: "V"
         case .current: "A"
         case .power: "W"
-        case .energy: "Wh"
-        case .charge: "mAh"
+        case .energy, .countedEnergy: "Wh"
+        case .charge, .countedCharge: "mAh"
         case .temperature: "°C"
         case .resistance: "Ω"
         case .frequency: "Hz"

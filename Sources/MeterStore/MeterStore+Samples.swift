@@ -2,13 +2,18 @@ import Foundation
 import GRDB
 package import Gateway
 package import MeterModel
+package import RecordingCore
 
 extension MeterStore: SampleRepository {
-    package func append(_ chunks: [SampleChunk]) async throws(StoreError) {
-        guard !chunks.isEmpty else { return }
+    package func append(
+        _ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]
+    ) async throws(StoreError) {
+        guard !chunks.isEmpty || !counts.isEmpty else { return }
         for chunk in chunks { try checkStorable(chunk.meter) }
+        for meter in counts.keys { try checkStorable(meter) }
         try await transaction { db in
             for chunk in chunks { try Self.insert(chunk, db) }
+            for (meter, count) in counts { try Self.write(count, of: meter, db) }
         }
     }
 

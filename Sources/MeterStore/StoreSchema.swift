@@ -65,6 +65,8 @@ enum StoreSchema {
         migrator.registerMigration("14 alerts", foreignKeyChecks: .immediate, migrate: createAlertTables)
         migrator.registerMigration(
             "15 alerts in the meters' log", foreignKeyChecks: .immediate, migrate: allowAlertsInLog)
+        migrator.registerMigration(
+            "16 energy counted here", foreignKeyChecks: .immediate, migrate: createEnergyCountTable)
         return migrator
     }
 
@@ -175,6 +177,7 @@ enum StoreSchema {
                 "holder",
             ]
         ),
+        ("energy_count", ["meter", "energy_Wh", "charge_mAh", "counted_s", "since_ms"]),
         ("alert_notice", ["number", "alert", "target", "event", "meter_name", "value", "holder", "at_ms"]),
         ("progress", ["type", "token", "is_refetching", "cursor", "refetch"]),
         (

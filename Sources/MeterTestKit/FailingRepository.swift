@@ -1,5 +1,6 @@
 package import Gateway
 package import MeterModel
+package import RecordingCore
 
 /// A store that always fails, as with a full disk or a damaged file.
 package struct FailingRepository: MeterRepository, SampleRepository {
@@ -14,7 +15,7 @@ package struct FailingRepository: MeterRepository, SampleRepository {
     package func forget(_ meter: MeterID) throws { throw error }
     package func formerIDs() throws -> [MeterID: MeterID] { throw error }
     package func deleteReadings(of meter: MeterID) throws -> Int { throw error }
-    package func append(_ chunks: [SampleChunk]) throws { throw error }
+    package func append(_ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]) throws { throw error }
     package func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) throws -> [StoredSample] {
         throw error
     }

@@ -14,6 +14,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     private var blocks: [TierPlace: SampleBucketBlock] = [:]
     private var date: BelievedDate?
     private var running: [RecordingID: Recording] = [:]
+    private var counts: [MeterID: EnergyCount] = [:]
     private var logLines: [Int64: StoredLogLine] = [:]
     /// How often `append` was called, including failed calls.
     package private(set) var appendCount = 0
@@ -52,12 +53,13 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
 
     // MARK: - SampleRepository
 
-    package func append(_ chunks: [SampleChunk]) throws(StoreError) {
+    package func append(_ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]) throws(StoreError) {
         appendCount += 1
         try checkWritable()
         if let bad = chunks.first(where: { $0.count <= 0 || $0.first > $0.last }) {
             throw StoreError(.system, "a chunk of \(bad.meter) has \(bad.count) samples, \(bad.first) to \(bad.last)")
         }
+        self.counts.merge(counts) { _, newer in newer }
         self.chunks += chunks
         unrolled += chunks
     }
@@ -97,6 +99,15 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     }
 
     private var sampleCount: Int { chunks.reduce(0) { $0 + $1.count } }
+}
+
+extension InMemoryMeterStore: EnergyCountRepository {
+    package func energyCounts() -> [MeterID: EnergyCount] { counts }
+
+    package func keepEnergyCount(_ count: EnergyCount?, of meter: MeterID) throws(StoreError) {
+        try checkWritable()
+        counts[meter] = count
+    }
 }
 
 extension InMemoryMeterStore: RecordingRepository {

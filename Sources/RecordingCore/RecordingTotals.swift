@@ -46,10 +46,9 @@ package struct RecordingTotals: Hashable, Sendable {
         if let step, step <= rules.stepMax { recorded += max(.zero, step) }
         let step = step.map { $0.seconds }
         let limit = rules.stepMax.seconds
-        let product = reading[.voltage].flatMap { voltage in reading[.current].map { voltage * $0 } }
         voltage.add(reading[.voltage], step: step, stepMax: limit)
         current.add(reading[.current], step: step, stepMax: limit)
-        power.add(product ?? reading[.power], step: step, stepMax: limit)
+        power.add(reading.flow, step: step, stepMax: limit)
         temperature.add(reading[.temperature], step: step, stepMax: limit)
         charge.add(reading[.charge], step: step)
         energy.add(reading[.energy], step: step)
@@ -95,6 +94,15 @@ package struct RecordingGap: Hashable, Sendable {
         self.start = start
         self.length = length
         self.cause = cause
+    }
+}
+
+extension Reading {
+    /// Watts, with the sign of the current: voltage times current, or the meter's own power if it reports no voltage.
+    var flow: Double? {
+        guard let voltage = self[.voltage], let current = self[.current] else { return self[.power] }
+        let product = voltage * current
+        return product.isFinite ? product : nil
     }
 }
 

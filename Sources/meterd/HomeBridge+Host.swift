@@ -50,6 +50,7 @@ extension BridgedMeter {
         hardware = snapshot.device?.hardware
         (transport, error) = (snapshot.transport?.rawValue, snapshot.error)
         reading = snapshot.reading
+        countedSince = snapshot.countedSince
         abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
         switch snapshot.lease?.state {
         // While the lease is being requested, another host may have it.

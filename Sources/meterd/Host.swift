@@ -24,6 +24,7 @@ struct Host {
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
     let recordings: RecordingService
+    let counts: EnergyCounts
     let alerts: AlertService
     let log: LogKeeper
     let settings: SettingsService
@@ -60,8 +61,9 @@ struct Host {
             clocks: RetentionCalendar.Clocks(
                 now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, isConfirmed: { await confirmation.isGiven }),
             logger: logger)
+        counts = EnergyCounts(repository: store)
         recorder = SampleRecorder(
-            repository: store, tiers: store, space: store, calendar: calendar, loop: loop,
+            repository: store, tiers: store, space: store, counts: counts, calendar: calendar, loop: loop,
             limits: configuration.recorderLimits, logger: logger)
         storeWatch = StoreWatch(store, recorder: recorder, logger: logger)
         settings = SettingsService(
@@ -82,8 +84,9 @@ struct Host {
         directory = MeterDirectory(
             dependencies: MeterDirectory.Dependencies(
                 loop: loop, opener: Self.openers(on: loop, ports, radios), ports: ports, radios: radios,
-                repository: store, settings: settings, recorder: recorder, recordings: recordings, alerts: alerts,
-                log: log, hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() }),
+                repository: store, settings: settings, recorder: recorder, recordings: recordings, counts: counts,
+                alerts: alerts, log: log, hostID: store.identity.host.description,
+                makeRNG: { SystemRandomNumberGenerator() }),
             logger: logger)
         identity = try await Self.identity(name: name, in: store)
         let fetched = FetchedOnce()
@@ -166,6 +169,7 @@ struct Host {
         // Before any meter is taken up: a member of a cloud must not use one without asking.
         try await member.restore()
         try await recordings.restore()
+        try await counts.restore(former: try await store.formerIDs())
         try await alerts.restore(former: try await store.formerIDs())
         try await log.restore()
         try await directory.restore()

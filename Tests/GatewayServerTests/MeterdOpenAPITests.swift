@@ -136,6 +136,10 @@ struct MeterdOpenAPITests {
             id: "i", state: "offline", since: "s", local_only: true, wanted: true, counters: MeterStatus.Counters())
         meter.rejected_answers = 3
         meter.told = ToldBody()
+        let counted = CountedBody(energy_Wh: 1, charge_mAh: 1, since: "s", counted_ms: 1)
+        meter.counted = counted
+        let tariff = Tariff("0.3 EUR").map { TariffBody($0) }
+        meter.tariff = tariff
         (meter.measured_by, meter.holder_state, meter.unshared) = ("h", "ready", true)
         var reading = Reading()
         for quantity in Quantity.allCases { reading[quantity] = 1 }
@@ -151,7 +155,8 @@ struct MeterdOpenAPITests {
         return requests(connect) + [
             ("ErrorBody", error), ("VersionBody", VersionBody(version: "1", commit: "c", build: "debug")),
             ("ReadingBody", values), ("ReadingLine", line),
-            ("ToldBody", ToldBody()), ("ToldGroup", ToldBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
+            ("CountedBody", counted), ("TariffBody", tariff), ("ToldBody", ToldBody()),
+            ("ToldGroup", ToldBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
             ("TrafficLine", TrafficLine(t: 1, dir: "in", hex: "00", missed: 1)),
             ("SyncEventLine", SyncEventLine(number: 1, uptime_ms: 1, time: "t", event: "e", missed: 1)),
             ("RefreshLine", RefreshLine(refresh_version: 1)), ("LeaseStatus", LeaseStatus(.held)),
@@ -252,22 +257,25 @@ struct MeterdOpenAPITests {
     }
 
     private static var recordings: [(name: String, value: any Encodable & Sendable)] {
-        [
+        let cost = Tariff("0.3 EUR").flatMap { CostBody(of: 1, at: $0) }
+        var recording = RecordingBody(
+            id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s", until: "u")
+        var stretch = StretchBody(meter: "m", readings: 1, resolution_ms: 1, quantities: [:])
+        (recording.cost, stretch.cost) = (cost, cost)
+        return [
             ("SeriesColumn", SeriesBody.Column(min: [], max: [], mean: [])),
             ("StretchSpread", StretchBody.Spread(min: 1, max: 1, mean: 1, p5: 1, p50: 1, p95: 1)),
-            ("StretchBody", StretchBody(meter: "m", readings: 1, resolution_ms: 1, quantities: [:])),
+            ("StretchBody", stretch),
             ("StretchRecordingRequest", StretchRecordingRequest(from: "f", to: "t", name: "n")),
             (
                 "SeriesBody",
                 SeriesBody(meter: "m", start: "s", width_ms: 1, tier: "raw", gap_ms: 1, t_ms: [], series: [:])
             ),
-            ("RecordingRange", RecordingBody.Range(min: 1, max: 1, mean: 1)),
+            ("CostBody", cost), ("RecordingRange", RecordingBody.Range(min: 1, max: 1, mean: 1)),
             ("RecordingGap", RecordingBody.Gap(start: "s", duration_ms: 1, cause: "link")),
             (
                 "RecordingBody",
-                RecordingBody(
-                    id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s",
-                    until: "u")
+                recording
             ),
             ("RecordingsBody", RecordingsBody(recordings: [])),
         ]

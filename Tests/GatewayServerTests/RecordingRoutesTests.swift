@@ -49,6 +49,25 @@ struct RecordingRoutesTests {
         #expect(answer.text.contains(#""charge_mAh":null"#), "unknown is null")
     }
 
+    @Test func cost_isThatOfTheMetersPresentTariff() async throws {
+        // From now on sessions are informed of settings.
+        try await bench.directory.restore()
+        let body = try await record(name: "phone")
+        #expect(body.cost == nil)
+
+        _ = try await bench.directory.set(["tariff": "0.32 EUR"], for: "\(ServerBench.id)")
+        let priced = try await request(.get, "/v1/recordings/phone").decode(RecordingBody.self)
+        _ = try await bench.directory.set(["tariff": "64 ct"], for: "\(ServerBench.id)")
+        let dearer = try await request(.get, "/v1/recordings").decode(RecordingsBody.self).recordings[0]
+
+        let energy = try #require(body.energy_Wh)
+        #expect(priced.cost == CostBody(of: energy, at: Tariff("0.32 EUR")))
+        #expect(priced.cost?.per_kWh == 0.32)
+        #expect(dearer.cost == CostBody(of: energy, at: Tariff("64 ct")))
+        let status = try await request(.get, ServerBench.meter()).decode(MeterStatus.self)
+        #expect(status.tariff == Tariff("64 ct").map { TariffBody($0) })
+    }
+
     @Test func stop_answersWithWhatItAddsUpTo() async throws {
         let body = try await record()
 

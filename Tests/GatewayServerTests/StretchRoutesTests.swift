@@ -56,6 +56,18 @@ struct StretchRoutesTests {
         #expect(body.quantities.keys.sorted() == ["current_A", "voltage_V"])
     }
 
+    @Test func stretch_hasItsCost() async throws {
+        try await record(721, stored: 0)
+        _ = try await bench.directory.set(["tariff": "0.32 EUR"], for: "\(ServerBench.id)")
+
+        let body = try await request(.get, ServerBench.meter("/stretch\(query(secondsAgo: 3600))"))
+            .decode(StretchBody.self)
+
+        // 1 Wh.
+        #expect(body.cost?.amount == 0.00032)
+        #expect(body.cost?.currency == "EUR")
+    }
+
     @Test func stretchWithoutReadings_saysSo_withoutInventing() async throws {
         try await record(10, stored: 0)
 

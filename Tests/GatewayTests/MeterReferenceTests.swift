@@ -144,7 +144,7 @@ struct MeterSettingsTests {
         #expect(
             error?.next
                 == "the settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
-                + "brightness, threshold, record-above, record-hold, record-gap")
+                + "brightness, threshold, record-above, record-hold, record-gap, tariff")
     }
 
     @Test func storedValue_thatNoLongerParses_isTheDefault_andHarmsNoOther() {

@@ -95,7 +95,7 @@ struct MeterSettingsRecordTests {
         #expect(failure?.message == "a TC66C has no brightness")
         #expect(
             failure?.next == "its settings are name, notes, poll-interval, stale-after, temperature-unit, "
-                + "record-above, record-hold, record-gap")
+                + "record-above, record-hold, record-gap, tariff")
     }
 
     @Test(arguments: ["-1", "1.5", "bright", "", "100000", "０"])

@@ -52,6 +52,18 @@ struct SampleChunkTests {
         #expect(chunk == sealedAs(chunk, body: body))
     }
 
+    /// A quantity that version 1 does not know makes it one of version 2; another version 1 is still written.
+    @Test func chunk_isOfVersion2_whereItNamesMore() throws {
+        let chunk = try packed([sample(100, [.voltage: 5.12]), sample(600, [.voltage: 5.12, .countedEnergy: 0.5])])
+
+        #expect(chunk.bytes[0] == 2)
+        #expect(try chunk.samples().last == sample(600, [.voltage: 5.12, .countedEnergy: 0.5]))
+        var old = chunk.bytes.dropLast(4)
+        old[0] = 1
+        #expect(throws: ChunkError.self) { try sealed(Array(old), count: 2).samples() }
+        #expect(try packed([sample(0, [.duration: 1])]).bytes[0] == 1)
+    }
+
     private func sealedAs(_ chunk: SampleChunk, body: [UInt8]) -> SampleChunk {
         var same = sealed(body, count: 3)
         same.first = WallTime(millisecondsSince1970: 100)

@@ -4,6 +4,7 @@ import Logging
 import MeterCodec
 import MeterModel
 import MeterTestKit
+import RecordingCore
 import Synchronization
 import Testing
 
@@ -271,7 +272,7 @@ private final class ScriptedSampleStore: SampleRepository {
 
     func deleteReadings(of meter: MeterID) throws -> Int { 0 }
 
-    func append(_ chunks: [SampleChunk]) throws {
+    func append(_ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]) throws {
         let failure = state.withLock { state in
             state.appendCount += 1
             if state.failure == nil { state.saved += chunks }

@@ -77,6 +77,19 @@ struct DeviceDiscoveryTests {
         #expect(energy["expire_after"] as? Int == 75)
     }
 
+    /// What the gateway counts falls where current flows back, and says when it was reset.
+    @Test func energyThatTheGatewayCounts_isATotal_withItsReset() throws {
+        let components = try components(payload(Sample.meter(), QuantitySet(.countedEnergy, .countedCharge)))
+        let energy = try #require(components["counted_energy"])
+
+        #expect(energy["device_class"] as? String == "energy")
+        #expect(energy["state_class"] as? String == "total")
+        #expect(energy["last_reset_value_template"] as? String == "{{ value_json.counted_since }}")
+        #expect(energy["value_template"] as? String == "{{ value_json.counted_energy_Wh }}")
+        #expect(components["counted_charge"]?["state_class"] as? String == "total")
+        #expect(try self.components(payload())["energy"]?["last_reset_value_template"] == nil)
+    }
+
     /// Home Assistant refuses a sensor whose unit its class does not have
     /// (<https://developers.home-assistant.io/docs/core/entity/sensor#available-device-classes>).
     @Test func unitsAndClasses_belongTogether() throws {
@@ -97,7 +110,8 @@ struct DeviceDiscoveryTests {
         // An energy may not be a mere measurement.
         #expect(
             components.values.allSatisfy {
-                $0["device_class"] as? String != "energy" || $0["state_class"] as? String == "total_increasing"
+                $0["device_class"] as? String != "energy"
+                    || ["total", "total_increasing"].contains($0["state_class"] as? String)
             })
     }
 

@@ -8,7 +8,7 @@ struct MeterCommandTests {
 
         #expect(
             kinds.filter { $0.consequence == .destroys } == [
-                .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll,
+                .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy,
             ])
         #expect(kinds.filter { $0.consequence == .switches } == [.enter])
         #expect(

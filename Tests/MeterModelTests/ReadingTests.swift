@@ -81,6 +81,7 @@ struct ReadingTests {
             keys == [
                 "voltage_V", "current_A", "power_W", "energy_Wh", "charge_mAh", "temperature_C", "dp_V", "dn_V",
                 "resistance_ohm", "cc1_V", "cc2_V", "frequency_Hz", "power_factor", "vdd_V", "price", "duration_s",
+                "counted_energy_Wh", "counted_charge_mAh",
             ])
     }
 }

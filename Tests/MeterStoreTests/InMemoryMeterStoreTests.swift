@@ -1,6 +1,7 @@
 import Gateway
 import MeterModel
 import MeterTestKit
+import RecordingCore
 import Testing
 
 /// The fake keeps the same promises as the store that it stands for.
@@ -87,14 +88,14 @@ private struct Sabotaged: MeterRepository, SampleRepository {
     func formerIDs() async throws -> [MeterID: MeterID] { await base.formerIDs() }
     func deleteReadings(of meter: MeterID) async throws -> Int { try await base.deleteReadings(of: id(meter)) }
 
-    func append(_ chunks: [SampleChunk]) async throws {
+    func append(_ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]) async throws {
         guard fault != .forgets else { return }
         try await base.append(
             chunks.map { chunk in
                 var chunk = chunk
                 chunk.meter = id(chunk.meter)
                 return chunk
-            })
+            }, keeping: counts)
     }
 
     func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) async throws -> [StoredSample] {

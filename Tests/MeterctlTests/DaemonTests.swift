@@ -69,7 +69,7 @@ struct DaemonTests {
             unknown.talk
                 == "meterctl: error: no setting is called nam\n"
                 + "did you mean name? The settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
-                + "brightness, threshold, record-above, record-hold, record-gap\n")
+                + "brightness, threshold, record-above, record-hold, record-gap, tariff\n")
     }
 
     @Test func commandThatDestroys_asksOnATerminal() throws {

@@ -136,8 +136,10 @@ extension MeterDirectory {
         logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
         do {
             try await dependencies.alerts?.move(alias, to: meter)
+            try await dependencies.counts?.move(alias, to: meter)
         } catch {
-            logger.error("alerts cannot be moved", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
+            logger.error(
+                "alerts or what was counted cannot be moved", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
         }
         if let forgotten = known[alias] {
             var forgotten = forgotten

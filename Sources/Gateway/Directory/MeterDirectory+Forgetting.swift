@@ -31,6 +31,7 @@ extension MeterDirectory {
             let count = try await dependencies.recorder.forget(id, readings: readings)
             gone.readings = readings ? count : nil
             try await log?.forget(id)
+            try await dependencies.counts?.forget(id)
             try await dependencies.alerts?.forget(id)
         } catch {
             throw GatewayError(error, doing: "forgetting \(id)")

@@ -379,7 +379,7 @@ extension MeterDirectory {
             lastTransport: meter.link?.transport, settings: settings?.settings ?? MeterSettings(),
             settingsNumber: settings?.number ?? 0, catalogue: dependencies.catalogue, loop: dependencies.loop,
             opener: dependencies.opener, track: dependencies.recorder.track(for: meter.id),
-            recording: dependencies.recordings?.track(for: meter.id),
+            recording: dependencies.recordings?.track(for: meter.id), counts: dependencies.counts,
             alerts: dependencies.alerts?.track(for: meter.id), log: log, rng: dependencies.makeRNG(),
             logger: logger, gate: dependencies.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
@@ -396,6 +396,7 @@ extension MeterDirectory {
         session.assumeIsolated { $0.leave() }
         dependencies.recorder.remove(session.track)
         dependencies.recordings?.remove(id)
+        dependencies.counts?.leave(id)
         dependencies.alerts?.leave(id)
         return session
     }

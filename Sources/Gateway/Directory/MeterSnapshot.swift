@@ -3,6 +3,7 @@ package import GatewayAPI
 import IOPorts
 package import MeterCodec
 package import MeterModel
+import RecordingCore
 
 /// One meter as it is now, for frequent use: plain values, nothing put into words.
 package struct MeterSnapshot: Sendable {
@@ -22,6 +23,8 @@ package struct MeterSnapshot: Sendable {
     package var error: String?
     /// The last reading, completed with what other frames held.
     package var reading: TimedReading?
+    /// Since when energy is counted for it; nil where it counts itself.
+    package var countedSince: WallTime?
     /// The commands it takes.
     package var commands: [MeterProfile.CommandRule] = []
 
@@ -55,6 +58,7 @@ extension DeviceSession {
         snapshot.lease = leaseStatus
         snapshot.error = lastError
         snapshot.reading = wholeReading(at: loop.now)
+        snapshot.countedSince = counted?.since
         snapshot.commands = driver?.profile.commands ?? []
         return snapshot
     }

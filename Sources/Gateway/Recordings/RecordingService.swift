@@ -311,11 +311,20 @@ package final class RecordingService: Sendable {
         let wanted = all.values.filter { meter == nil || present($0.id) == meter }.sorted { $0.id > $1.id }
         let overlaps = Recording.overlaps(among: wanted)
         let names = try await settings.hostNames()
+        var tariffs: [MeterID: Tariff] = [:]
+        for meter in Set(wanted.map { present($0.id) }) { tariffs[meter] = try await tariff(of: meter) }
+        let priced = tariffs
         return wanted.map { recording in
             RecordingEntry(
                 recording: recording, meter: present(recording.id), hostName: names[recording.id.host],
-                isMine: recording.id.host == host, overlaps: overlaps[recording.id, default: []].sorted())
+                isMine: recording.id.host == host, overlaps: overlaps[recording.id, default: []].sorted(),
+                tariff: priced[present(recording.id)])
         }
+    }
+
+    /// What a kilowatt-hour through a meter costs now, if somebody said.
+    package func tariff(of meter: MeterID) async throws(GatewayError) -> Tariff? {
+        try await settings.read(meter).settings.tariff
     }
 
     /// The recording that a text means: its short id or the beginning of it, its name, or its record's name.
@@ -354,4 +363,6 @@ package struct RecordingEntry: Hashable, Sendable {
     package var isMine: Bool
     /// Others of this meter that tell of some of the same time.
     package var overlaps: [RecordingID]
+    /// What a kilowatt-hour through its meter costs now, if somebody said.
+    package var tariff: Tariff?
 }

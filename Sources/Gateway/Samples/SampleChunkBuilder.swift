@@ -42,6 +42,7 @@ package struct SampleChunkBuilder: Sendable {
         let shapeChanged = supported != state.supported || known != state.known
         let changed = putChanges(of: reading, known: known, shapeChanged: shapeChanged)
         if shapeChanged {
+            if supported & ~SampleChunkFormat.quantities != 0 { bytes[0] = SampleChunkFormat.widerVersion }
             state.supported = supported
             state.known = known
             put(UInt64(supported))

@@ -5,12 +5,18 @@ struct SampleChunkDecoder {
     private let bytes: [UInt8]
     /// Where the samples end and the check begins.
     private let end: Int
+    /// The quantities that a chunk of its version may name.
+    private let quantities: UInt32
     private var offset = 1
     private var state = SampleChunkState()
 
     init(_ bytes: [UInt8]) throws(ChunkError) {
         guard bytes.count > SampleChunkFormat.checkLength else { throw .tooShort(length: bytes.count) }
-        guard bytes[0] == SampleChunkFormat.version else { throw .unknownVersion(bytes[0]) }
+        switch bytes[0] {
+        case SampleChunkFormat.version: quantities = SampleChunkFormat.quantities
+        case SampleChunkFormat.widerVersion: quantities = SampleChunkFormat.widerQuantities
+        default: throw .unknownVersion(bytes[0])
+        }
         end = bytes.count - SampleChunkFormat.checkLength
         self.bytes = bytes
         let expected = SampleChunkFormat.check(bytes[..<end])
@@ -44,7 +50,7 @@ struct SampleChunkDecoder {
         let changes = try number()
         if changes & SampleChunkFormat.shapeBit != 0 { try readShape() }
         var rest = changes >> 1
-        for index in 0..<16 where state.known & 1 << UInt32(index) != 0 {
+        for index in 0..<SampleChunkFormat.columnCount where state.known & 1 << UInt32(index) != 0 {
             if rest & 1 != 0 { try readValue(column: index) }
             rest >>= 1
         }
@@ -55,7 +61,7 @@ struct SampleChunkDecoder {
     private mutating func readShape() throws(ChunkError) {
         let supported = try number()
         let known = try number()
-        guard supported & ~UInt64(SampleChunkFormat.quantities) == 0, known & ~supported == 0 else {
+        guard supported & ~UInt64(quantities) == 0, known & ~supported == 0 else {
             throw .malformed(offset: offset)
         }
         state.supported = UInt32(truncatingIfNeeded: supported)

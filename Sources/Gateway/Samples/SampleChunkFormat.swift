@@ -1,5 +1,6 @@
-/// The layout of a chunk, version 1. Stored on people's disks: a change needs a new version number, and the old one
-/// stays readable.
+/// The layout of a chunk. Stored on people's disks: a change needs a new version number, and the old ones stay readable.
+/// Version 2 differs from version 1 in nothing but the quantities that it may name; where those of version 1 do, that is
+/// what is written.
 ///
 /// ```
 /// chunk   = version (1 byte) sample* check (FNV-1a of all before it, 4 bytes little-endian)
@@ -17,6 +18,8 @@
 /// all, a step of a millivolt would take two bytes.
 enum SampleChunkFormat {
     static let version: UInt8 = 1
+    /// Of chunks with a quantity that version 1 may not name.
+    static let widerVersion: UInt8 = 2
     static let checkLength = 4
     static let shapeBit: UInt64 = 1
     static let escape: UInt64 = 0
@@ -26,6 +29,10 @@ enum SampleChunkFormat {
     static let integerMax: Int64 = 1 << 53
     /// The quantities that a version 1 chunk may name.
     static let quantities: UInt32 = 0xFFFF
+    /// Those that a version 2 chunk may name.
+    static let widerQuantities: UInt32 = 0x3_FFFF
+    /// Room for one value of each quantity.
+    static let columnCount = 18
     /// A time and a changes byte.
     static let sampleLengthMin = 2
 
@@ -86,5 +93,5 @@ struct SampleChunkState {
     /// The raw values of two `QuantitySet`s.
     var supported: UInt32 = 0
     var known: UInt32 = 0
-    var columns = InlineArray<16, SampleColumn>(repeating: SampleColumn())
+    var columns = InlineArray<18, SampleColumn>(repeating: SampleColumn())
 }

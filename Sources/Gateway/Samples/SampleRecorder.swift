@@ -41,6 +41,7 @@ package final class SampleRecorder: Sendable {
     private let repository: any SampleRepository
     private let tiers: (any TierRepository)?
     private let space: (any SpaceRepository)?
+    private let counts: EnergyCounts?
     private let calendar: RetentionCalendar?
     private let loop: any SessionLoop
     private let limits: Limits
@@ -51,12 +52,15 @@ package final class SampleRecorder: Sendable {
     /// - Parameters:
     ///   - tiers: where readings are summed up for long times; nil means they are not.
     ///   - space: says what takes the room where readings may not; nil means nobody says it.
+    ///   - counts: what is counted of meters that count nothing, which is written with their readings.
     ///   - calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
     package init(
         repository: any SampleRepository, tiers: (any TierRepository)? = nil, space: (any SpaceRepository)? = nil,
+        counts: EnergyCounts? = nil,
         calendar: RetentionCalendar? = nil, loop: any SessionLoop, limits: Limits = Limits(), logger: Logger
     ) {
         self.space = space
+        self.counts = counts
         self.repository = repository
         self.tiers = tiers
         self.calendar = calendar
@@ -141,10 +145,12 @@ package final class SampleRecorder: Sendable {
             return state.pending
         }
         guard !batch.isEmpty else { return true }
+        let counts = counts?.changes() ?? [:]
         do {
             try await calendar?.willStore(batch.map { $0.first...max($0.first, $0.last) })
-            try await repository.append(batch)
+            try await repository.append(batch, keeping: counts)
         } catch {
+            self.counts?.putBack(counts)
             keep(after: error)
             return false
         }

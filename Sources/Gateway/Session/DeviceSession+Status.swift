@@ -3,6 +3,7 @@ package import GatewayAPI
 import IOPorts
 package import MeterCodec
 package import MeterModel
+import RecordingCore
 
 /// What people see of a session.
 extension DeviceSession {
@@ -26,6 +27,8 @@ extension DeviceSession {
                 serial: device.serial, firmware: device.firmware, hardware: device.hardware,
                 power_on_count: device.powerOnCount)
         }
+        status.tariff = settings.tariff.map { TariffBody($0) }
+        status.counted = counted.flatMap { CountedBody($0) }
         status.told = toldFrames.body
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
@@ -42,7 +45,10 @@ extension DeviceSession {
 
     /// The last reading, completed with what other frames held and is not stale.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
-        latest.whole(at: now, staleAfter: machine.timing.staleAfter)
+        guard var whole = latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
+        // It may have been reset since, and no reading came.
+        if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
+        return whole
     }
 
     /// The meter's entry in a scan, if it is present.
@@ -88,6 +94,17 @@ extension DeviceSession {
 
     /// The model's rhythm and abilities, if the model is known.
     package var profile: MeterProfile? { driver?.profile }
+}
+
+extension CountedBody {
+    fileprivate init?(_ count: EnergyCount) {
+        guard let since = count.since else { return nil }
+        var rounded = Reading()
+        count.put(into: &rounded)
+        self.init(
+            energy_Wh: rounded[.countedEnergy] ?? 0, charge_mAh: rounded[.countedCharge] ?? 0,
+            since: since.description, counted_ms: Int64(min(count.seconds * 1000, 1e15)))
+    }
 }
 
 extension LinkAddress {

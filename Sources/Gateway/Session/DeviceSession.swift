@@ -5,6 +5,7 @@ import LeaseCore
 package import Logging
 package import MeterCodec
 package import MeterModel
+import RecordingCore
 
 /// Runs one meter: its states, its requests, its channel, its readings.
 ///
@@ -25,6 +26,9 @@ package actor DeviceSession {
     nonisolated let track: SampleBuffer
     /// The charge sessions' recorder, if this host records them.
     private let recording: RecordingTrack?
+    /// What is counted of a meter that counts nothing, if this host does that.
+    private let counts: EnergyCounts?
+    private let counting: EnergyTrack?
     /// The meter's rules, if this host has any.
     private let alerts: AlertTrack?
     /// The meters' log, if this host keeps one.
@@ -75,7 +79,7 @@ package actor DeviceSession {
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
         lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, settingsNumber: UInt64 = 0,
         catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleBuffer,
-        recording: RecordingTrack? = nil, alerts: AlertTrack? = nil, log: LogKeeper? = nil,
+        recording: RecordingTrack? = nil, counts: EnergyCounts? = nil, alerts: AlertTrack? = nil, log: LogKeeper? = nil,
         rng: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
@@ -90,6 +94,8 @@ package actor DeviceSession {
         self.opener = opener
         self.track = track
         self.recording = recording
+        self.counts = counts
+        counting = counts?.track(for: id)
         self.alerts = alerts
         self.log = log
         self.rng = rng
@@ -488,7 +494,9 @@ package actor DeviceSession {
         let timing = times.timing(from: machine.timing)
         apply(because: "other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
-        recording?.apply(settings.recordingRules(staleAfter: timing.staleAfter))
+        let rules = settings.recordingRules(staleAfter: timing.staleAfter)
+        recording?.apply(rules)
+        counting?.adopt(isCounting: driver?.profile.countsEnergy == false, stepMax: rules.stepMax)
         alerts?.expectReadings(within: timing.staleAfter)
         tellSettings()
     }
@@ -510,6 +518,7 @@ package actor DeviceSession {
     ///
     /// - Parameter deadline: when it is too late for it.
     package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {
+        guard command.kind != .resetEnergy else { return try await resetEnergy(command) }
         guard line.exchange != nil, var driver else {
             throw GatewayError(
                 .notConnected, "\(id) is \(machine.state.rawValue), so it takes no command",
@@ -547,6 +556,24 @@ package actor DeviceSession {
             throw GatewayError(.notConnected, "the link was lost before \(command) was sent", next: "try again")
         }
     }
+
+    /// What was counted for the meter begins anew. That needs no link.
+    private func resetEnergy(_ command: MeterCommand) async throws(GatewayError) {
+        guard let profile = driver?.profile, let counts else {
+            throw GatewayError(
+                .refused, "nothing is counted for \(id), whose model is not known", next: "meterctl connect \(id)")
+        }
+        do throws(CodecError) {
+            try profile.validate(command)
+        } catch {
+            throw GatewayError(.badRequest, "\(error)", next: profile.commandHelp)
+        }
+        try await counts.reset(id, at: loop.wallNow)
+        logger.info("counted energy reset")
+    }
+
+    /// What was counted for the meter, if it counts nothing itself.
+    var counted: EnergyCount? { driver?.profile.countsEnergy == false ? counting?.count : nil }
 
     /// Does whatever is due now.
     private func takeTurns() {
@@ -640,7 +667,9 @@ package actor DeviceSession {
         }
     }
 
-    private func publish(_ reading: TimedReading) {
+    /// From here on a reading has what was counted of its meter, so that all who take it see the same.
+    private func publish(_ measured: TimedReading) {
+        let reading = counting?.count(measured) ?? measured
         counters.readings += 1
         latest.add(reading)
         if !line.hasReading { past.forgetTraffic() }

@@ -42,7 +42,7 @@ extension MeterSettings {
     private func defaultText(of key: Key, for profile: MeterProfile?) -> String? {
         let rules = RecordingRules()
         return switch key {
-        case .name, .notes, .screenTimeout, .brightness, .threshold, .recordAbove: nil
+        case .name, .notes, .screenTimeout, .brightness, .threshold, .recordAbove, .tariff: nil
         case .pollInterval: if case .poll(let interval, _)? = profile?.rhythm { interval.shortText } else { nil }
         case .staleAfter: profile.map { MeterTimes($0, withoutStaleAfter, isRadio: false).staleAfter.shortText }
         case .temperatureUnit: "C"

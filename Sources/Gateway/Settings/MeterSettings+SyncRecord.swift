@@ -42,6 +42,7 @@ extension MeterSettings {
         case .staleAfter: time(staleAfter)
         case .recordHold: time(recordHold)
         case .recordGap: time(recordGap)
+        case .tariff: text(tariff?.description)
         case .recordAbove: recordAbove.map { .double($0) } ?? .null
         case .temperatureUnit: .string(temperatureUnit == .fahrenheit ? "F" : "C")
         case .screenTimeout, .brightness, .threshold:
@@ -54,7 +55,7 @@ extension MeterSettings.Key {
     var isTime: Bool {
         switch self {
         case .pollInterval, .staleAfter, .recordHold, .recordGap: true
-        case .name, .notes, .temperatureUnit, .screenTimeout, .brightness, .threshold, .recordAbove: false
+        case .name, .notes, .temperatureUnit, .screenTimeout, .brightness, .threshold, .recordAbove, .tariff: false
         }
     }
 }

@@ -18,6 +18,7 @@ package struct MeterSettings: Hashable, Sendable {
         case recordAbove = "record-above"
         case recordHold = "record-hold"
         case recordGap = "record-gap"
+        case tariff
 
         /// The legal values, in the words of the error message.
         package var legal: String {
@@ -31,6 +32,7 @@ package struct MeterSettings: Hashable, Sendable {
             case .recordAbove: "amperes from 0.001 to 100, such as 0.05 or 50mA"
             case .recordHold: "a time from 0s to 1h, such as 10s"
             case .recordGap: "a time from 10s to 24h, such as 10m"
+            case .tariff: "the price of a kilowatt-hour with its currency, such as 0.32 EUR"
             }
         }
 
@@ -38,7 +40,7 @@ package struct MeterSettings: Hashable, Sendable {
         package var command: MeterCommand.Kind? {
             switch self {
             case .name, .notes, .pollInterval, .staleAfter, .temperatureUnit: nil
-            case .recordAbove, .recordHold, .recordGap: nil
+            case .recordAbove, .recordHold, .recordGap, .tariff: nil
             case .screenTimeout: .screenTimeout
             case .brightness: .brightness
             case .threshold: .recordThreshold
@@ -62,6 +64,8 @@ package struct MeterSettings: Hashable, Sendable {
     package var recordHold: Duration?
     /// A recording that started by itself ends if no reading arrives for longer than this.
     package var recordGap: Duration?
+    /// What a kilowatt-hour through this meter costs.
+    package var tariff: Tariff?
 
     /// Larger than the number of any model.
     package static let numberMax = 99_999
@@ -96,6 +100,9 @@ package struct MeterSettings: Hashable, Sendable {
             recordAbove = current
         case .recordHold: recordHold = try Self.duration(value, key: key, in: .zero ... .seconds(3600))
         case .recordGap: recordGap = try Self.duration(value, key: key, in: .seconds(10) ... .seconds(86_400))
+        case .tariff:
+            guard let price = Tariff(value) else { throw Self.illegal(key, value) }
+            tariff = price
         case .name, .notes, .temperatureUnit: throw Self.illegal(key, value)
         }
     }

@@ -164,14 +164,21 @@ extension Quantity {
         case .price:
             gauge("energy_price", "Price of a kilowatt-hour as set in the meter, in a currency it does not tell.")
         case .duration: counter("counting_seconds", "How long the meter's own counter has been running.")
+        // It falls where current flows back, as no counter does.
+        case .countedEnergy:
+            gauge(
+                "counted_energy_joules",
+                "Energy that meterd has counted, of a meter that counts none; below 0 where more flowed back.")
+        case .countedCharge:
+            gauge("counted_charge_coulombs", "Charge that meterd has counted, of a meter that counts none.")
         }
     }
 
     /// Base units for each unit of the reading: 3600 J for 1 Wh, 3.6 C for 1 mAh.
     var baseUnits: Double {
         switch self {
-        case .energy: 3600
-        case .charge: 3.6
+        case .energy, .countedEnergy: 3600
+        case .charge, .countedCharge: 3.6
         default: 1
         }
     }

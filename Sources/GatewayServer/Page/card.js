@@ -61,6 +61,9 @@ export function makeCard(id, mover) {
     setText(sums, [
       Number.isFinite(values.energy_Wh) ? `${number(values.energy_Wh, 3)} Wh` : null,
       Number.isFinite(values.charge_mAh) ? `${number(values.charge_mAh, 0)} mAh` : null,
+      // The meter counts none: these are meterd's own.
+      Number.isFinite(values.counted_energy_Wh) ? `counted: ${number(values.counted_energy_Wh, 3)} Wh` : null,
+      Number.isFinite(values.counted_charge_mAh) ? `${number(values.counted_charge_mAh, 0)} mAh` : null,
     ].filter(Boolean).join(" · "));
     setText(error, meter.error ?? "");
     error.hidden = !meter.error;

@@ -21,6 +21,7 @@ const WORDS = {
   "clear-energy": { word: "Clear energy", warning: "The meter’s energy is gone for good." },
   "clear-charge": { word: "Clear charge", warning: "The meter’s charge is gone for good." },
   "clear-time": { word: "Clear time", warning: "The meter’s time is gone for good." },
+  "reset-energy": { word: "Reset energy and charge", warning: "What meterd has counted for this meter is gone for good." },
   "clear-all": { word: "Clear all", warning: "Everything that the meter has counted is gone for good." },
 };
 

@@ -10,7 +10,7 @@ import { recordingsPanel } from "/recordings.js";
 import { renameButton } from "/rename.js";
 import { settingsPanel } from "/settings.js";
 import { lossWords, standing } from "/freshness.js";
-import { leaseWords, moment, nameOf, number, QUANTITIES, toldValue, toldWord } from "/words.js";
+import { leaseWords, moment, money, nameOf, number, QUANTITIES, span, toldValue, toldWord } from "/words.js";
 
 /** `values`: what the address says of its chart. */
 export function meterView(place, id, values) {
@@ -38,10 +38,13 @@ export function meterView(place, id, values) {
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
 
   const cells = new Map();
+  const cost = el("b");
 
   function drawValues(meter) {
     const known = QUANTITIES.filter(([key]) => meter.reading && key in meter.reading);
-    const keys = known.map(([key]) => key).join();
+    const energy = meter.reading?.energy_Wh ?? meter.reading?.counted_energy_Wh;
+    const price = meter.tariff && Number.isFinite(energy) ? money(energy / 1000 * meter.tariff.per_kWh, meter.tariff.currency) : null;
+    const keys = [...known.map(([key]) => key), price === null ? "" : "price"].join();
     if (figures.dataset.keys !== keys) {
       figures.dataset.keys = keys;
       cells.clear();
@@ -50,7 +53,9 @@ export function meterView(place, id, values) {
         cells.set(key, cell);
         return el("div", {}, el("dt", { text: word }), el("dd", {}, cell, unit ? el("span", { text: unit }) : null));
       }));
+      if (price !== null) figures.append(el("div", {}, el("dt", { text: "Cost of that energy" }), el("dd", {}, cost)));
     }
+    setText(cost, price ?? "");
     for (const [key, , , digits] of known) setText(cells.get(key), number(meter.reading[key], digits));
   }
 
@@ -67,6 +72,7 @@ export function meterView(place, id, values) {
     for (const group of meter.told?.groups ?? []) {
       rows.push([`Group ${group.index}`, `${number(group.charge_mAh, 0)} mAh, ${number(group.energy_Wh, 3)} Wh`]);
     }
+    if (meter.counted) rows.push(["Counted by meterd", `for ${span(meter.counted.counted_ms)}, since ${moment(meter.counted.since)}`]);
     if (meter.poll_interval_ms) rows.push(["Asked every", `${meter.poll_interval_ms} ms`]);
     rows.push(["Since meterd started", `${counts.readings} readings, ${counts.timeouts} time-outs, ` +
       `${counts.disconnects} links lost, ${counts.skipped_bytes} bytes skipped`]);

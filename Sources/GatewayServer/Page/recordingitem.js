@@ -7,7 +7,7 @@ import { state } from "/live.js";
 import { fileName } from "/exporting.js";
 import { saveCSV, saveChart } from "/recordingfiles.js";
 import { deletions } from "/undo.js";
-import { duration, moment, nameOf, number, span } from "/words.js";
+import { duration, moment, money, nameOf, number, span } from "/words.js";
 
 const MARKS = {
   "host-restarted": "meterd was down in between", "counter-reset": "the meter’s counter began anew",
@@ -28,7 +28,7 @@ export function chartAddress(recording) {
 export function recordingItem({ isOfOne, reload, pick }) {
   const title = el("h3");
   const who = el("p", { class: "hint" });
-  const [charge, energy, length] = [el("b"), el("b"), el("b")];
+  const [charge, energy, length, cost] = [el("b"), el("b"), el("b"), el("b")];
   const remark = el("p", { class: "hint" });
   const note = el("p", { class: "note" });
   const box = el("input", { type: "checkbox", onchange: () => pick(one.id, box.checked) });
@@ -48,7 +48,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
   const changes = el("span", { class: "buttons" }, rename, write, remove);
   const element = el("li", { class: "recording" },
     el("div", {}, title, who),
-    el("div", {}, el("p", { class: "figures" }, el("span", {}, charge), el("span", {}, energy), el("span", {}, length)), remark),
+    el("div", {}, el("p", { class: "figures" }, el("span", {}, charge), el("span", {}, energy), el("span", {}, length), el("span", {}, cost)), remark),
     el("div", { class: "actions" }, picker, files, changes), note);
   let one;
 
@@ -79,6 +79,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
     setText(who, [isOfOne ? null : meter ? nameOf(meter) : one.meter, moment(one.started), place].filter(Boolean).join(" · "));
     setText(charge, one.charge_mAh === null ? "– mAh" : `${number(one.charge_mAh, 0)} mAh`);
     setText(energy, one.energy_Wh === null ? "– Wh" : `${number(one.energy_Wh, 3)} Wh`);
+    setText(cost, one.cost ? money(one.cost.amount, one.cost.currency) : "");
     setText(length, one.state === "running" && !one.mine ? "–" : duration(one.duration_ms));
     setText(remark, remarks(one));
     setText(note, one.note ?? "");

@@ -39,6 +39,7 @@ const KINDS = {
     write: (value) => `${value}mA`,
   }),
   "record-hold": () => time("… for at least", "s", 0, 3600, () => "10 s"),
+  "tariff": () => ({ label: "Price of a kWh", kind: "text", longest: 24, usual: () => "not known", note: "with its currency, such as 0.32 EUR" }),
   "record-gap": () => time("End it without readings for", "m", 1, 1440, () => "10 min"),
 };
 

@@ -4,7 +4,7 @@ import { ask } from "/dialog.js";
 import { el, say, table } from "/dom.js";
 import { state } from "/live.js";
 import { CURVES } from "/quantities.js";
-import { duration, moment, nameOf, number } from "/words.js";
+import { duration, moment, money, nameOf, number } from "/words.js";
 
 const COLUMNS = [["mean", "Mean"], ["min", "Least"], ["max", "Greatest"], ["p5", "5 %"], ["p50", "Median"], ["p95", "95 %"]];
 /** How long somebody who still drags is waited for, ms. */
@@ -53,6 +53,7 @@ export function stretchPanel(id, acts) {
   function draw(answer) {
     sums.textContent = [
       `${number(answer.energy_Wh, 4)} Wh`, `${number(answer.charge_mAh, 1)} mAh`, `${answer.readings} readings`,
+      answer.cost ? money(answer.cost.amount, answer.cost.currency) : null,
       answer.gap_count > 0 ? `${answer.gap_count === 1 ? "a gap" : `${answer.gap_count} gaps`}, which add nothing` : null,
     ].filter(Boolean).join(" · ");
     const rows = CURVES.map((curve) => ({ curve, values: quantity(answer, curve.key) })).filter(({ values }) => values);

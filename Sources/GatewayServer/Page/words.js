@@ -9,6 +9,8 @@ export const QUANTITIES = [
   ["power_W", "Power", "W", 3],
   ["energy_Wh", "Energy", "Wh", 3],
   ["charge_mAh", "Charge", "mAh", 0],
+  ["counted_energy_Wh", "Energy, counted by meterd", "Wh", 3],
+  ["counted_charge_mAh", "Charge, counted by meterd", "mAh", 0],
   ["temperature_C", "Temperature", "°C", 1],
   ["resistance_ohm", "Resistance", "Ω", 1],
   ["dp_V", "D+", "V", 2],
@@ -23,6 +25,14 @@ export const QUANTITIES = [
 
 export function number(value, digits) {
   return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
+}
+
+/** "1.85 EUR", "0.0016 EUR": two decimals, and as many as show two digits that count, up to a hundred-thousandth. */
+export function money(amount, currency) {
+  const size = Math.abs(amount);
+  if (size === 0) return `0.00 ${currency}`;
+  if (size < 0.00001) return `less than 0.00001 ${currency}`;
+  return `${amount.toFixed(size >= 0.1 ? 2 : size >= 0.01 ? 3 : size >= 0.001 ? 4 : 5)} ${currency}`;
 }
 
 /** Decimals by range, so that a value keeps its width as it moves: 9.021, 20.03, 230.1. */

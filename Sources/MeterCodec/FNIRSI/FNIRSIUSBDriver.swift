@@ -20,7 +20,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
             model: model,
             rhythm: .push(expected: .milliseconds(40), keepAlive: quirks.keepAlivePeriod),
             answerTimeout: .seconds(1),
-            commandSpacing: quirks.commandGap
+            commandSpacing: quirks.commandGap,
+            countsEnergy: false
         )
     }
 

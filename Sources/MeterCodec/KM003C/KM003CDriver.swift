@@ -164,7 +164,8 @@ package struct KM003CDriver: MeterDriver {
             model: model,
             rhythm: .poll(interval: .milliseconds(200), shortest: .milliseconds(40)),
             answerTimeout: .seconds(2),
-            baudRate: 115_200
+            baudRate: 115_200,
+            countsEnergy: false
         )
     }
 }

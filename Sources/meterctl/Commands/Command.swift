@@ -28,6 +28,9 @@ struct Command: AsyncParsableCommand {
         let request = CommandRequest(command: command, number: number)
         let path = try meterPath(meter, "/commands")
         let status: MeterStatus = try await client.call(.post, path, body: request)
+        guard command != MeterCommand.Kind.resetEnergy.rawValue else {
+            return Terminal.talk("what meterd counts for \(meter) begins at zero again")
+        }
         Terminal.talk("sent to \(meter); \(status.model ?? "it") does not confirm commands")
         // It is sent, whatever the answer.
         let known: CommandsBody? = try? await client.call(.get, path)
@@ -36,7 +39,11 @@ struct Command: AsyncParsableCommand {
 
     /// What a person is asked about; nil for a command that does no harm.
     static func deed(_ command: String, on meter: String) -> String? {
-        switch MeterCommand.Kind(rawValue: command)?.consequence {
+        let kind = MeterCommand.Kind(rawValue: command)
+        if kind == .resetEnergy {
+            return "set what meterd has counted for \(meter), energy and charge, to zero for good"
+        }
+        return switch kind?.consequence {
         case .destroys: "send \(command) to \(meter), which empties what it has counted, for good"
         case .switches: "send \(command) to \(meter), which on a load switches it on or off"
         case nil: nil

@@ -90,6 +90,7 @@ struct Status: AsyncParsableCommand {
         add("link", linkText(meter))
         add("device", deviceText(meter.device))
         meter.reading?.reading.forEach { quantity, value in add(quantity.key, Formatting.quantity(quantity, value)) }
+        if let counted = meter.counted { add("counted by \(counted.by)", CountedText.line(counted, times)) }
         for (key, value) in (meter.told?.details ?? [:]).sorted(by: { $0.key < $1.key }) { add(key, "\(value)") }
         for group in meter.told?.groups ?? [] {
             let charge = Formatting.quantity(.charge, group.charge_mAh)

@@ -64,6 +64,7 @@ struct Stretch: AsyncParsableCommand {
         }
         add("charge", body.charge_mAh.map { Formatting.quantity(.charge, $0) })
         add("energy", body.energy_Wh.map { Formatting.quantity(.energy, $0) })
+        add("cost", body.cost.map { RecordingText.words(for: $0) })
         add("charge by the meter", body.meter_charge_mAh.map { Formatting.quantity(.charge, $0) })
         add("energy by the meter", body.meter_energy_Wh.map { Formatting.quantity(.energy, $0) })
         return table

@@ -84,6 +84,8 @@ struct ReadingPrinter {
             switch quantity {
             case .voltage, .current, .power, .energy, .charge, .temperature:
                 parts.append(Formatting.quantity(quantity, value))
+            case .countedEnergy: parts.append("counted here: " + Formatting.quantity(quantity, value))
+            case .countedCharge: parts.append(Formatting.quantity(quantity, value))
             default:
                 break
             }

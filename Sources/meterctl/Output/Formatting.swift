@@ -10,9 +10,9 @@ enum Formatting {
         let digits =
             switch quantity {
             case .voltage, .current, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: 3
-            case .power, .energy, .powerFactor: 3
+            case .power, .energy, .countedEnergy, .powerFactor: 3
             case .temperature, .resistance, .frequency: 1
-            case .charge, .duration: 0
+            case .charge, .countedCharge, .duration: 0
             case .price: 2
             }
         let number = decimal(value, digits: digits)
@@ -31,6 +31,17 @@ enum Formatting {
         let text = String(whole)
         let padded = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
         return "\(sign)\(padded.dropLast(digits)).\(padded.suffix(digits))"
+    }
+
+    /// `1.85 EUR`, `0.0016 EUR`: two decimals, and as many as show two digits that count, up to a hundred-thousandth. An amount
+    /// that would be nothing then is said to be less than that.
+    static func cost(_ cost: CostBody) -> String {
+        let size = cost.amount.magnitude
+        guard size > 0 else { return "0.00 \(cost.currency)" }
+        guard size >= 0.000_01 else { return "less than 0.00001 \(cost.currency)" }
+        var (digits, least) = (2, 0.1)
+        while size < least, digits < 5 { (digits, least) = (digits + 1, least / 10) }
+        return "\(decimal(cost.amount, digits: digits)) \(cost.currency)"
     }
 
     /// `1,206`.

@@ -34,6 +34,7 @@ enum RecordingText {
         add("duration", Formatting.span(milliseconds: recording.duration_ms))
         add("charge", beside(.charge, recording.charge_mAh, recording.meter_charge_mAh))
         add("energy", beside(.energy, recording.energy_Wh, recording.meter_energy_Wh))
+        if let cost = recording.cost { add("cost", words(for: cost)) }
         add("voltage", range(.voltage, recording.voltage_V))
         add("current", range(.current, recording.current_A))
         add("power", range(.power, recording.power_W))
@@ -87,6 +88,12 @@ enum RecordingText {
     private static func marks(of recording: RecordingBody) -> String {
         let marks = recording.marks + (recording.overlaps.isEmpty ? [] : ["overlap"])
         return marks.isEmpty ? "–" : marks.joined(separator: ", ")
+    }
+
+    /// `0.0016 EUR, at 0.32 EUR a kWh`.
+    static func words(for cost: CostBody) -> String {
+        let tariff = Tariff("\(Formatting.decimal(cost.per_kWh, digits: 6)) \(cost.currency)")
+        return Formatting.cost(cost) + (tariff.map { ", at \($0) a kWh" } ?? "")
     }
 
     private static func beside(_ quantity: Quantity, _ host: Double?, _ meter: Double?) -> String {

@@ -23,7 +23,8 @@ struct DirectoryBench {
     init(
         _ repository: any MeterRepository, settings records: InMemorySettings = InMemorySettings(),
         failing: FailingRepository? = nil, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil,
-        recordings: RecordingService? = nil, alerts: AlertService? = nil, log: LogKeeper? = nil
+        recordings: RecordingService? = nil, counts: EnergyCounts? = nil, alerts: AlertService? = nil,
+        log: LogKeeper? = nil
     ) {
         self.host = host
         self.repository = records
@@ -33,7 +34,8 @@ struct DirectoryBench {
         happened = log ?? LogKeeper(repository: host.store, loop: host.loop, logger: host.log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
-            recorder: host.recorder, recordings: recordings, alerts: alerts, log: happened, hostID: "pi",
+            recorder: host.recorder, recordings: recordings, counts: counts ?? host.counts,
+            alerts: alerts, log: happened, hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) },
             gate: gate)
         directory = MeterDirectory(dependencies: dependencies, logger: host.log.logger)

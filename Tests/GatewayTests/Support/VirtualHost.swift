@@ -14,6 +14,8 @@ struct VirtualHost {
     let links: SimulatedLinks
     let store = InMemoryMeterStore()
     let recorder: SampleRecorder
+    /// What is counted of meters that count nothing.
+    let counts: EnergyCounts
     let log = LogBook()
     /// What happened to the meters.
     let happened: LogKeeper
@@ -22,7 +24,8 @@ struct VirtualHost {
     init(loop: VirtualLoop = VirtualLoop()) {
         self.loop = loop
         links = SimulatedLinks(loop: loop)
-        recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
+        counts = EnergyCounts(repository: store)
+        recorder = SampleRecorder(repository: store, counts: counts, loop: loop, logger: log.logger)
         happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
     }
 
@@ -33,7 +36,8 @@ struct VirtualHost {
     ) -> DeviceSession {
         DeviceSession(
             id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
-            opener: links, track: recorder.track(for: id), log: happened, rng: SplitMix64(seed: 7), logger: log.logger,
+            opener: links, track: recorder.track(for: id), counts: counts, log: happened, rng: SplitMix64(seed: 7),
+            logger: log.logger,
             gate: gate)
     }
 

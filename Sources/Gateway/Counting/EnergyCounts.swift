@@ -1,0 +1,111 @@
+import GatewayAPI
+package import MeterModel
+import RecordingCore
+import Synchronization
+
+/// Energy and charge of meters that count none, over restarts.
+///
+/// What was counted is written in the same batch as the readings that it comes from, so that both say the same after a power
+/// cut, and that a memory card sees no write more.
+package final class EnergyCounts: Sendable {
+    private struct State {
+        var tracks: [MeterID: EnergyTrack] = [:]
+        /// What was counted of meters without a session.
+        var stored: [MeterID: EnergyCount] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let repository: any EnergyCountRepository
+
+    package init(repository: any EnergyCountRepository) { self.repository = repository }
+
+    /// Takes up what was counted before a restart. To be called once, before any meter is taken up.
+    ///
+    /// - Parameter former: what meters of this host were called before, and what they are called now.
+    package func restore(former: [MeterID: MeterID] = [:]) async throws {
+        var stored: [MeterID: EnergyCount] = [:]
+        for (id, count) in try await repository.energyCounts() {
+            let meter = former[id] ?? id
+            let sum = stored[meter].map { $0 + count } ?? count
+            stored[meter] = sum
+        }
+        for (id, meter) in former {
+            guard let sum = stored[meter] else { continue }
+            try await repository.keepEnergyCount(sum, of: meter)
+            try await repository.keepEnergyCount(nil, of: id)
+        }
+        let found = stored
+        state.withLock { $0.stored = found }
+    }
+
+    /// Where one meter's readings are counted, until `leave`.
+    package func track(for meter: MeterID) -> EnergyTrack {
+        state.withLock { state in
+            if let track = state.tracks[meter] { return track }
+            let track = EnergyTrack(state.stored.removeValue(forKey: meter) ?? EnergyCount())
+            state.tracks[meter] = track
+            return track
+        }
+    }
+
+    /// The meter's session is over.
+    func leave(_ meter: MeterID) {
+        state.withLock { state in
+            guard let count = state.tracks.removeValue(forKey: meter)?.count else { return }
+            state.stored[meter] = count
+        }
+    }
+
+    /// What is to be written with the next batch of readings.
+    func changes() -> [MeterID: EnergyCount] {
+        state.withLock { $0.tracks.compactMapValues { $0.takeChanged() } }
+    }
+
+    /// They could not be written.
+    func putBack(_ changes: [MeterID: EnergyCount]) {
+        state.withLock { state in
+            for meter in changes.keys { state.tracks[meter]?.wasNotWritten() }
+        }
+    }
+
+    // MARK: What people ask for
+
+    /// Begins anew from zero.
+    func reset(_ meter: MeterID, at wall: WallTime) async throws(GatewayError) {
+        let track = track(for: meter)
+        track.reset(at: wall)
+        do {
+            try await repository.keepEnergyCount(EnergyCount(since: wall), of: meter)
+        } catch {
+            track.wasNotWritten()
+            throw GatewayError(error, doing: "it counts from zero, and would not after a restart")
+        }
+    }
+
+    /// The meter is forgotten, and with it what was counted.
+    func forget(_ meter: MeterID) async throws {
+        state.withLock { state in
+            state.tracks[meter] = nil
+            state.stored[meter] = nil
+        }
+        try await repository.keepEnergyCount(nil, of: meter)
+    }
+
+    /// The meter turned out to be another one's second id.
+    func move(_ meter: MeterID, to other: MeterID) async throws {
+        let count = state.withLock { state in
+            state.tracks.removeValue(forKey: meter)?.count ?? state.stored.removeValue(forKey: meter)
+        }
+        guard let count else { return }
+        let track = track(for: other)
+        track.add(count)
+        guard let sum = track.takeChanged() else { return }
+        do {
+            try await repository.keepEnergyCount(sum, of: other)
+            try await repository.keepEnergyCount(nil, of: meter)
+        } catch {
+            track.wasNotWritten()
+            throw error
+        }
+    }
+}

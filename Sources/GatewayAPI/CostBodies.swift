@@ -1,0 +1,26 @@
+package import MeterModel
+
+/// What energy costs at its meter's tariff.
+package struct CostBody: Codable, Hashable, Sendable {
+    /// Of the currency, to a millionth; below zero where the energy flowed back.
+    package var amount: Double
+    package var currency: String
+    /// The tariff: so much for a kilowatt-hour.
+    package var per_kWh: Double
+
+    /// - Returns: nil without an energy or a tariff.
+    package init?(of energy_Wh: Double?, at tariff: Tariff?) {
+        guard let energy_Wh, let tariff, energy_Wh.isFinite else { return nil }
+        let cost = tariff.cost(of: energy_Wh)
+        amount = cost.magnitude < 1e9 ? (cost * 1e6).rounded() / 1e6 : cost
+        (currency, per_kWh) = (tariff.currency, tariff.perKWh)
+    }
+}
+
+/// What a kilowatt-hour through a meter costs, as the setting `tariff` says.
+package struct TariffBody: Codable, Hashable, Sendable {
+    package var per_kWh: Double
+    package var currency: String
+
+    package init(_ tariff: Tariff) { (per_kWh, currency) = (tariff.perKWh, tariff.currency) }
+}

@@ -170,6 +170,7 @@ function take(body, isAll) {
     state[key] = body[key] ?? (key === "adapters" ? [] : null);
     change[key] = true;
   }
+  change.alerts = body.alerts_raised !== undefined;
   if (body.refresh_version !== undefined) {
     change.refresh = isAll || body.refresh_version !== state.refreshVersion;
     state.refreshVersion = body.refresh_version;

@@ -1,4 +1,6 @@
 // One meter: its values, its curves, its recordings, its settings and who changed them, and what happened to it.
+import { alertMarks } from "/alertmarks.js";
+import { alertPanel } from "/alertpanel.js";
 import { chartPanel } from "/chart.js";
 import { commandsPanel } from "/commands.js";
 import { el, setAttribute, setText } from "/dom.js";
@@ -26,13 +28,15 @@ export function meterView(place, id, values) {
   const gone = el("p", { class: "panel", text: "Loading …" });
   const chart = chartPanel(id, values);
   const recordings = recordingsPanel(id);
+  const alerts = alertPanel(id);
+  const raised = alertMarks(id);
   const settings = settingsPanel(id);
   const commands = commandsPanel(id);
   const log = logPanel(id);
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
-      el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge), who, loss, error, figures, buttons.element),
-    chart.element, recordings.element,
+      el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge), who, raised.element, loss, error, figures, buttons.element),
+    chart.element, recordings.element, alerts.element,
     commands.element, settings.element, settings.past, log.element,
     section("About", about));
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
@@ -80,6 +84,7 @@ export function meterView(place, id, values) {
     const meter = state.meters.get(id);
     if (!meter) return;
     const now = standing(meter);
+    raised.update();
     setText(badge, now.word);
     setAttribute(badge, "data-tone", now.tone);
     setAttribute(content, "data-tone", now.tone);
@@ -118,5 +123,5 @@ export function meterView(place, id, values) {
   });
   const ticking = setInterval(tick, 500);
   if (values.from) requestAnimationFrame(() => chart.element.scrollIntoView());
-  return () => { end(); settings.close(); clearInterval(ticking); chart.close(); recordings.close(); log.close(); };
+  return () => { end(); settings.close(); clearInterval(ticking); chart.close(); recordings.close(); alerts.close(); log.close(); };
 }

@@ -130,6 +130,8 @@ struct RecordingRoutesTests {
         #expect(series.start == body.started)
         #expect(series.series.keys.sorted() == ["current_A", "power_W", "voltage_V"])
         #expect(series.series["current_A"]?.max.compactMap(\.self).max() == body.current_A?.max)
+        let means = try #require(series.series["power_W"]).mean.compactMap { $0 }
+        #expect(means.allSatisfy { ($0 * 1e6).rounded() / 1e6 == $0 }, "no digits that no meter has")
     }
 
     @Test func readingsOfAnotherHost_areThere() async throws {

@@ -17,7 +17,8 @@ export function alertPanel(id) {
   const nothing = el("p", { class: "empty" });
   const form = id ? alertForm(id) : null;
   const told = el("div");
-  const element = el("section", { class: "panel alerts", "aria-label": "Alerts" }, el("h2", { text: "Alerts" }), list, nothing, form?.element ?? told);
+  const element = el("section", { class: "panel alerts", "aria-label": "Alerts" },
+    el("h2", { text: "Alerts" }), list, nothing, form?.element ?? told);
   const items = new Map();
 
   function update() {
@@ -53,7 +54,7 @@ export function alertPanel(id) {
   update();
   const end = listenAlerts(update);
   // A meter falls silent without news.
-  const ticking = setInterval(update, 1000);
+  const ticking = setInterval(() => { for (const rule of rulesOf(id)) items.get(rule.id)?.update(rule); }, 1000);
   return { element, close() { end(); clearInterval(ticking); } };
 }
 
@@ -79,7 +80,8 @@ function alertItem(isOfOne) {
     setText(result, "Telling …");
     try {
       const { results } = await call("POST", pathOf(one, "/test"));
-      setText(result, `Test: ${results.map(({ target, delivered, error }) => `${target} ${delivered ? "was told" : `was not told: ${error}`}`).join("; ")}`);
+      const words = ({ target, delivered, error }) => `${target} ${delivered ? "was told" : `was not told: ${error}`}`;
+      setText(result, `Test: ${results.map(words).join("; ")}`);
     } catch (error) {
       setText(result, error.words);
     } finally {
@@ -120,12 +122,14 @@ function standingWords(rule) {
   if (rule.state === "raised") {
     words.push(`Raised ${raisedWords(rule)}`, rule.count > 1 ? `${rule.count} times so far` : "");
   } else if (rule.state === "momentary") {
-    words.push(rule.count ? `Happened last ${moment(rule.raised_at)}` : "Has not happened", rule.count > 1 ? `${rule.count} times so far` : "");
+    words.push(rule.count ? `Happened last ${moment(rule.raised_at)}` : "Has not happened");
+    if (rule.count > 1) words.push(`${rule.count} times so far`);
   } else {
     words.push("Quiet");
     if (rule.count) {
       const value = valueWords(rule) ? ` at ${valueWords(rule)}` : "";
-      words.push(`raised ${rule.count === 1 ? "once" : `${rule.count} times, last`}${value}, ${moment(rule.raised_at)} to ${moment(rule.cleared_at)}`);
+      const times = rule.count === 1 ? "once" : `${rule.count} times, last`;
+      words.push(`raised ${times}${value}, ${moment(rule.raised_at)} to ${moment(rule.cleared_at)}`);
     }
   }
   words.push(blindWords(rule));
@@ -138,7 +142,9 @@ function blindWords(rule) {
   if (rule.quantity === null) return "";
   const meter = state.meters.get(rule.meter);
   if (!meter) return "not watched: the meter is not here";
-  if (meter.measured_by || isElsewhere(meter.lease)) return `not watched while ${meter.measured_by ?? meter.lease?.holder ?? "another host"} has the meter`;
+  if (meter.measured_by || isElsewhere(meter.lease)) {
+    return `not watched while ${meter.measured_by ?? meter.lease?.holder ?? "another host"} has the meter`;
+  }
   return standing(meter).isLive ? "" : "not watched: no reading comes";
 }
 
@@ -177,14 +183,18 @@ function presets(meter) {
   ].filter(Boolean);
 }
 
+const code = (text) => el("code", { text });
+
 function alertForm(id) {
-  const condition = el("input", { id: "alert-condition", maxlength: "200", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true,
-    placeholder: "current < 50mA for 2m", "aria-describedby": "alert-problem alert-help" });
+  const condition = el("input", {
+    id: "alert-condition", maxlength: "200", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true,
+    placeholder: "current < 50mA for 2m", "aria-describedby": "alert-problem alert-help",
+  });
   const name = el("input", { id: "alert-name", maxlength: "64", autocomplete: "off", placeholder: "such as charged" });
   const problem = el("p", { id: "alert-problem", class: "error", role: "alert", hidden: true });
   const help = el("p", { id: "alert-help", class: "hint" },
-    "A quantity, ", el("code", { text: "<" }), " or ", el("code", { text: ">" }), ", and a limit; ", el("code", { text: "for 2m" }),
-    ": only once that has lasted. Also ", el("code", { text: "temperature rate > 2/min" }), ", ", el("code", { text: "power > 10W hysteresis 1W" }), ".");
+    "A quantity, ", code("<"), " or ", code(">"), ", and a limit; ", code("for 2m"), ": only once that has lasted. Also ",
+    code("temperature rate > 2/min"), ", ", code("power > 10W hysteresis 1W"), ".");
   const examples = el("div", { class: "buttons examples", role: "group", "aria-label": "Examples" });
   const whom = el("div", { class: "whom", role: "group", "aria-label": "Whom it tells" });
   const add = el("button", { type: "submit", class: "main", text: "Add" });

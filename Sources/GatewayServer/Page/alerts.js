@@ -6,7 +6,7 @@ import { deletions } from "/undo.js";
 import { moment, QUANTITIES } from "/words.js";
 
 /** How often it is looked at anew. */
-const PACE_MS = 5000;
+const PACE_MS = 10000;
 
 let known = { alerts: [], targets: [] };
 let isLoading = false;
@@ -51,8 +51,8 @@ export async function loadAlerts() {
 }
 
 listen((change) => {
-  if (change.all || change.alerts || performance.now() - loadedAt > PACE_MS) loadAlerts();
-  else if (change.link) tellAlerts();
+  if (change.alerts) loadAlerts();
+  else if (change.all || !state.isLive) tellAlerts();
 });
 // What changes about rules alone is not among the news of meters.
 setInterval(() => { if (state.isLive && !document.hidden && performance.now() - loadedAt > PACE_MS) loadAlerts(); }, 1000);

@@ -14,6 +14,9 @@ import { settingsPanel } from "/settings.js";
 import { lossWords, standing } from "/freshness.js";
 import { leaseWords, moment, nameOf, number, QUANTITIES, toldValue, toldWord } from "/words.js";
 
+/** Counters need not be shown as they count. */
+const ABOUT_MS = 2000;
+
 /** `values`: what the address says of its chart. */
 export function meterView(place, id, values) {
   const title = el("h1");
@@ -35,13 +38,15 @@ export function meterView(place, id, values) {
   const log = logPanel(id);
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
-      el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge), who, raised.element, loss, error, figures, buttons.element),
-    chart.element, recordings.element, alerts.element,
+      el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge),
+      who, raised.element, loss, error, figures, buttons.element),
+    chart.element, alerts.element, recordings.element,
     commands.element, settings.element, settings.past, log.element,
     section("About", about));
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
 
   const cells = new Map();
+  let aboutAt = -Infinity;
 
   function drawValues(meter) {
     const known = QUANTITIES.filter(([key]) => meter.reading && key in meter.reading);
@@ -59,6 +64,8 @@ export function meterView(place, id, values) {
   }
 
   function drawAbout(meter) {
+    if (performance.now() - aboutAt < ABOUT_MS) return;
+    aboutAt = performance.now();
     const device = meter.device ?? {};
     const counts = meter.counters;
     const rows = [["Model", meter.model ?? "not known"], ["Id", meter.id],
@@ -74,10 +81,13 @@ export function meterView(place, id, values) {
     if (meter.poll_interval_ms) rows.push(["Asked every", `${meter.poll_interval_ms} ms`]);
     rows.push(["Since meterd started", `${counts.readings} readings, ${counts.timeouts} time-outs, ` +
       `${counts.disconnects} links lost, ${counts.skipped_bytes} bytes skipped`]);
-    const text = JSON.stringify(rows);
-    if (about.dataset.rows === text) return;
-    about.dataset.rows = text;
-    about.replaceChildren(pairs(rows));
+    // Counters count on: what they say changes, and nothing else.
+    const words = rows.map(([word]) => word).join("\n");
+    if (about.dataset.words !== words) {
+      about.dataset.words = words;
+      about.replaceChildren(pairs(rows));
+    }
+    for (const [index, cell] of about.querySelectorAll("dd").entries()) setText(cell, rows[index][1]);
   }
 
   function tick() {

@@ -73,6 +73,15 @@ package struct RecordingRoutes: RouteGroup {
         }
         api.get("recordings/:recording/readings") { request, context in
             let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
+            if try request.exportFormat() == .csv {
+                let column = try ExportTable.Column(
+                    meter: nil, quantities: try await series.quantities(of: meter, in: span))
+                let table = ExportTable(format: .csv, columns: [column])
+                return try await Response.text(for: request, type: "text/csv") { [series] write in
+                    var writing = ExportWriting(table: table, series: series)
+                    try await writing.run([meter], span, every: nil, write)
+                }
+            }
             return try await Response.lines(for: request) { write in
                 try await series.readings(of: meter, in: span) { sample in
                     try await write(

@@ -43,8 +43,17 @@ extension SeriesBody {
             tier: series.tier?.name ?? "raw", gap_ms: series.gap.milliseconds,
             t_ms: series.times.map { $0.millisecondsSince1970 - origin }, series: [:])
         for column in series.columns {
-            self.series[column.quantity.key] = Column(min: column.minima, max: column.maxima, mean: column.means)
+            self.series[column.quantity.key] = Column(
+                min: column.minima, max: column.maxima, mean: column.means.map { $0.map(Self.short) })
         }
+    }
+}
+
+extension SeriesBody {
+    /// A mean without the digits that no meter has: they were most of a chart's bytes.
+    fileprivate static func short(_ mean: Double) -> Double {
+        let scaled = mean * 1e6
+        return scaled.magnitude < 1e15 ? scaled.rounded() / 1e6 : mean
     }
 }
 

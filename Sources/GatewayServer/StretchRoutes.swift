@@ -14,8 +14,6 @@ package struct StretchRoutes: RouteGroup {
 
     /// Most meters side by side in one export.
     private static let metersMax = 32
-    /// Bytes after which some of an export is sent.
-    private static let chunkBytes = 64 * 1024
 
     package init(directory: MeterDirectory, series: SeriesService, recordings: RecordingService) {
         self.directory = directory
@@ -68,10 +66,7 @@ package struct StretchRoutes: RouteGroup {
     private func export(_ request: Request, of names: [String]) async throws -> Response {
         let span = try request.span(until: series.now)
         let every = try request.number("every", in: 100...86_400_000).map { Int64($0) }
-        let wanted = request.uri.queryParameters["format"].map(String.init) ?? ExportTable.Format.csv.rawValue
-        guard let format = ExportTable.Format(rawValue: wanted) else {
-            throw GatewayError(.badRequest, "format cannot be \"\(wanted)\"", next: "it takes csv or json")
-        }
+        let format = try request.exportFormat() ?? .csv
         guard names.count == 1 || every != nil else {
             throw GatewayError(
                 .badRequest, "several meters have no common times", next: "give every, in milliseconds")
@@ -80,17 +75,16 @@ package struct StretchRoutes: RouteGroup {
         var columns: [ExportTable.Column] = []
         for name in names {
             let meter = try await directory.meter(name)
-            // One point is enough to tell which quantities there are.
-            let found = try await series.series(of: meter, in: span, points: 1, quantities: Quantity.allCases)
             meters.append(meter)
             columns.append(
-                try .init(meter: names.count == 1 ? nil : name, quantities: found.columns.map(\.quantity)))
+                try .init(
+                    meter: names.count == 1 ? nil : name, quantities: try await series.quantities(of: meter, in: span)))
         }
         let table = ExportTable(format: format, columns: columns)
         var response = try await Response.text(for: request, type: format == .csv ? "text/csv" : "application/x-ndjson")
         {
             [series, meters] write in
-            var writing = Writing(table: table, series: series)
+            var writing = ExportWriting(table: table, series: series)
             try await writing.run(meters, span, every: every, write)
         }
         response.headers[.contentDisposition] = "attachment; filename=\"\(Self.fileName(names, span, format))\""
@@ -102,83 +96,6 @@ package struct StretchRoutes: RouteGroup {
         let who = names.joined(separator: "-").map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let when = span.lowerBound.description.prefix(16).replacing(":", with: "")
         return "\(String(who.prefix(60)))-\(when).\(format.rawValue)"
-    }
-
-    /// One export on its way to a client.
-    private struct Writing {
-        var table: ExportTable
-        let series: SeriesService
-        var buffer = ByteBuffer()
-
-        init(table: ExportTable, series: SeriesService) {
-            self.table = table
-            self.series = series
-        }
-
-        typealias Write = (ByteBuffer) async throws -> Void
-
-        mutating func run(
-            _ meters: [MeterID], _ span: Range<WallTime>, every: Int64?, _ write: Write
-        ) async throws {
-            buffer.writeString(table.header)
-            if let every {
-                try await appendWindows(of: meters, in: span, every: every, write)
-            } else {
-                try await appendAll(of: meters[0], in: span, write)
-            }
-            try await send(write)
-        }
-
-        private mutating func appendAll(of meter: MeterID, in span: Range<WallTime>, _ write: Write) async throws {
-            try await series.pages(of: meter, in: span) { page in
-                for piece in page {
-                    table.append(piece.time, [piece.reading], to: &buffer)
-                    if buffer.readableBytes >= StretchRoutes.chunkBytes { try await send(write) }
-                }
-            }
-        }
-
-        /// Some minutes of all meters at a time, in whole windows.
-        private mutating func appendWindows(
-            of meters: [MeterID], in span: Range<WallTime>, every: Int64, _ write: Write
-        ) async throws {
-            let slab = every * max(1, SampleTier.second.blockLength / every)
-            var start = span.lowerBound
-            while let next = try await first(of: meters, in: start..<span.upperBound) {
-                start = max(start, next.floored(to: slab))
-                let end = min(start.floored(to: slab) + .milliseconds(slab), span.upperBound)
-                var all: [ExportWindows] = []
-                for meter in meters {
-                    var windows = ExportWindows(length: every)
-                    try await series.pages(of: meter, in: start..<end) { page in
-                        for piece in page { windows.add(piece) }
-                    }
-                    all.append(windows)
-                }
-                for time in Set(all.flatMap { Array($0.times) }).sorted() {
-                    table.append(time, all.map { $0.reading(at: time) }, to: &buffer)
-                    if buffer.readableBytes >= StretchRoutes.chunkBytes { try await send(write) }
-                }
-                guard end < span.upperBound else { return }
-                start = end
-            }
-        }
-
-        private func first(of meters: [MeterID], in span: Range<WallTime>) async throws -> WallTime? {
-            var first: WallTime?
-            for meter in meters {
-                guard let next = try await series.first(of: meter, in: span) else { continue }
-                first = min(first ?? next, next)
-            }
-            return first
-        }
-
-        private mutating func send(_ write: Write) async throws {
-            guard buffer.readableBytes > 0 else { return }
-            try await write(buffer)
-            buffer = ByteBuffer()
-            buffer.reserveCapacity(StretchRoutes.chunkBytes + 1024)
-        }
     }
 }
 

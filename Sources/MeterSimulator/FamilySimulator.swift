@@ -20,6 +20,28 @@ package struct SimulatorOptions: Hashable, Sendable {
     package var seed: UInt64
     /// How often the values are updated; nil for the model's own rate.
     package var refresh: Duration?
+    /// In which the current falls to half; nil for the usual half an hour.
+    package var halfLife: Duration?
     /// The longest notification over Bluetooth LE, in bytes; 1 or more.
     package var notificationMax: Int
+
+    package init(
+        seed: UInt64 = 1, refresh: Duration? = nil, halfLife: Duration? = nil,
+        notificationMax: Int = SimulatorCatalogue.defaultNotificationMax
+    ) {
+        self.seed = seed
+        self.refresh = refresh
+        self.halfLife = halfLife
+        self.notificationMax = notificationMax
+    }
+
+    /// A phone at a USB port, with what these options say of it.
+    package var load: ElectricalLoad { fitted(ElectricalLoad(seed: seed)) }
+
+    package func fitted(_ load: ElectricalLoad) -> ElectricalLoad {
+        guard let halfLife else { return load }
+        var load = load
+        load.halfLife = Double(halfLife.milliseconds) / 1000
+        return load
+    }
 }

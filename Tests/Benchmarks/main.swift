@@ -9,6 +9,10 @@ import Glibc
 //
 // How a cloud carries many hosts (make load).
 //
+// Benchmarks fill STORE METER
+//
+// Makes a store with a month of a meter, for Tests/Web/run speed.
+//
 // Absolute figures mean something on a quiet machine only; the ratios hold on a busy one, too.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -22,6 +26,7 @@ func isWanted(_ part: String, of whole: String? = nil) -> Bool {
 let began = Clocks.wall
 Report.machine()
 do {
+    if arguments.first == "fill" { try await StoreFilling.run(Array(arguments.dropFirst())) }
     if arguments.first == "fleet" { try await FleetBenchmark.run(.init(Array(arguments.dropFirst()))) }
     if isWanted("decode") { DecodeBenchmark.run() }
     if isWanted("path") { try await PathBenchmark.run() }

@@ -127,6 +127,20 @@ struct RecordingRoutesTests {
         #expect(zip(lines, lines.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
+    @Test func readings_areCSVWhereAskedFor_withEachQuantityInItsColumn() async throws {
+        let body = try await record()
+
+        let answer = try await request(.get, "/v1/recordings/\(body.id)/readings?format=csv")
+
+        #expect(answer.contentType == "text/csv")
+        let lines = answer.text.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("time,voltage_V,current_A,power_W") == true)
+        #expect(lines.count == body.readings + 1)
+        #expect(Set(lines.map { $0.count(where: { $0 == "," }) }).count == 1)
+        #expect(lines.dropFirst().allSatisfy { $0.prefix(24) >= body.started && $0.prefix(24) <= body.until })
+        #expect(try await request(.get, "/v1/recordings/\(body.id)/readings?format=xls").status == 400)
+    }
+
     @Test func series_isOfItsTime() async throws {
         let body = try await record()
 
@@ -135,6 +149,8 @@ struct RecordingRoutesTests {
         #expect(series.start == body.started)
         #expect(series.series.keys.sorted() == ["current_A", "power_W", "voltage_V"])
         #expect(series.series["current_A"]?.max.compactMap(\.self).max() == body.current_A?.max)
+        let means = try #require(series.series["power_W"]).mean.compactMap { $0 }
+        #expect(means.allSatisfy { ($0 * 1e6).rounded() / 1e6 == $0 }, "no digits that no meter has")
     }
 
     @Test func readingsOfAnotherHost_areThere() async throws {

@@ -15,7 +15,7 @@ from selenium.webdriver.chrome.service import Service
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Support"))
 import harness  # noqa: E402
-from harness import Demo  # noqa: E402
+from harness import Demo, Failure  # noqa: E402
 
 # How long anything that is to happen soon may take on a busy machine, s.
 SOON = 60
@@ -136,6 +136,20 @@ class Browser:
         wait(f"{selector} is there", lambda: self.js("return Boolean(document.querySelector(arguments[0]))", selector))
         self.js("""const field = document.querySelector(arguments[0]); field.value = arguments[1];
           field.dispatchEvent(new Event("input", { bubbles: true }));""", selector, text)
+
+    def must_be_readable(self, axe, what):
+        """Nothing is wider than the screen, and axe, where it is there, finds nothing in labels, contrast, landmarks and the like."""
+        over = self.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if over > 0:
+            raise Failure(f"{what} is {over} px wider than the screen")
+        if axe is None:
+            return
+        self.js(axe)
+        found = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run(document).then((r) => done(r.violations.map((v) => "
+            "`${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(' | ')}`)))")
+        if found:
+            raise Failure(f"{what}: {'; '.join(found)}")
 
     def watch(self):
         """Takes in what was sent and logged since the last time."""

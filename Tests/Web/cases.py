@@ -16,7 +16,8 @@ except ImportError as missing:
     print(f"skipped: the browser tests, which need {missing.name} (apt-get install python3-selenium)")
     sys.exit(75)
 
-import charting  # noqa: E402 - they need a browser
+import alerting  # noqa: E402 - they need a browser
+import charting  # noqa: E402
 import faults  # noqa: E402
 import keeping  # noqa: E402
 import overview  # noqa: E402
@@ -53,17 +54,7 @@ def can_be_read_by_everybody(daemon, browser, axe):
                         ("/#/compare", ".compare, .choose"), ("/#/efficiency", ".choose option"), ("/#/host", "section table")):
         browser.open(daemon.url + path)
         wait(f"{path} is there", lambda: browser.js("return Boolean(document.querySelector(arguments[0]))", ready))
-        over = browser.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if over > 0:
-            raise Failure(f"{path} is {over} px wider than the screen")
-        if axe is None:
-            continue
-        browser.js(axe)
-        found = browser.driver.execute_async_script(
-            "const done = arguments[0]; axe.run(document).then((r) => done(r.violations.map((v) => "
-            "`${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(' | ')}`)))")
-        if found:
-            raise Failure(f"{path}: {'; '.join(found)}")
+        browser.must_be_readable(axe, path)
 
 
 def keyboard_reaches_everything(daemon, browser, _):
@@ -81,12 +72,12 @@ def keyboard_reaches_everything(daemon, browser, _):
             raise Failure(f"Tab does not reach {word}: {seen}")
 
 
-CASES = [*overview.CASES, *charting.CASES, *keeping.CASES, log_is_shown, host_is_shown, can_be_read_by_everybody,
+CASES = [*overview.CASES, *charting.CASES, *keeping.CASES, *alerting.CASES, log_is_shown, host_is_shown, can_be_read_by_everybody,
          keyboard_reaches_everything, *faults.CASES]
 # What depends on neither size nor theme runs once.
-ONCE = {keyboard_reaches_everything, *overview.ONCE, *charting.ONCE, *keeping.ONCE, *faults.ONCE}
+ONCE = {keyboard_reaches_everything, *overview.ONCE, *charting.ONCE, *keeping.ONCE, *alerting.ONCE, *faults.ONCE}
 # What a case brings about on purpose, as the browser's console words it.
-EXPECTED = {**keeping.EXPECTED, **faults.EXPECTED}
+EXPECTED = {**keeping.EXPECTED, **alerting.EXPECTED, **faults.EXPECTED}
 
 
 def weighs_little(daemon):
@@ -152,7 +143,7 @@ def take_pictures(daemon, browser, folder):
             subprocess.run(["pngquant", "--force", "--skip-if-larger", "--output", file, "64", file], check=False)
 
 
-LOOKS = {"meters_appear", "chart_draws_and_zooms", "can_be_read_by_everybody"}
+LOOKS = {"meters_appear", "chart_draws_and_zooms", "can_be_read_by_everybody", "alert_is_added_and_raised"}
 
 
 def main():

@@ -96,9 +96,11 @@ def recording_is_made(daemon, browser, _):
     wait("it is over", lambda: "stopped by hand" in row())
     browser.js("""const make = URL.createObjectURL.bind(URL);
       URL.createObjectURL = (blob) => { window.kind = blob.type; blob.text().then((text) => { window.saved = text; }); return make(blob); };""")
-    browser.click(f".links a[aria-label='Readings as CSV of {title}']")
-    lines = wait("it is exported", lambda: browser.js("return window.saved")).split("\r\n")
-    if not lines[0].startswith("time,") or "voltage_V" not in lines[0] or len(lines) < 3:
+    link = browser.js("const a = document.querySelector(arguments[0]); return [a.download, a.pathname + a.search]", f".links a[aria-label='Readings as CSV of {title}']")
+    lines = daemon.fetch(link[1]).splitlines()
+    if not re.fullmatch(r"[\w-]+\.csv", link[0]):
+        raise Failure(f"the file is called {link[0]}")
+    if not lines[0].startswith("time,") or "voltage_V" not in lines[0] or len(lines) < 3 or not re.match(r"\d{4}-.*Z,\d", lines[-1]):
         raise Failure(f"the export begins {lines[:2]}")
     for kind, begin in (("SVG", "<svg"), ("PNG", "")):
         browser.js("window.saved = null")

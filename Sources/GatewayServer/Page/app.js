@@ -1,5 +1,6 @@
 // The frame of the page: which view is shown, the theme, the login, whether news come in.
 import { readAddress } from "/address.js";
+import { alertBanner } from "/alertmarks.js";
 import { call } from "/api.js";
 import { compareView } from "/compare.js";
 import { say, setText, visible } from "/dom.js";
@@ -133,5 +134,6 @@ listen((change) => {
   }
 });
 
+document.querySelector("header").append(alertBanner());
 applyTheme();
 enter();

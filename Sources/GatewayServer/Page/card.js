@@ -1,4 +1,5 @@
 // One meter on the overview: what it measures, its last two minutes, who holds it.
+import { alertMarks } from "/alertmarks.js";
 import { el, setAttribute, setText } from "/dom.js";
 import { lossWords, standing } from "/freshness.js";
 import { linkButtons } from "/links.js";
@@ -20,6 +21,7 @@ export function makeCard(id, mover) {
   const lease = el("p", { class: "lease" });
   const loss = el("p", { class: "loss" });
   const error = el("p", { class: "error" });
+  const raised = alertMarks(id);
   const buttons = linkButtons(() => state.meters.get(id));
   const rename = renameButton(id, title, () => state.meters.get(id));
   const element = el("article", { class: "card" },
@@ -31,7 +33,7 @@ export function makeCard(id, mover) {
       el("p", {}, watts, el("span", { text: "W" }))),
     curve.element,
     el("p", { class: "below" }, scale, sums),
-    loss, error, el("div", { class: "foot" }, lease, buttons.element));
+    raised.element, loss, error, el("div", { class: "foot" }, lease, buttons.element));
   element.dataset.id = id;
   let isSeen = true;
 
@@ -46,6 +48,7 @@ export function makeCard(id, mover) {
     setText(loss, now.tone === "old" ? "" : lossWords(now));
     loss.hidden = loss.textContent === "";
     setText(lease, leaseWords(meter.lease, confirmed(meter), state.isLive));
+    raised.update();
     if (isSeen) curve.draw(scale);
   }
 

@@ -1,6 +1,6 @@
 // The chart of one meter: what it shows, from when to when, and what somebody selects on it.
 import { replaceAddress } from "/address.js";
-import { el, setText } from "/dom.js";
+import { el, setAttribute, setText } from "/dom.js";
 import { exportBar } from "/exporting.js";
 import { gapReasons } from "/gapwords.js";
 import { hostNow, state } from "/live.js";
@@ -9,12 +9,14 @@ import { CURVES, curveOf, roomFor, USUAL } from "/quantities.js";
 import { timeMarks } from "/scale.js";
 import { append, dropBefore, emptyTrack, gapsOf, joined, loadSeries } from "/series.js";
 import { stretchPanel } from "/stretch.js";
-import { number } from "/words.js";
+import { number, preciseMoment } from "/words.js";
 
 const RANGES = [["5min", "5 min", 300], ["1h", "1 h", 3600], ["6h", "6 h", 21600], ["1d", "1 d", 86400], ["1w", "1 w", 604800], ["all", "All", null]];
 /** So many points a pixel of width: the host thins the rest out and loses no peak. */
 const DENSITY = 1.2;
 const [SPAN_MIN, MARGIN] = [1000, 0.5];
+/** How often the chart moves on where no reading moves it. */
+const TICK_MS = 500;
 const FITS = [["data", "Fit to values"], ["zero", "From zero"], ["close", "Fit closely, noise too"]];
 
 /** `values`: what the address says of it. */
@@ -34,6 +36,8 @@ export function chartPanel(id, values) {
   let isOver = false;
   let reloading;
   let loadedAt = 0;
+  let followedAt = 0;
+  let written = "";
   const reasons = gapReasons(id);
 
   const note = el("p", { class: "hint", role: "status" });
@@ -170,15 +174,25 @@ export function chartPanel(id, values) {
     if (!meter?.readAt || !meter.reading) return;
     if (!isFollowing && meter.readAt > view[1]) return;
     // Points alone, and not their least and greatest: the store has those.
-    if (append(track, meter.readAt, meter.reading)) setText(note, "");
+    if (!append(track, meter.readAt, meter.reading)) return;
+    setText(note, "");
+    // In the next frame: what else this reading changes is drawn in this one.
+    if (isFollowing) requestAnimationFrame(() => { if (!isOver && isFollowing) follows(); });
   }
 
-  function tick() {
-    if (!isFollowing) return;
+  /** Time goes on also where no reading comes. */
+  function tick() { if (isFollowing && performance.now() - followedAt > TICK_MS * 0.9) follows(); }
+
+  function follows() {
+    followedAt = performance.now();
     const [from, to] = current();
     dropBefore(track, from);
-    if (performance.now() - loadedAt > Math.min(60000, Math.max(10000, (to - from) / 20)) && state.isLive) load();
-    else put();
+    if (performance.now() - loadedAt > Math.min(60000, Math.max(10000, (to - from) / 20)) && state.isLive) {
+      // Not in the frame that moves the chart.
+      loadedAt = performance.now();
+      reloading = setTimeout(load);
+    }
+    put();
   }
 
   // MARK: Drawing
@@ -194,7 +208,14 @@ export function chartPanel(id, values) {
       .map(([start, end]) => ({ from: start, to: end, word: reasons.why(start, end) || "no reading" }));
     const room = (unit, value) => fit === "close" ? 1e-6 : roomFor(unit, model(), value);
     plot.set({ curves: curves(), from, to, marks: timeMarks, room, fit: fit === "zero" ? "zero" : "data", gaps, select: selected });
-    for (const [index, button] of ranges.entries()) button.setAttribute("aria-pressed", String(isFollowing && RANGES[index] === range));
+    for (const [index, button] of ranges.entries()) setAttribute(button, "aria-pressed", String(isFollowing && RANGES[index] === range));
+    write(from, to);
+  }
+
+  function write(from, to) {
+    const what = String([shown, isFollowing ? range[0] : [from, to], selected, fit]);
+    if (what === written) return;
+    written = what;
     replaceAddress(["meter", id], {
       show: shown.join() === USUAL.join() ? null : shown.join(), range: isFollowing && range !== RANGES[0] ? range[0] : null,
       from: isFollowing ? null : Math.round(from), to: isFollowing ? null : Math.round(to),
@@ -203,9 +224,7 @@ export function chartPanel(id, values) {
   }
 
   function words(x, marked, isNarrow) {
-    const time = new Date(x);
-    const day = time.toDateString() === new Date().toDateString() ? "" : `${time.toLocaleDateString([], { day: "numeric", month: "short" })} `;
-    const title = `${day}${time.toLocaleTimeString([], { hour12: false })}.${String(time.getMilliseconds()).padStart(3, "0")}`;
+    const title = preciseMoment(new Date(x));
     const lines = marked.map(({ curve, index }) => ({ colour: curve.colour, text: valueWords(curve, index, isNarrow) }));
     const gap = marked.length ? null : gapsOf(track).find(([from, to]) => x > from && x < to);
     return { title, lines, note: gap ? reasons.words(...gap) : marked.length ? "" : "no reading" };
@@ -214,7 +233,7 @@ export function chartPanel(id, values) {
   keyButtons();
   stretch.show(selected);
   if (range[2] === null && isFollowing) follow(range); else load();
-  const ticking = setInterval(tick, 500);
+  const ticking = setInterval(tick, TICK_MS);
   function close() {
     isOver = true;
     clearTimeout(reloading);

@@ -3,11 +3,15 @@
 // Control characters but for line ends, marks of direction, what has no width, separators, tags, what stands for nothing:
 // the same that the programs show as escapes.
 const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
+const PLAIN = /^[\n -~–°·Ω]*$/;
 const PICTURE = /(?![\x00-\x7F])\p{Emoji}$/u;
 
 /** A text with an escape for every character that cannot be seen, so that no name looks like another. */
 export function visible(text) {
-  return String(text).replace(HIDDEN, (hidden, place, whole) =>
+  const whole = String(text);
+  // Most texts are plain, and change twice a second.
+  if (PLAIN.test(whole)) return whole;
+  return whole.replace(HIDDEN, (hidden, place, whole) =>
     (hidden === "\uFE0E" || hidden === "\uFE0F") && PICTURE.test(whole.slice(0, place)) ? hidden
       : `\\u{${hidden.codePointAt(0).toString(16).toUpperCase()}}`);
 }
@@ -38,12 +42,22 @@ export function svg(tag, attributes = {}, ...children) {
 /** Changes a text only where it differs, so that selections stay and nothing is announced twice. */
 export function setText(element, text) {
   const shown = visible(text);
-  if (element.textContent !== shown) element.textContent = shown;
+  const only = element.firstChild;
+  if (only?.nodeType === Node.TEXT_NODE && element.lastChild === only) {
+    // The same node with other words: less for the browser to lay out.
+    if (only.data !== shown) only.data = shown;
+  } else if (element.textContent !== shown) {
+    element.textContent = shown;
+  }
 }
 
 export function setAttribute(element, name, value) {
   if (value === null || value === undefined || value === false) element.removeAttribute(name);
-  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value === true ? "" : value);
+  else {
+    // Written only where it differs: each write has the browser work out styles anew.
+    const text = value === true ? "" : String(value);
+    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  }
 }
 
 /** A table with a caption for screen readers; each cell is a text or an element. */

@@ -122,6 +122,37 @@ function pieces({ t, mean, gap }, from, to) {
   return found;
 }
 
+const BAND_ALPHA = 0.18;
+/** Points nearer than this make a band of columns. Its outline would be hundreds of steep edges, which take ten times as long to paint. */
+const DENSE_PX = 2;
+
+/** A band from the least to the greatest of each point, as x and y in turn. */
+function outlineOf(curve, axis, plan, first, last) {
+  const points = [];
+  for (let index = first; index <= last; index += 1) points.push(plan.x(curve.t[index]), plan.y(axis, curve.max[index]));
+  for (let index = last; index >= first; index -= 1) points.push(plan.x(curve.t[index]), plan.y(axis, curve.min[index]));
+  return points;
+}
+
+/** The same as columns of whole pixels: left, top, width and height in turn. */
+function columnsOf(curve, axis, plan, first, last) {
+  const columns = [];
+  let [left, low, high] = [null, 0, 0];
+  const finish = (right) => { if (left !== null && high > low) columns.push(left, low, right - left, high - low); };
+  for (let index = first; index <= last; index += 1) {
+    const [x, top, bottom] = [Math.floor(plan.x(curve.t[index])), plan.y(axis, curve.max[index]), plan.y(axis, curve.min[index])];
+    if (x === left) {
+      low = Math.min(low, top);
+      high = Math.max(high, bottom);
+    } else {
+      finish(x);
+      [left, low, high] = [x, top, bottom];
+    }
+  }
+  finish(left + 1);
+  return columns;
+}
+
 function drawCurve(surface, curve, plan, picture) {
   const axis = plan.axisOf(curve);
   const lines = [];
@@ -134,10 +165,8 @@ function drawCurve(surface, curve, plan, picture) {
     }
     lines.push(line);
     if (!isWide) continue;
-    const band = [];
-    for (let index = first; index <= last; index += 1) band.push(plan.x(curve.t[index]), plan.y(axis, curve.max[index]));
-    for (let index = last; index >= first; index -= 1) band.push(plan.x(curve.t[index]), plan.y(axis, curve.min[index]));
-    surface.area(band, curve.colour, 0.18);
+    if ((line.at(-2) - line[0]) / (last - first) < DENSE_PX) surface.columns(columnsOf(curve, axis, plan, first, last), curve.colour, BAND_ALPHA);
+    else surface.area(outlineOf(curve, axis, plan, first, last), curve.colour, BAND_ALPHA);
   }
   surface.lines(lines, { stroke: curve.colour, width: curve.width ?? 1.6, dash: curve.dash ?? [] });
 }
@@ -163,21 +192,4 @@ function lastSeen({ t, mean }, { from, to }) {
     if (t[index] <= to && mean[index] !== null) return index;
   }
   return -1;
-}
-
-/** What follows the pointer, on a surface of its own above the chart: the stretch being dragged, and the crosshair. */
-export function drawPointer(surface, picture, plan, { preview, cursor, marked }) {
-  const { box } = plan;
-  surface.clipped(box.x, box.y, box.width, box.height, () => {
-    if (preview) drawBand(surface, plan, preview, picture.look);
-    if (cursor !== null) drawCursor(surface, { ...picture, cursor, marked }, plan);
-  });
-}
-
-function drawCursor(surface, picture, plan) {
-  const at = plan.x(picture.cursor);
-  surface.lines([[at, plan.box.y, at, plan.box.y + plan.box.height]], { stroke: picture.look.soft });
-  for (const { curve, index } of picture.marked) {
-    if (curve.mean[index] !== null) surface.dot(plan.x(curve.t[index]), plan.y(plan.axisOf(curve), curve.mean[index]), 3.5, curve.colour);
-  }
 }

@@ -6,7 +6,7 @@ import { makePlot } from "/plot.js";
 import { roomFor } from "/quantities.js";
 import { timeMarks } from "/scale.js";
 import { loadSeries, nearest } from "/series.js";
-import { nameOf, number } from "/words.js";
+import { clockWords, nameOf, number } from "/words.js";
 
 const RANGES = [["5min", "5 min", 300], ["1h", "1 h", 3600], ["6h", "6 h", 21600], ["1d", "1 d", 86400]];
 const [POINTS, PACE_MS, KEY] = [800, 5000, "power_W"];
@@ -92,7 +92,7 @@ export function efficiencyView(place, values) {
 
   function words(x, marked) {
     return {
-      title: new Date(x).toLocaleTimeString([], { hour12: false }), note: marked.length ? "" : "no reading of both",
+      title: clockWords(new Date(x)), note: marked.length ? "" : "no reading of both",
       lines: marked.map(({ curve, index }) => ({ colour: curve.colour, text: `${curve.word} ${number(curve.mean[index], curve.digits)} ${curve.unit}` })),
     };
   }

@@ -1,7 +1,7 @@
 // Whether what the page shows of a meter is true now. It is while the page hears meterd and meterd hears the meter;
 // otherwise it is old, and which of the two is missing is said.
 import { passed, SLOW_MS, state } from "/live.js";
-import { span } from "/words.js";
+import { clockWords, span } from "/words.js";
 
 /** A reading older than this is not called live, unless the meter is asked more rarely. */
 const FRESH_MS = 2500;
@@ -61,6 +61,6 @@ export function lossWords({ isLive, age, tone }) {
 export function linkWords() {
   if (state.isLive) return "Live";
   if (state.heardTime === null) return performance.now() - state.startedAt < SLOW_MS ? "Connecting …" : "meterd does not answer";
-  const time = new Date(state.heardTime).toLocaleTimeString([], { hour12: false });
+  const time = clockWords(new Date(state.heardTime));
   return `meterd does not answer since ${time}`;
 }

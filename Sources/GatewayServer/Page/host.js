@@ -1,4 +1,5 @@
 // This host: its radios, its cloud and sync, who has which meter, its store.
+import { alertPanel } from "/alertpanel.js";
 import { call } from "/api.js";
 import { el, say, table } from "/dom.js";
 import { listen, state } from "/live.js";
@@ -11,8 +12,9 @@ const ADAPTER_STATES = {
 
 export function hostView(place) {
   const [adapters, cloud, leases, store] = [el("div"), el("div"), el("div"), el("div")];
+  const alerts = alertPanel(null);
   place.append(el("h1", { text: "This host" }),
-    section("Cloud and sync", cloud), section("Who has which meter", leases),
+    section("Cloud and sync", cloud), alerts.element, section("Who has which meter", leases),
     section("Bluetooth adapters", adapters), section("Store", store));
   let version = null;
   let isOver = false;
@@ -108,7 +110,7 @@ export function hostView(place) {
   });
   // Counts down, and sees what other hosts do with meters that this one does not know.
   const again = setInterval(drawLeases, 5000);
-  return () => { isOver = true; end(); clearInterval(again); };
+  return () => { isOver = true; end(); alerts.close(); clearInterval(again); };
 }
 
 export const section = (title, ...content) =>

@@ -7,6 +7,7 @@ export const state = {
   cloud: null,
   sync: null,
   refreshVersion: 0,
+  alertsRaised: 0,
   /** What this page may do: {"login", "may_change"}. */
   session: { login: "none", may_change: false },
   /** Whether meterd was heard within the last seconds. */
@@ -170,8 +171,13 @@ function take(body, isAll) {
     state[key] = body[key] ?? (key === "adapters" ? [] : null);
     change[key] = true;
   }
+  if (body.alerts_raised !== undefined) {
+    change.alerts = change.isBack || body.alerts_raised !== state.alertsRaised;
+    state.alertsRaised = body.alerts_raised;
+  }
   if (body.refresh_version !== undefined) {
-    change.refresh = isAll || body.refresh_version !== state.refreshVersion;
+    // The first time there is nothing to do again: each view has just asked for what it shows.
+    change.refresh = state.heardAt !== null && (change.isBack || body.refresh_version !== state.refreshVersion);
     state.refreshVersion = body.refresh_version;
   }
   state.heardAt = now;

@@ -1,4 +1,6 @@
 // One meter: its values, its curves, its recordings, its settings and who changed them, and what happened to it.
+import { alertMarks } from "/alertmarks.js";
+import { alertPanel } from "/alertpanel.js";
 import { chartPanel } from "/chart.js";
 import { commandsPanel } from "/commands.js";
 import { el, setAttribute, setText } from "/dom.js";
@@ -11,6 +13,9 @@ import { renameButton } from "/rename.js";
 import { settingsPanel } from "/settings.js";
 import { lossWords, standing } from "/freshness.js";
 import { leaseWords, moment, money, nameOf, number, QUANTITIES, span, toldValue, toldWord } from "/words.js";
+
+/** Counters need not be shown as they count. */
+const ABOUT_MS = 2000;
 
 /** `values`: what the address says of its chart. */
 export function meterView(place, id, values) {
@@ -26,19 +31,23 @@ export function meterView(place, id, values) {
   const gone = el("p", { class: "panel", text: "Loading …" });
   const chart = chartPanel(id, values);
   const recordings = recordingsPanel(id);
+  const alerts = alertPanel(id);
+  const raised = alertMarks(id);
   const settings = settingsPanel(id);
   const commands = commandsPanel(id);
   const log = logPanel(id);
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
-      el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge), who, loss, error, figures, buttons.element),
-    chart.element, recordings.element,
+      el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge),
+      who, raised.element, loss, error, figures, buttons.element),
+    chart.element, alerts.element, recordings.element,
     commands.element, settings.element, settings.past, log.element,
     section("About", about));
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
 
   const cells = new Map();
   const cost = el("b");
+  let aboutAt = -Infinity;
 
   function drawValues(meter) {
     const known = QUANTITIES.filter(([key]) => meter.reading && key in meter.reading);
@@ -60,6 +69,8 @@ export function meterView(place, id, values) {
   }
 
   function drawAbout(meter) {
+    if (performance.now() - aboutAt < ABOUT_MS) return;
+    aboutAt = performance.now();
     const device = meter.device ?? {};
     const counts = meter.counters;
     const rows = [["Model", meter.model ?? "not known"], ["Id", meter.id],
@@ -76,16 +87,20 @@ export function meterView(place, id, values) {
     if (meter.poll_interval_ms) rows.push(["Asked every", `${meter.poll_interval_ms} ms`]);
     rows.push(["Since meterd started", `${counts.readings} readings, ${counts.timeouts} time-outs, ` +
       `${counts.disconnects} links lost, ${counts.skipped_bytes} bytes skipped`]);
-    const text = JSON.stringify(rows);
-    if (about.dataset.rows === text) return;
-    about.dataset.rows = text;
-    about.replaceChildren(pairs(rows));
+    // Counters count on: what they say changes, and nothing else.
+    const words = rows.map(([word]) => word).join("\n");
+    if (about.dataset.words !== words) {
+      about.dataset.words = words;
+      about.replaceChildren(pairs(rows));
+    }
+    for (const [index, cell] of about.querySelectorAll("dd").entries()) setText(cell, rows[index][1]);
   }
 
   function tick() {
     const meter = state.meters.get(id);
     if (!meter) return;
     const now = standing(meter);
+    raised.update();
     setText(badge, now.word);
     setAttribute(badge, "data-tone", now.tone);
     setAttribute(content, "data-tone", now.tone);
@@ -124,5 +139,5 @@ export function meterView(place, id, values) {
   });
   const ticking = setInterval(tick, 500);
   if (values.from) requestAnimationFrame(() => chart.element.scrollIntoView());
-  return () => { end(); settings.close(); clearInterval(ticking); chart.close(); recordings.close(); log.close(); };
+  return () => { end(); settings.close(); clearInterval(ticking); chart.close(); recordings.close(); alerts.close(); log.close(); };
 }

@@ -1,6 +1,8 @@
 // All meters that this host knows, a card each, in the order that somebody has put them.
+import { raisedRules, ruleName } from "/alerts.js";
 import { makeCard } from "/card.js";
 import { el, setText } from "/dom.js";
+import { standing } from "/freshness.js";
 import { listen, state } from "/live.js";
 import { mover, place } from "/order.js";
 import { nameOf } from "/words.js";
@@ -11,7 +13,7 @@ const MANY = 9;
 export function metersView(main) {
   const cards = new Map();
   const grid = el("div", { class: "cards" });
-  const filter = el("input", { id: "filter", type: "search", placeholder: "name, model, host", autocomplete: "off", oninput: sift });
+  const filter = el("input", { id: "filter", type: "search", placeholder: "name, model, host, state", autocomplete: "off", oninput: sift });
   const count = el("span", { class: "hint", role: "status" });
   const bar = el("div", { class: "filter", hidden: true }, el("label", { for: "filter", text: "Filter" }), filter, count);
   const empty = emptyPage();
@@ -28,7 +30,8 @@ export function metersView(main) {
     let shown = 0;
     for (const [id, card] of cards) {
       const meter = state.meters.get(id);
-      const text = meter ? `${nameOf(meter)} ${meter.model} ${id} ${meter.lease?.holder} ${meter.measured_by}`.toLowerCase() : "";
+      const text = meter ? [nameOf(meter), meter.model, id, meter.lease?.holder, meter.measured_by, standing(meter).word,
+        ...raisedRules(id).map(ruleName)].filter(Boolean).join(" ").toLowerCase() : "";
       card.element.hidden = !words.every((word) => text.includes(word));
       shown += card.element.hidden ? 0 : 1;
     }

@@ -1,6 +1,6 @@
 // A chart on the page: it draws itself, has a crosshair with a read-out, and tells what somebody does with it.
-import { el, visible } from "/dom.js";
-import { draw, drawPointer } from "/draw.js";
+import { el, setAttribute, setText, visible } from "/dom.js";
+import { draw } from "/draw.js";
 import { attachGestures } from "/gestures.js";
 import { nearest } from "/series.js";
 import { CanvasSurface } from "/surface.js";
@@ -25,13 +25,17 @@ export function look() {
  */
 export function makePlot(options) {
   const canvas = el("canvas", { "aria-hidden": "true" });
-  // The pointer moves on a layer of its own, so that the curves are not drawn anew at each of its steps.
-  const layer = el("canvas", { "aria-hidden": "true" });
-  const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+  // What follows the pointer are elements that move, so that nothing is drawn anew at each of its steps.
+  const [line, band] = [el("div", { class: "line", hidden: true }), el("div", { class: "band", hidden: true })];
+  const pointer = el("div", { class: "pointer", "aria-hidden": "true" }, band, line);
+  const dots = [];
+  const [tipTitle, tipNote] = [el("b"), el("em")];
+  const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" }, tipTitle, tipNote);
+  const tipLines = [];
   const heard = el("p", { class: "hear", role: "status" });
   const element = el("div", {
     class: "plot", tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-label": options.label,
-  }, canvas, layer, tip, heard);
+  }, canvas, pointer, tip, heard);
   const picture = { curves: [], from: 0, to: 1, marks: () => [], room: () => 1, fit: "data", gaps: [], select: null };
   let plan = null;
   let isSelecting = false;
@@ -44,28 +48,57 @@ export function makePlot(options) {
   let colours = look();
   let drawn = null;
   let isStale = true;
+  /** Of the element, as the browser tells: asking would have it lay out the page in the midst of a change. */
+  let [width, height] = [0, 0];
+  // Opaque, which is painted in less time.
+  const context = canvas.getContext("2d", { alpha: false });
 
   function render() {
     frame = 0;
-    const [width, height] = [element.clientWidth, element.clientHeight];
     if (isOver || width === 0 || height === 0) return;
-    const scale = Math.min(3, devicePixelRatio || 1);
     if (isStale || drawn?.width !== width || drawn?.height !== height) {
       isStale = false;
       drawn = fullPicture(width, height);
-      plan = draw(surfaceOf(canvas, width, height, scale), drawn);
+      plan = draw(surface(), drawn);
+      Object.assign(pointer.style, {
+        left: `${plan.box.x}px`, top: `${plan.box.y}px`, width: `${plan.box.width}px`, height: `${plan.box.height}px`,
+      });
     }
     const marked = cursor === null ? [] : pointsAt(drawn.curves, cursor);
-    drawPointer(surfaceOf(layer, width, height, scale), drawn, plan, { preview, cursor, marked });
-    drawTip(drawn, marked);
+    movePointer(marked);
+    moveTip(marked);
   }
 
-  function surfaceOf(on, width, height, scale) {
-    if (on.width !== Math.round(width * scale) || on.height !== Math.round(height * scale)) {
-      on.width = Math.round(width * scale);
-      on.height = Math.round(height * scale);
+  function surface() {
+    // A third pixel a dot is not seen, and takes as long to paint as the other two.
+    const scale = Math.min(2, devicePixelRatio || 1);
+    if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+      canvas.width = Math.round(width * scale);
+      canvas.height = Math.round(height * scale);
     }
-    return new CanvasSurface(on.getContext("2d"), width, height, scale);
+    const made = new CanvasSurface(context, width, height, scale);
+    made.rectangle(0, 0, width, height, colours.panel);
+    return made;
+  }
+
+  function movePointer(marked) {
+    const inside = (value) => plan.x(value) - plan.box.x;
+    setAttribute(band, "hidden", !preview);
+    if (preview) {
+      const [left, right] = preview.map(inside);
+      Object.assign(band.style, { left: `${left}px`, width: `${Math.max(1, right - left)}px` });
+    }
+    setAttribute(line, "hidden", cursor === null);
+    if (cursor !== null) line.style.transform = `translateX(${inside(cursor).toFixed(1)}px)`;
+    while (dots.length < marked.length) dots.push(pointer.appendChild(el("i")));
+    for (const [index, dot] of dots.entries()) {
+      setAttribute(dot, "hidden", index >= marked.length);
+      if (index >= marked.length) continue;
+      const { curve, index: at } = marked[index];
+      dot.style.background = curve.colour;
+      const y = plan.y(plan.axisOf(curve), curve.mean[at]) - plan.box.y;
+      dot.style.transform = `translate(${inside(curve.t[at]).toFixed(1)}px, ${y.toFixed(1)}px)`;
+    }
   }
 
   function fullPicture(width, height) {
@@ -79,20 +112,26 @@ export function makePlot(options) {
       .filter(({ curve, index }) => index >= 0 && curve.mean[index] !== null && Math.abs(curve.t[index] - x) < Math.max(curve.gap / 2, reach / 8));
   }
 
-  function drawTip(full, marked) {
-    tip.hidden = cursor === null;
+  function moveTip(marked) {
+    setAttribute(tip, "hidden", cursor === null);
     if (cursor === null) return;
-    const { title, lines, note } = options.words(cursor, marked, full.width < 560);
-    tip.replaceChildren(el("b", { text: title }), ...lines.map(({ text, colour }) => {
-      const line = el("span", { text });
-      line.style.setProperty("--key", colour);
-      return line;
-    }), note ? el("em", { text: note }) : "");
+    const { title, lines, note } = options.words(cursor, marked, width < 560);
+    setText(tipTitle, title);
+    while (tipLines.length < lines.length) {
+      tipLines.push(el("span"));
+      tipNote.before(tipLines.at(-1));
+    }
+    for (const [index, one] of tipLines.entries()) {
+      setAttribute(one, "hidden", index >= lines.length);
+      if (index >= lines.length) continue;
+      setText(one, lines[index].text);
+      one.style.setProperty("--key", lines[index].colour);
+    }
+    setText(tipNote, note);
     const at = plan.x(cursor);
+    // On the side on which there is more room.
     const isLeft = at > plan.box.x + plan.box.width / 2;
-    tip.style.left = isLeft ? "" : `${Math.round(at + 12)}px`;
-    tip.style.right = isLeft ? `${Math.round(full.width - at + 12)}px` : "";
-    tip.style.top = `${plan.box.y + 12}px`;
+    tip.style.transform = `translate(${Math.round(isLeft ? at - 12 : at + 12)}px, ${plan.box.y + 12}px)${isLeft ? " translateX(-100%)" : ""}`;
   }
 
   const chart = {
@@ -139,7 +178,10 @@ export function makePlot(options) {
     schedule();
   }
 
-  const sized = new ResizeObserver(schedule);
+  const sized = new ResizeObserver(([{ contentRect }]) => {
+    [width, height] = [contentRect.width, contentRect.height];
+    schedule();
+  });
   sized.observe(element);
   document.addEventListener("theme-changed", recolour);
 

@@ -1,6 +1,6 @@
-// A recording as files: its readings as a table, its curves as a picture.
+// The curves of a recording as a file.
 import { say } from "/dom.js";
-import { saveBlob, savePicture } from "/exporting.js";
+import { savePicture } from "/exporting.js";
 import { look } from "/plot.js";
 import { curveOf, roomFor, USUAL } from "/quantities.js";
 import { elapsedMarks } from "/scale.js";
@@ -22,30 +22,5 @@ export async function saveChart(recording, name, kind) {
     }, name, kind);
   } catch (error) {
     say(error.words ?? "The picture could not be made", true);
-  }
-}
-
-/** Saves readings, one JSON object a line, as a table for spreadsheets. */
-export async function saveCSV(recording, name) {
-  try {
-    const response = await fetch(`/v1/recordings/${encodeURIComponent(recording.id)}/readings`, { cache: "no-store" });
-    if (!response.ok) return say(`meterd answered ${response.status}`, true);
-    const parts = [];
-    let [keys, rest] = [null, ""];
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      const lines = (rest + piece.value).split("\n");
-      rest = lines.pop();
-      const readings = lines.filter(Boolean).map((line) => JSON.parse(line));
-      if (!readings.length) continue;
-      if (!keys) {
-        keys = Object.keys(readings[0]).filter((key) => key !== "time");
-        parts.push(`${["time", ...keys].join()}\r\n`);
-      }
-      parts.push(readings.map((one) => `${[one.time, ...keys.map((key) => one[key] ?? "")].join()}\r\n`).join(""));
-    }
-    saveBlob(new Blob(parts, { type: "text/csv" }), name);
-  } catch {
-    say("meterd does not answer: see whether it runs", true);
   }
 }

@@ -5,7 +5,7 @@ import { ask } from "/dialog.js";
 import { el, say, setAttribute, setText } from "/dom.js";
 import { state } from "/live.js";
 import { fileName } from "/exporting.js";
-import { saveCSV, saveChart } from "/recordingfiles.js";
+import { saveChart } from "/recordingfiles.js";
 import { deletions } from "/undo.js";
 import { duration, moment, money, nameOf, number, span } from "/words.js";
 
@@ -35,7 +35,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
   const picker = el("label", { class: "pick" }, box, "Compare");
   const file = () => one.name ? `${fileName(one.name)}-${one.id}` : one.id;
   const chart = el("a", { class: "button", text: "Chart" });
-  const csv = el("a", { class: "button", text: "CSV", onclick: (event) => { event.preventDefault(); saveCSV(one, `${file()}.csv`); } });
+  const csv = el("a", { class: "button", text: "CSV" });
   const json = el("a", { class: "button", text: "JSON" });
   const picture = (kind) => el("button", { type: "button", text: kind.toUpperCase(), onclick: () => saveChart(one, file(), kind) });
   const [svgFile, pngFile] = [picture("svg"), picture("png")];
@@ -90,7 +90,8 @@ export function recordingItem({ isOfOne, reload, pick }) {
     setAttribute(changes, "hidden", !state.session.may_change);
     setAttribute(remove, "hidden", one.state === "running");
     setAttribute(chart, "href", chartAddress(one));
-    setAttribute(csv, "href", pathOf(one, "/readings"));
+    setAttribute(csv, "href", pathOf(one, "/readings?format=csv"));
+    setAttribute(csv, "download", `${file()}.csv`);
     setAttribute(json, "href", pathOf(one, "/readings"));
     setAttribute(json, "download", `${file()}.jsonl`);
     for (const [button, words] of [

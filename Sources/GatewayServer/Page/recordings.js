@@ -35,6 +35,7 @@ export function recordingsPanel(id) {
   const items = new Map();
   let isOver = false;
   let isRunning = false;
+  let shown = null;
   let timer;
 
   function begin(event) {
@@ -60,7 +61,8 @@ export function recordingsPanel(id) {
     clearTimeout(timer);
     try {
       const answer = await call("GET", id ? `/v1/recordings?meter=${encodeURIComponent(id)}` : "/v1/recordings");
-      if (!isOver) draw(answer.recordings.filter((one) => !deletions.has(one.id)));
+      shown = answer.recordings.filter((one) => !deletions.has(one.id));
+      if (!isOver) draw(shown);
     } catch (error) {
       nothing.hidden = false;
       nothing.className = "error";
@@ -120,7 +122,11 @@ export function recordingsPanel(id) {
   }
 
   load();
-  const end = listen((change) => { if (change.refresh || change.all) load(); });
+  const end = listen((change) => {
+    if (change.refresh) load();
+    // Now the meters' names are known.
+    else if (change.all && shown) draw(shown);
+  });
   document.addEventListener("recordings-changed", load);
   return { element, close: () => { isOver = true; end(); clearTimeout(timer); document.removeEventListener("recordings-changed", load); } };
 }

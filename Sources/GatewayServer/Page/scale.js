@@ -1,4 +1,5 @@
 // Where axes begin, end and have their marks. All axes of a chart share the same lines across it.
+import { dayWords } from "/words.js";
 
 const MANTISSAS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 
@@ -49,8 +50,7 @@ export function timeMarks(from, to, most) {
   for (let time = Math.ceil((from - shift) / step) * step + shift; time <= to; time += step) {
     const date = new Date(time);
     const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-    const day = date.toLocaleDateString([], { day: "numeric", month: "short" });
-    if (step >= DAY || clock === "00:00" && step >= MINUTE) marks.push([time, day]);
+    if (step >= DAY || clock === "00:00" && step >= MINUTE) marks.push([time, dayWords(date)]);
     else if (step >= MINUTE) marks.push([time, clock]);
     else marks.push([time, `${clock}:${two(date.getSeconds())}${step < SECOND ? `.${String(date.getMilliseconds()).padStart(3, "0").slice(0, 2)}` : ""}`]);
   }

@@ -84,7 +84,9 @@ export function gapsOf({ t, gap, columns }) {
   const found = [];
   let last = null;
   for (let index = 0; index < t.length; index += 1) {
-    if (values.every((column) => column[index] === null)) continue;
+    let isKnown = false;
+    for (const column of values) isKnown ||= column[index] !== null;
+    if (!isKnown) continue;
     if (last !== null && t[index] - last > gap) found.push([last, t[index]]);
     last = t[index];
   }

@@ -1,5 +1,5 @@
 // The small curve of a card: two minutes of a meter's power, filled from the store, broken where nothing was read.
-import { svg, setText } from "/dom.js";
+import { setAttribute, setText, svg } from "/dom.js";
 import { hostNow, listen, state } from "/live.js";
 import { append, dropBefore, emptyTrack, joined, loadSeries } from "/series.js";
 import { digitsFor } from "/words.js";
@@ -69,6 +69,7 @@ export function spark(id) {
       const value = track.columns[KEY].mean[index];
       if (track.t[index] >= end - SPAN_MS && value !== null) values.push(value);
     }
+    setAttribute(element, "hidden", values.length === 0);
     if (values.length === 0) {
       line.setAttribute("d", "");
       setText(caption, "no power in the last 2 min");

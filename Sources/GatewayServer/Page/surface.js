@@ -36,21 +36,27 @@ export class CanvasSurface {
     context.globalAlpha = 1;
   }
 
+  /** Rectangles: left, top, width and height in turn. */
+  columns(numbers, fill, alpha) {
+    const { context } = this;
+    context.globalAlpha = alpha;
+    context.fillStyle = fill;
+    for (let index = 0; index < numbers.length; index += 4) {
+      context.fillRect(numbers[index], numbers[index + 1], numbers[index + 2], numbers[index + 3]);
+    }
+    context.globalAlpha = 1;
+  }
+
   rectangle(x, y, width, height, fill) {
     this.context.fillStyle = fill;
     this.context.fillRect(x, y, width, height);
   }
 
-  dot(x, y, radius, fill) {
-    this.context.beginPath();
-    this.context.arc(x, y, radius, 0, Math.PI * 2);
-    this.context.fillStyle = fill;
-    this.context.fill();
-  }
-
   text(x, y, text, { fill, anchor = "start", size = 12, weight = 400, halo = null }) {
     const { context } = this;
-    context.font = `${weight} ${size}px system-ui, "DejaVu Sans", sans-serif`;
+    // Setting a font takes longer than writing with it.
+    const font = `${weight} ${size}px system-ui, "DejaVu Sans", sans-serif`;
+    if (font !== this.font) context.font = this.font = font;
     context.textAlign = { start: "left", middle: "center", end: "right" }[anchor];
     if (halo) {
       context.strokeStyle = halo;
@@ -99,11 +105,18 @@ export class VectorSurface {
 
   area(points, fill, alpha) { this.parts.push(`<path d="${this.path(points)}Z" fill="${fill}" fill-opacity="${alpha}"/>`); }
 
+  columns(numbers, fill, alpha) {
+    let path = "";
+    for (let index = 0; index < numbers.length; index += 4) {
+      const [x, y, width, height] = numbers.slice(index, index + 4).map(short);
+      path += `M${x},${y}h${width}v${height}h-${width}Z`;
+    }
+    this.parts.push(`<path d="${path}" fill="${fill}" fill-opacity="${alpha}"/>`);
+  }
+
   rectangle(x, y, width, height, fill) {
     this.parts.push(`<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" fill="${fill}"/>`);
   }
-
-  dot(x, y, radius, fill) { this.parts.push(`<circle cx="${short(x)}" cy="${short(y)}" r="${radius}" fill="${fill}"/>`); }
 
   text(x, y, text, { fill, anchor = "start", size = 12, weight = 400 }) {
     this.parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${fill}" text-anchor="${anchor}" font-size="${size}" `

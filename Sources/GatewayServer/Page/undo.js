@@ -1,5 +1,5 @@
-// Deletes a recording after a while in which that can be taken back. What is deleted is deleted on every host at once, so
-// meterd is not told before.
+// Deletes something after a while in which that can be taken back. A recording is deleted on every host at once, so meterd is
+// not told before.
 import { el, say, visible } from "/dom.js";
 
 const PATIENCE_MS = 8000;

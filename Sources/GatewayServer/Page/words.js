@@ -67,15 +67,28 @@ export function countdown(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+// Made once: making one takes longer than a hundred times with it.
+const [CLOCK, DATE, DAY] = [{ timeStyle: "medium" }, { dateStyle: "medium", timeStyle: "short" }, { day: "numeric", month: "short" }]
+  .map((parts) => new Intl.DateTimeFormat([], { ...parts, hourCycle: parts.day ? undefined : "h23" }));
+
+const isToday = (time) => new Date().toDateString() === time.toDateString();
+
+/** "13:40:05". */
+export const clockWords = (time) => CLOCK.format(time);
+
+/** "26 Nov", in the reader's own order. */
+export const dayWords = (time) => DAY.format(time);
+
 /** A time of the calendar, in the reader's own zone. */
 export function moment(text) {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) return "–";
-  const today = new Date().toDateString() === time.toDateString();
-  return today
-    ? time.toLocaleTimeString([], { hour12: false })
-    : time.toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
+  return isToday(time) ? clockWords(time) : DATE.format(time);
 }
+
+/** The same to the millisecond, with the day where it is not today. */
+export const preciseMoment = (time) =>
+  `${isToday(time) ? "" : `${dayWords(time)} `}${clockWords(time)}.${String(time.getMilliseconds()).padStart(3, "0")}`;
 
 /**
  * Who may talk to the meter, as one sentence. `passed` is for how long meterd has confirmed it since it was said; once

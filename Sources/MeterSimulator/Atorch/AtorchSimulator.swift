@@ -9,6 +9,7 @@ package struct AtorchSimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        SimulatedAtorch(model: model, period: options.refresh ?? .seconds(1), seed: options.seed)
+        let load = SimulatedAtorch.usualLoad(AtorchReportType(model: model) ?? .usb, seed: options.seed)
+        return SimulatedAtorch(model: model, load: options.fitted(load), period: options.refresh ?? .seconds(1))
     }
 }

@@ -47,7 +47,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         isSilent = quirks.isSilentUntilCommand
     }
 
-    private static func usualLoad(_ type: AtorchReportType, seed: UInt64) -> ElectricalLoad {
+    static func usualLoad(_ type: AtorchReportType, seed: UInt64) -> ElectricalLoad {
         switch type {
         case .ac: ElectricalLoad(supply: 230.4, startCurrent: 0.8, seed: seed)
         case .dc: ElectricalLoad(supply: 12.6, startCurrent: 4, seed: seed)

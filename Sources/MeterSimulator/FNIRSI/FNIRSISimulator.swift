@@ -9,9 +9,8 @@ package struct FNIRSISimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        let load = ElectricalLoad(seed: options.seed)
-        return transport == .ble
-            ? SimulatedFNIRSIBLE(model: model, load: load, notificationMax: options.notificationMax)
-            : SimulatedFNIRSIUSB(model: model, load: load, packetPeriod: options.refresh ?? .milliseconds(40))
+        transport == .ble
+            ? SimulatedFNIRSIBLE(model: model, load: options.load, notificationMax: options.notificationMax)
+            : SimulatedFNIRSIUSB(model: model, load: options.load, packetPeriod: options.refresh ?? .milliseconds(40))
     }
 }

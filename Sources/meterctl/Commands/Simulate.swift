@@ -42,6 +42,8 @@ struct Simulate: AsyncParsableCommand {
     var seed: UInt64 = 1
     @Option(help: "How often the values renew. Default: as the model does.")
     var refresh: TimeArgument?
+    @Option(help: "In what time the current falls to half: 20s for a charge of two minutes. Default: 30m.")
+    var halfLife: TimeArgument?
     @Option(
         help: "Inject a fault from the start.", completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
     var fault: String?
@@ -82,7 +84,8 @@ struct Simulate: AsyncParsableCommand {
             return transport
         }
         let meter = SimulatorCatalogue.standard.meter(
-            model, over: transport, seed: seed, refresh: refresh?.duration, notificationMax: notification)
+            model, over: transport, seed: seed, refresh: refresh?.duration, halfLife: halfLife?.duration,
+            notificationMax: notification)
         guard let meter else {
             throw CommandFailure(
                 .error, "nothing simulates a \(model.displayName) over \(transport?.rawValue ?? "any link")",

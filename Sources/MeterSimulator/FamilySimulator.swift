@@ -22,4 +22,29 @@ package struct SimulatorOptions: Hashable, Sendable {
     package var refresh: Duration?
     /// The longest notification over Bluetooth LE, in bytes; 1 or more.
     package var notificationMax: Int
+    /// What flows, where somebody chose it; nil for what is usual at the model.
+    package var flow: Flow?
+
+    /// How what is measured goes on with time.
+    package enum Flow: Hashable, Sendable {
+        /// A phone fills, and its current falls to half in each such time.
+        case charge(halfLife: Duration)
+        /// A battery is empty after that time.
+        case discharge(Duration)
+    }
+}
+
+extension SimulatorOptions {
+    /// What flows through a meter.
+    ///
+    /// - Parameter usual: without a wish.
+    package func load(usual: ElectricalLoad? = nil) -> ElectricalLoad {
+        var load = usual ?? ElectricalLoad(seed: seed)
+        switch flow {
+        case .charge(let halfLife): load.halfLife = Double(halfLife.milliseconds) / 1000
+        case .discharge(let time): load.discharge = Double(time.milliseconds) / 1000
+        case nil: break
+        }
+        return load
+    }
 }

@@ -7,6 +7,7 @@ enum WebPageFiles {
         ("/app.js", script, PackageResources.app_js),
         ("/address.js", script, PackageResources.address_js),
         ("/api.js", script, PackageResources.api_js),
+        ("/batterytest.js", script, PackageResources.batterytest_js),
         ("/card.js", script, PackageResources.card_js),
         ("/chart.js", script, PackageResources.chart_js),
         ("/commands.js", script, PackageResources.commands_js),

@@ -9,6 +9,8 @@ package struct AtorchSimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        SimulatedAtorch(model: model, period: options.refresh ?? .seconds(1), seed: options.seed)
+        SimulatedAtorch(
+            model: model, load: options.load(usual: SimulatedAtorch.usualLoad(of: model, seed: options.seed)),
+            period: options.refresh ?? .seconds(1), seed: options.seed)
     }
 }

@@ -9,7 +9,7 @@ package struct FNIRSISimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        let load = ElectricalLoad(seed: options.seed)
+        let load = options.load()
         return transport == .ble
             ? SimulatedFNIRSIBLE(model: model, load: load, notificationMax: options.notificationMax)
             : SimulatedFNIRSIUSB(model: model, load: load, packetPeriod: options.refresh ?? .milliseconds(40))

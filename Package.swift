@@ -3,7 +3,8 @@ import PackageDescription
 
 /// The files of the web page, in Sources/GatewayServer/Page.
 let webPage = [
-    "index.html", "app.css", "icon.svg", "app.js", "address.js", "alertmarks.js", "alertpanel.js", "alerts.js", "api.js", "card.js", "chart.js", "commands.js",
+    "index.html", "app.css", "icon.svg", "app.js", "address.js", "alertmarks.js", "alertpanel.js", "alerts.js",
+    "api.js", "batterytest.js", "card.js", "chart.js", "commands.js",
     "compare.js", "dialog.js", "dom.js", "draw.js", "efficiency.js", "exporting.js", "freshness.js", "gapwords.js",
     "gestures.js", "host.js", "links.js", "live.js", "log.js", "login.js", "meter.js", "meters.js", "order.js",
     "plot.js", "quantities.js", "recordingfiles.js", "recordingitem.js", "recordings.js", "rename.js", "scale.js",
@@ -68,7 +69,7 @@ let package = Package(
         .target(name: "SettingsCore", dependencies: ["MeterModel"]),
         .target(name: "LeaseCore", dependencies: ["MeterModel"]),
         .target(name: "RelayCore", dependencies: ["MeterModel", "LeaseCore"]),
-        .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"]),
+        .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore", "AlertCore"]),
         .target(name: "AlertCore", dependencies: ["MeterModel"]),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "MetricsCore"),
@@ -302,7 +303,7 @@ let package = Package(
         .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "MeterTestKit"]),
         .testTarget(
             name: "RecordingCoreTests",
-            dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"]),
+            dependencies: ["MeterModel", "SettingsCore", "AlertCore", "RecordingCore", "MeterTestKit"]),
         .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
         .testTarget(
             name: "NotificationsTests",

@@ -21,6 +21,16 @@ package enum AlertCondition: Hashable, Sendable {
         }
     }
 
+    /// What a reading says about a level: the value, and whether it is on the wanted side of the limit.
+    ///
+    /// - Returns: nil for other kinds of condition, and where the reading does not have the value.
+    package func level(in reading: Reading) -> (value: Double, isMet: Bool)? {
+        guard case .level(let quantity, let comparison, let limit) = self,
+            let value = quantity.alertValue(in: reading)
+        else { return nil }
+        return (value, comparison.holds(value, limit))
+    }
+
     /// Whether it is something that happens in a moment and cannot be over later.
     package var isMomentary: Bool { self == .holderChanges }
 }
@@ -85,6 +95,11 @@ extension Quantity {
         case .resistance, .frequency: 0.1
         case .powerFactor, .price: 0.01
         }
+    }
+
+    /// The value that is compared.
+    func alertValue(in reading: Reading) -> Double? {
+        reading[self].map { isAlertedBySize ? $0.magnitude : $0 }
     }
 
     /// Whether only the size counts, whichever way it flows, as for recordings.

@@ -67,13 +67,13 @@ package struct AlertMachine: Sendable {
     package mutating func received(_ reading: TimedReading, gapMax: Duration) -> Outcome {
         switch pattern.condition {
         case .level(let quantity, let comparison, let limit):
-            guard let value = reading.reading[quantity] else { return .none }
-            let size = quantity.isAlertedBySize ? value.magnitude : value
-            return judge(size, comparison, limit, reading, gapMax)
+            guard let value = quantity.alertValue(in: reading.reading) else { return .none }
+            return judge(value, comparison, limit, reading, gapMax)
         case .rate(let quantity, let comparison, let rate):
-            guard let value = reading.reading[quantity], case .values(var window) = past else { return .none }
-            let size = quantity.isAlertedBySize ? value.magnitude : value
-            let slope = window.add(size, at: reading.time, gapMax: gapMax)
+            guard let value = quantity.alertValue(in: reading.reading), case .values(var window) = past else {
+                return .none
+            }
+            let slope = window.add(value, at: reading.time, gapMax: gapMax)
             past = .values(window)
             guard let slope else { return .none }
             return judge(slope * rate.seconds, comparison, rate.limit, reading, gapMax)

@@ -7,11 +7,14 @@ package struct AlertNotice: Hashable, Sendable {
         case cleared
         /// The meter changed hands.
         case happened
+        /// A battery test is over.
+        case finished
         /// Somebody tries whether notifications arrive.
         case test
     }
 
     package var event: Event
+    /// 0 for a battery test, which has none.
     package var rule: AlertID
     package var name: String?
     /// The condition as it was typed.
@@ -24,6 +27,8 @@ package struct AlertNotice: Hashable, Sendable {
     package var value: Double?
     /// The name of the host that has the meter now, where that is what happened.
     package var holder: String?
+    /// What came of a battery test, where that is over.
+    package var result: TestResult?
     package var at: WallTime
 
     package init(_ event: Event, _ rule: AlertRule, meterName: String? = nil, value: Double? = nil, at: WallTime) {
@@ -38,6 +43,25 @@ package struct AlertNotice: Hashable, Sendable {
         self.at = at
     }
 
+    /// A battery test is over.
+    ///
+    /// - Parameters:
+    ///   - pattern: its cut-off.
+    ///   - value: with which the cut-off began to hold; nil if it was not reached.
+    package init(
+        _ result: TestResult, _ pattern: AlertPattern, name: String?, of meter: MeterID, value: Double?, at: WallTime
+    ) {
+        event = .finished
+        rule = AlertID(rawValue: 0)
+        self.name = name
+        condition = pattern.text
+        self.meter = meter
+        quantity = pattern.condition.quantity
+        self.value = value
+        self.result = result
+        self.at = at
+    }
+
     // MARK: For people
 
     /// One line: `charged: bench`.
@@ -47,6 +71,7 @@ package struct AlertNotice: Hashable, Sendable {
         return switch event {
         case .raised, .happened: "\(what): \(meter)"
         case .cleared: "over: \(what): \(meter)"
+        case .finished: "battery test over: \(name.map { "\($0.visible), " } ?? "")\(meter)"
         case .test: "test: \(what): \(meter)"
         }
     }
@@ -59,6 +84,7 @@ package struct AlertNotice: Hashable, Sendable {
         case .raised: return condition.visible + shown
         case .cleared: return "\(condition.visible) is over\(shown)"
         case .happened: return "the meter changed hands\(holder.map { ": \($0.visible) has it now" } ?? "")"
+        case .finished: return "\(result?.message ?? "it is over"). Its cut-off: \(condition.visible)"
         case .test: return "this is a test of \(condition.visible)"
         }
     }

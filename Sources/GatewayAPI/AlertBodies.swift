@@ -128,9 +128,29 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Rises with each notice of a host: the same number twice is the same notice, sent again. 0 for a test.
+    /// What came of a battery test. Its `alert` has the id 0, its name and its cut-off.
+    package struct Result: Codable, Hashable, Sendable {
+        /// The id of its recording.
+        package var recording: String
+        /// `cutoff`, or `gap` if the meter was not heard any more.
+        package var end: String
+        @NullCodable package var charge_mAh: Double?
+        @NullCodable package var energy_Wh: Double?
+        package var duration_ms: Int64
+        /// For so much of that it is unknown what flowed.
+        package var gap_ms: Int64
+
+        package init(recording: String, end: String, duration_ms: Int64, gap_ms: Int64) {
+            self.recording = recording
+            self.end = end
+            self.duration_ms = duration_ms
+            self.gap_ms = gap_ms
+        }
+    }
+
+    /// Rises with each notice of a host, battery tests aside: the same number twice is the same notice, sent again. 0 for a test.
     package var number: Int64
-    /// `raised`, `cleared`, `happened` or `test`.
+    /// `raised`, `cleared`, `happened`, `finished` of a battery test, or `test`.
     package var event: String
     package var alert: Rule
     package var meter: Meter
@@ -143,6 +163,8 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
     @NullCodable package var unit: String?
     /// The name of the host that has the meter now, where that is what happened.
     @NullCodable package var holder: String?
+    /// What came of a battery test; absent for an alert.
+    package var result: Result?
     /// The same for people.
     package var title: String
     package var message: String

@@ -2,8 +2,41 @@
 package struct RecordingRequest: Codable, Hashable, Sendable {
     /// The name of the recording; null or absent for none.
     package var name: String?
+    /// The cut-off that makes it a battery test: `current < 50mA for 30s`.
+    package var until: String?
+    /// With `until`: it begins when the current is as large, `0.1` or `100mA`; absent for at once.
+    package var start_above: String?
+    /// With `until`: who is told when it is over, by names of `[notify.NAME]` in the configuration.
+    package var notify: [String]?
 
-    package init(name: String? = nil) { self.name = name }
+    package init(name: String? = nil, until: String? = nil, start_above: String? = nil, notify: [String]? = nil) {
+        self.name = name
+        self.until = until
+        self.start_above = start_above
+        self.notify = notify
+    }
+}
+
+/// What makes a recording a battery test.
+package struct BatteryTestBody: Codable, Hashable, Sendable {
+    /// The cut-off, as typed.
+    package var until: String
+    /// Amperes from which on it is recorded; null if it began at once.
+    @NullCodable package var start_above_A: Double?
+    /// Who is told when it is over.
+    package var notify: [String]
+    /// Whether a value on the other side of the cut-off was seen. Before that, it does not end.
+    package var armed: Bool
+    /// The key of the quantity of the cut-off.
+    @NullCodable package var quantity: String?
+    /// The value with which the cut-off began to hold; null unless it ended the test.
+    @NullCodable package var value: Double?
+
+    package init(until: String, notify: [String], armed: Bool) {
+        self.until = until
+        self.notify = notify
+        self.armed = armed
+    }
 }
 
 /// `PATCH /v1/recordings/{recording}`. Null or absent leaves a text as it is; an empty text removes it.
@@ -29,11 +62,13 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var host_id: String
     /// It was made here, so its readings are here.
     package var mine: Bool
-    /// `running` or `ended`.
+    /// `running` or `ended`; of a battery test also `waiting`, for its start.
     package var state: String
     /// What started it: `hand` or `threshold`.
     package var trigger: String
-    /// Why it ended: `hand`, `threshold`, `gap` or `settings`; null while it is running.
+    /// What makes it a battery test; absent for any other recording.
+    package var test: BatteryTestBody?
+    /// Why it ended: `hand`, `threshold`, `cutoff`, `gap` or `settings`; null while it is running.
     @NullCodable package var end: String?
     /// RFC 3339, by its host's calendar.
     package var started: String

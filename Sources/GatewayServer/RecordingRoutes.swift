@@ -1,3 +1,4 @@
+import AlertCore
 package import Gateway
 import GatewayAPI
 package import Hummingbird
@@ -11,21 +12,27 @@ package struct RecordingRoutes: RouteGroup {
     private let zone: ZoneMeters
     private let recordings: RecordingService
     private let series: SeriesService
+    private let alerts: AlertService?
 
-    /// - Parameter zone: nil for a host without a cloud, whose own meters are all there are.
+    /// - Parameters:
+    ///   - zone: nil for a host without a cloud, whose own meters are all there are.
+    ///   - alerts: knows who can be told when a battery test is over; nil if nobody can.
     package init(
-        directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService
+        directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService,
+        alerts: AlertService? = nil
     ) {
         self.directory = directory
         self.zone = zone ?? ZoneMeters(directory: directory)
         self.recordings = recordings
         self.series = series
+        self.alerts = alerts
     }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.post("meters/:meter/recording") { request, context in
             let body = try await JSON.decode(RecordingRequest.self, from: request)
             let reference = try MeterRoutes.reference(in: context)
+            if let test = try test(body) { return try await start(test, name: body.name, on: reference) }
             // Recorded by the host that has the meter: others' readings are not stored here.
             if let done = try await zone.order(.startRecording(name: body.name), of: reference) {
                 return try JSON.response(try Self.body(done))
@@ -47,7 +54,7 @@ package struct RecordingRoutes: RouteGroup {
             let recording = try await directory.log.logging(
                 "\(RelayAction.stopRecording)", of: meter, by: .person
             ) { () throws(GatewayError) in try await recordings.stop(meter) }
-            return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
+            return try JSON.response(RecordingBody(try await recordings.entry(of: recording)))
         }
         api.get("recordings") { request, _ in
             var meter: MeterID?
@@ -95,6 +102,54 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
+    // MARK: Battery tests
+
+    /// What makes a battery test of a request; nil for any other recording.
+    private func test(_ body: RecordingRequest) throws(GatewayError) -> BatteryTest? {
+        guard let until = body.until else {
+            guard body.start_above == nil, body.notify == nil else {
+                throw GatewayError(
+                    .badRequest, "start_above and notify are of a battery test, which has a cut-off",
+                    next: "give until, \(BatteryTest.legal)")
+            }
+            return nil
+        }
+        var settings = MeterSettings()
+        if let text = body.start_above {
+            do {
+                try settings.apply(.recordAbove, text)
+            } catch {
+                throw GatewayError(
+                    .badRequest, "\"\(text.prefix(40).visible)\" is not a current that starts a test", next: error.next)
+            }
+        }
+        let notify = body.notify ?? []
+        if let alerts {
+            try alerts.check(notify: notify)
+        } else if !notify.isEmpty {
+            throw GatewayError(.refused, "this host tells nobody", next: "leave notify out")
+        }
+        do throws(AlertSyntaxError) {
+            return try BatteryTest(until: until, startAbove: settings.recordAbove, notify: notify)
+        } catch {
+            throw GatewayError(.badRequest, "\"\(until.prefix(80).visible)\": \(error.message)", next: error.next)
+        }
+    }
+
+    /// A test is run by the host that measures, which tells its own people.
+    private func start(_ test: BatteryTest, name: String?, on reference: String) async throws -> Response {
+        if let holder = try await zone.status(of: reference).holderElsewhere {
+            throw GatewayError(
+                .held, "\(holder) has \(reference.visible), and a battery test is run by the host that measures",
+                next: "start it there, or connect the meter here first")
+        }
+        let meter = try await directory.session(reference).id
+        let recording = try await directory.log.logging(
+            "battery-test start \"\(test.until.text)\"", of: meter, by: .person
+        ) { () throws(GatewayError) in try await recordings.start(meter, name: name, test: test) }
+        return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
+    }
+
     /// Another host's recording, as that host has it.
     private static func body(_ done: (holder: String, result: String?)) throws(GatewayError) -> RecordingBody {
         guard var body = done.result.flatMap({ JSON.value(RecordingBody.self, in: $0) }) else {
@@ -126,10 +181,12 @@ extension RecordingBody {
         let (recording, totals) = (entry.recording, entry.recording.totals)
         self.init(
             id: recording.id.short, meter: entry.meter.description, host_id: recording.id.host.description,
-            mine: entry.isMine, state: recording.end == nil ? "running" : "ended",
+            mine: entry.isMine,
+            state: recording.end == nil ? (recording.isWaiting ? "waiting" : "running") : "ended",
             trigger: recording.trigger.rawValue, started: recording.started.description,
             until: recording.until.description)
         note = recording.note
+        test = recording.test.map { BatteryTestBody($0) }
         (name, host, end) = (recording.name, entry.hostName, recording.end?.rawValue)
         duration_ms = totals.duration.milliseconds
         recorded_ms = totals.recorded.milliseconds
@@ -150,6 +207,14 @@ extension RecordingBody {
         }
         marks = recording.marks.map(\.rawValue)
         overlaps = entry.overlaps.map(\.short)
+    }
+}
+
+extension BatteryTestBody {
+    fileprivate init(_ test: BatteryTest) {
+        self.init(until: test.until.text, notify: test.notify, armed: test.isArmed)
+        (start_above_A, value) = (test.startAbove, test.value)
+        quantity = test.until.condition.quantity?.key
     }
 }
 

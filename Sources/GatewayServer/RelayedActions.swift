@@ -35,7 +35,7 @@ package struct RelayedActions: Sendable {
     }
 
     private func text(of recording: Recording) async throws(GatewayError) -> String {
-        let entry = try await recordings.recording(recording.id.recordName)
+        let entry = try await recordings.entry(of: recording)
         do {
             return String(buffer: try JSON.encode(RecordingBody(entry)))
         } catch {

@@ -57,5 +57,6 @@ package struct BridgedMeter: Hashable, Sendable {
             && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error
             && transport == other.transport && name == other.name && model == other.model && serial == other.serial
             && firmware == other.firmware && hardware == other.hardware && abilities == other.abilities
+            && countedSince == other.countedSince
     }
 }

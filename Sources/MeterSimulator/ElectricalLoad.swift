@@ -1,7 +1,7 @@
 import MeterModel
 
 /// What a simulated meter measures: a phone that charges with a current that falls as it fills, from a supply that
-/// sags.
+/// sags; or a battery that is emptied.
 ///
 /// A pure function of time and seed. `step` counts the meter's updates; between two steps nothing changes.
 package struct ElectricalLoad: Sendable {
@@ -14,6 +14,9 @@ package struct ElectricalLoad: Sendable {
     /// The temperature around the meter, which it shows while nothing flows, in degrees Celsius.
     package var ambient: Double
     package var seed: UInt64
+    /// The time in which a battery is emptied by the same current, in seconds; its voltage falls meanwhile, and nothing flows
+    /// afterwards. Nil for the phone.
+    package var discharge: Double?
 
     package init(
         supply: Double = 5.12, startCurrent: Double = 1.5, halfLife: Double = 1800, ambient: Double = 24,
@@ -43,10 +46,16 @@ package struct ElectricalLoad: Sendable {
         let seconds = max(0, Double(step) * length)
         var noise = SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: step) &* 7919)
         let halvings = halfLife > 0 ? min(seconds / halfLife, 40) : 40
-        let decayed = startCurrent * Self.powerOfHalf(halvings)
-        let current = max(0, decayed * (1 + 0.01 * noise.wobble()))
+        var (open, drawn) = (supply, startCurrent * Self.powerOfHalf(halvings))
+        if let discharge {
+            let left = discharge > 0 ? max(0, 1 - seconds / discharge) : 0
+            // Flat for most of the time, and down to 0.6 of it at the end, as a cell of lithium does roughly.
+            open = supply * (left > 0.1 ? 0.9 + 0.1 * left : 0.6 + 3.1 * left)
+            drawn = left > 0 ? startCurrent : 0
+        }
+        let current = max(0, drawn * (1 + 0.01 * noise.wobble()))
         return State(
-            voltage: supply - 0.08 * current + 0.002 * noise.wobble(),
+            voltage: open - 0.08 * current + 0.002 * noise.wobble(),
             current: current,
             temperature: ambient + 6 * current + 0.3 * noise.wobble(),
             dataPlus: 2.7 + 0.01 * noise.wobble(),

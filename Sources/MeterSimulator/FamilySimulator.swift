@@ -20,28 +20,31 @@ package struct SimulatorOptions: Hashable, Sendable {
     package var seed: UInt64
     /// How often the values are updated; nil for the model's own rate.
     package var refresh: Duration?
-    /// In which the current falls to half; nil for the usual half an hour.
-    package var halfLife: Duration?
     /// The longest notification over Bluetooth LE, in bytes; 1 or more.
     package var notificationMax: Int
+    /// What flows, where somebody chose it; nil for what is usual at the model.
+    package var flow: Flow?
 
-    package init(
-        seed: UInt64 = 1, refresh: Duration? = nil, halfLife: Duration? = nil,
-        notificationMax: Int = SimulatorCatalogue.defaultNotificationMax
-    ) {
-        self.seed = seed
-        self.refresh = refresh
-        self.halfLife = halfLife
-        self.notificationMax = notificationMax
+    /// How what is measured goes on with time.
+    package enum Flow: Hashable, Sendable {
+        /// A phone fills, and its current falls to half in each such time.
+        case charge(halfLife: Duration)
+        /// A battery is empty after that time.
+        case discharge(Duration)
     }
+}
 
-    /// A phone at a USB port, with what these options say of it.
-    package var load: ElectricalLoad { fitted(ElectricalLoad(seed: seed)) }
-
-    package func fitted(_ load: ElectricalLoad) -> ElectricalLoad {
-        guard let halfLife else { return load }
-        var load = load
-        load.halfLife = Double(halfLife.milliseconds) / 1000
+extension SimulatorOptions {
+    /// What flows through a meter.
+    ///
+    /// - Parameter usual: without a wish.
+    package func load(usual: ElectricalLoad? = nil) -> ElectricalLoad {
+        var load = usual ?? ElectricalLoad(seed: seed)
+        switch flow {
+        case .charge(let halfLife): load.halfLife = Double(halfLife.milliseconds) / 1000
+        case .discharge(let time): load.discharge = Double(time.milliseconds) / 1000
+        case nil: break
+        }
         return load
     }
 }

@@ -31,17 +31,17 @@ package struct SimulatorCatalogue: Sendable {
     ///   - transport: nil for the first kind of link that the model has.
     ///   - seed: makes two meters of one model differ.
     ///   - refresh: how often the values are updated; nil for the model's own rate.
-    ///   - halfLife: in which the current falls to half; nil for half an hour.
+    ///   - flow: what flows; nil for what is usual at the model.
     ///   - notificationMax: the longest notification for a meter over Bluetooth LE, in bytes; 1 or more.
     /// - Returns: nil for a link that the model does not have.
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport? = nil, seed: UInt64 = 1, refresh: Duration? = nil,
-        halfLife: Duration? = nil, notificationMax: Int = defaultNotificationMax
+        notificationMax: Int = defaultNotificationMax, flow: SimulatorOptions.Flow? = nil
     ) -> (any SimulatedMeter)? {
         let transports = catalogue.transports(of: model)
         guard let transport = transport ?? transports.first, transports.contains(transport) else { return nil }
         let options = SimulatorOptions(
-            seed: seed, refresh: refresh, halfLife: halfLife, notificationMax: notificationMax)
+            seed: seed, refresh: refresh, notificationMax: notificationMax, flow: flow)
         guard let meter = self[model.family]?.meter(model, over: transport, options) else { return nil }
         return transport == .ble ? NotifyingMeter(meter, notificationMax: notificationMax) : meter
     }

@@ -28,7 +28,7 @@ struct NotificationRequest: Hashable, Sendable {
         let tag =
             switch notice.event {
             case .raised, .happened: "warning"
-            case .cleared: "white_check_mark"
+            case .cleared, .finished: "white_check_mark"
             case .test: "wrench"
             }
         url = "\(address.text)\(separator)title=\(notice.title.percentEncoded)&tags=\(tag)"
@@ -65,6 +65,16 @@ extension AlertNoticeBody {
         value = notice.value
         unit = notice.quantity?.unit
         holder = notice.holder
+        result = notice.result.map { Result($0) }
+    }
+}
+
+extension AlertNoticeBody.Result {
+    fileprivate init(_ result: TestResult) {
+        self.init(
+            recording: result.recording, end: result.end, duration_ms: result.duration.milliseconds,
+            gap_ms: result.gapTime.milliseconds)
+        (charge_mAh, energy_Wh) = (result.charge_mAh, result.energy_Wh)
     }
 }
 
@@ -80,6 +90,10 @@ extension AlertNotice {
         facts["METER_ALERT_QUANTITY"] = quantity?.key
         facts["METER_ALERT_VALUE"] = value.map { "\($0)" }
         facts["METER_ALERT_HOLDER"] = holder
+        facts["METER_TEST_RECORDING"] = result?.recording
+        facts["METER_TEST_END"] = result?.end
+        facts["METER_TEST_CHARGE_MAH"] = result?.charge_mAh.map { "\($0)" }
+        facts["METER_TEST_ENERGY_WH"] = result?.energy_Wh.map { "\($0)" }
         // What ends a text in C would hide the rest.
         return facts.mapValues { $0.filter { $0 != "\0" } }
     }

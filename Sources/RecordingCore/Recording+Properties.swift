@@ -1,3 +1,4 @@
+import AlertCore
 import MeterModel
 package import SettingsCore
 
@@ -13,6 +14,7 @@ extension Recording {
         ]
         properties["name"] = name.map { .string($0) }
         properties["note"] = note.map { .string($0) }
+        properties.merge(test?.properties ?? [:]) { _, new in new }
         properties["end"] = end.map { .string($0.rawValue) }
         func put(_ key: String, _ value: Double?) {
             if let value, value.isFinite { properties[key] = .double(value) }
@@ -48,6 +50,7 @@ extension Recording {
             end: fields.text("end").map { End(rawValue: $0) ?? .hand },
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
         note = fields.text("note")
+        test = BatteryTest(fields)
         totals.readings = fields.count("readings")
         totals.recorded = .milliseconds(max(0, fields.int("recorded_ms") ?? 0))
         totals.restarts = fields.count("restarts")
@@ -78,6 +81,31 @@ extension Recording {
     }
 }
 
+extension BatteryTest {
+    fileprivate var properties: [String: SettingValue] {
+        var properties: [String: SettingValue] = [
+            "test_until": .string(until.text), "test_waiting": .bool(isWaiting), "test_armed": .bool(isArmed),
+        ]
+        properties["test_start_above"] = startAbove.map { .double($0) }
+        properties["test_value"] = value.map { .double($0) }
+        if !notify.isEmpty { properties["test_notify"] = .string(notify.joined(separator: ",")) }
+        return properties
+    }
+
+    /// Nil for any other recording, and for a cut-off that only a newer version understands.
+    fileprivate init?(_ fields: Fields) {
+        guard let until = fields.text("test_until"),
+            var test = try? BatteryTest(
+                until: until, startAbove: fields.double("test_start_above"),
+                notify: (fields.text("test_notify") ?? "").split(separator: ",").map(String.init))
+        else { return nil }
+        test.isWaiting = fields.flag("test_waiting")
+        test.isArmed = fields.flag("test_armed")
+        test.value = fields.double("test_value")
+        self = test
+    }
+}
+
 /// Properties by type; one of the wrong type counts as missing.
 private struct Fields {
     private let properties: [String: SettingValue]
@@ -87,6 +115,11 @@ private struct Fields {
     func text(_ key: String) -> String? {
         guard case .string(let text)? = properties[key] else { return nil }
         return text
+    }
+
+    func flag(_ key: String) -> Bool {
+        guard case .bool(true)? = properties[key] else { return false }
+        return true
     }
 
     func int(_ key: String) -> Int64? {

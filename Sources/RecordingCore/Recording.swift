@@ -15,6 +15,8 @@ package struct Recording: Hashable, Sendable {
         case hand
         /// The current fell below the threshold.
         case threshold
+        /// The cut-off of a battery test held.
+        case cutoff
         /// No reading came for longer than the rules allow.
         case gap
         /// The settings no longer have a threshold.
@@ -33,10 +35,12 @@ package struct Recording: Hashable, Sendable {
     /// reading.
     package var until: WallTime
     package var totals: RecordingTotals
+    /// What makes it a battery test; nil for any other recording.
+    package var test: BatteryTest?
 
     package init(
         id: RecordingID, name: String? = nil, trigger: Trigger, end: End? = nil, until: WallTime? = nil,
-        totals: RecordingTotals = RecordingTotals()
+        totals: RecordingTotals = RecordingTotals(), test: BatteryTest? = nil
     ) {
         self.id = id
         self.name = name
@@ -44,6 +48,7 @@ package struct Recording: Hashable, Sendable {
         self.end = end
         self.until = until ?? id.started
         self.totals = totals
+        self.test = test
     }
 
     package var started: WallTime { id.started }

@@ -1,3 +1,4 @@
+import AlertCore
 package import MeterModel
 
 /// Decides when a meter's recording begins and ends, and adds up what flows in between.
@@ -6,8 +7,8 @@ package import MeterModel
 ///          start, or above the threshold for its hold time
 ///   idle ────────────────────────────────────────────────▶ recording
 ///        ◀────────────────────────────────────────────────
-///          stop; below the threshold for its hold time; silent for too long (the last two only where the threshold
-///          began it)
+///          stop; below the threshold for its hold time, where the threshold began it; its cut-off for the cut-off's hold
+///          time, where it is a battery test; silent for too long, where either is so
 /// ```
 ///
 /// A lost link, a meter without power and a host's restart are gaps in one recording, not its end.
@@ -22,6 +23,8 @@ package struct RecordingMachine: Sendable {
     private var isLinkLost = false
     /// Whether the threshold is ignored until the current falls below it, because a person ended a recording.
     private var isDisarmed = false
+    /// A battery test that waits, idle, for a threshold of its own.
+    private var waiting: Recording?
 
     private enum State: Sendable {
         /// The current has been above the threshold since the first reading of `Rise`, but not for long enough yet.
@@ -54,12 +57,14 @@ package struct RecordingMachine: Sendable {
     package enum Outcome: Hashable, Sendable {
         case none
         case started(Recording)
+        /// A battery test that waited began, with another id than it waited with.
+        case begun(Recording, waitedAs: RecordingID)
         case ended(Recording)
     }
 
-    /// The running recording, if any.
+    /// The running recording, or the battery test that waits for its start, if any.
     package var recording: Recording? {
-        guard case .recording(let session) = state else { return nil }
+        guard case .recording(let session) = state else { return waiting }
         return session.recording
     }
 
@@ -67,6 +72,10 @@ package struct RecordingMachine: Sendable {
 
     /// Continues a recording that was running when the host went down.
     package mutating func resumed(_ recording: Recording) {
+        guard !recording.isWaiting else {
+            waiting = recording
+            return
+        }
         var recording = recording
         recording.totals.restarts += 1
         recording.totals.breakOff()
@@ -76,19 +85,27 @@ package struct RecordingMachine: Sendable {
 
     /// A person starts a recording.
     ///
+    /// - Parameter test: what makes it a battery test, which may have to wait for its start.
     /// - Returns: `none` if one is running already.
-    package mutating func start(name: String?, at wall: WallTime, _ now: MonotonicTime) -> Outcome {
-        guard case .idle = state else { return .none }
-        let recording = Recording(id: id(wall), name: name, trigger: .hand)
+    package mutating func start(
+        name: String?, test: BatteryTest? = nil, at wall: WallTime, _ now: MonotonicTime
+    ) -> Outcome {
+        guard case .idle = state, waiting == nil else { return .none }
+        let recording = Recording(id: id(wall), name: name, trigger: .hand, test: test)
+        guard !recording.isWaiting else {
+            (waiting, state) = (recording, .idle(nil))
+            return .started(recording)
+        }
         state = .recording(Session(recording: recording, last: now, fall: nil))
         isLinkLost = false
         return .started(recording)
     }
 
-    /// A person ends the running recording.
+    /// A person ends the running recording, or the battery test that waits.
     ///
     /// - Returns: `none` if there is none.
     package mutating func stop(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
+        if let recording = waiting.take() { return end(recording, .hand) }
         guard case .recording(var session) = state else { return .none }
         addGap(until: now, wall, in: &session)
         session.recording.until = max(wall, session.recording.until)
@@ -100,7 +117,11 @@ package struct RecordingMachine: Sendable {
     ///
     /// - Returns: the recording, if one is running.
     package mutating func described(name: String?, note: String?) -> Recording? {
-        guard case .recording(var session) = state else { return nil }
+        guard case .recording(var session) = state else {
+            waiting?.name = name
+            waiting?.note = note
+            return waiting
+        }
         session.recording.name = name
         session.recording.note = note
         state = .recording(session)
@@ -115,7 +136,7 @@ package struct RecordingMachine: Sendable {
             if new.threshold == nil { state = .idle(nil) }
             return .none
         case .recording(let session):
-            guard session.recording.trigger == .threshold, new.threshold == nil else { return .none }
+            guard session.recording.isOfThreshold, new.threshold == nil else { return .none }
             return end(session.recording, .settings)
         }
     }
@@ -132,11 +153,12 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Time has passed. Ends a recording started by the threshold that was silent for too long.
+    /// Time has passed. Ends a recording started by the threshold, or a battery test, that was silent for too long.
     package mutating func woke(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
-        guard case .recording(let session) = state, session.recording.trigger == .threshold,
+        guard case .recording(let session) = state, session.recording.isOfThreshold || session.recording.test != nil,
             silence(of: session, until: now, wall) > rules.gapMax
         else { return .none }
+        if session.recording.test != nil { return end(session.recording, .gap) }
         return end(session.fall?.recording ?? session.recording, session.fall == nil ? .gap : .threshold)
     }
 
@@ -144,7 +166,7 @@ package struct RecordingMachine: Sendable {
 
     private mutating func watch(_ reading: TimedReading, _ rise: Rise?) -> Outcome {
         guard let isAbove = isAbove(reading) else { return .none }
-        guard isAbove, !isDisarmed else {
+        guard isAbove, !isDisarmed || waiting != nil else {
             isDisarmed = isDisarmed && isAbove
             state = .idle(nil)
             return .none
@@ -160,15 +182,21 @@ package struct RecordingMachine: Sendable {
             state = .idle(next)
             return .none
         }
-        let recording = Recording(
+        var recording = Recording(
             id: id(next.since.wallTime), trigger: .threshold, until: reading.wallTime, totals: next.totals)
+        let test = waiting.take()
+        if let test {
+            (recording.name, recording.note, recording.test) = (test.name, test.note, test.test)
+            recording.test?.isWaiting = false
+        }
         state = .recording(Session(recording: recording, last: reading.time, fall: nil, hasReading: true))
-        return .started(recording)
+        return test.map { .begun(recording, waitedAs: $0.id) } ?? .started(recording)
     }
 
     /// Nil if the reading has no current, or there is no threshold.
     private func isAbove(_ reading: TimedReading) -> Bool? {
-        guard let threshold = rules.threshold, let current = reading.reading[.current] else { return nil }
+        guard let threshold = waiting?.test?.startAbove ?? rules.threshold, let current = reading.reading[.current]
+        else { return nil }
         return current.magnitude >= threshold
     }
 
@@ -191,7 +219,8 @@ package struct RecordingMachine: Sendable {
         session.recording.until = max(reading.wallTime, session.recording.until)
         session.last = reading.time
         session.hasReading = true
-        guard session.recording.trigger == .threshold, let isAbove = isAbove(reading) else {
+        if let test = session.recording.test { return judge(test, reading, step, session) }
+        guard session.recording.isOfThreshold, let isAbove = isAbove(reading) else {
             state = .recording(session)
             return .none
         }
@@ -199,6 +228,27 @@ package struct RecordingMachine: Sendable {
         state = .recording(session)
         guard let fall = session.fall, reading.time - fall.since >= rules.hold else { return .none }
         return end(fall.recording, .threshold)
+    }
+
+    /// Looks whether the cut-off of a battery test holds. It ends with what was recorded when the cut-off began to hold.
+    private mutating func judge(
+        _ test: BatteryTest, _ reading: TimedReading, _ step: Duration?, _ old: Session
+    ) -> Outcome {
+        var session = old
+        // Nobody knows what was in a gap.
+        if step.map({ $0 > rules.stepMax }) ?? true { session.fall = nil }
+        if let (value, isMet) = test.until.condition.level(in: reading.reading) {
+            if !isMet {
+                session.recording.test?.isArmed = true
+                session.fall = nil
+            } else if test.isArmed, session.fall == nil {
+                session.fall = (reading.time, session.recording)
+                session.fall?.recording.test?.value = value
+            }
+        }
+        state = .recording(session)
+        guard let fall = session.fall, reading.time - fall.since >= test.until.hold else { return .none }
+        return end(fall.recording, .cutoff)
     }
 
     /// Marks the time since the last reading as a gap if it is long enough.
@@ -225,4 +275,9 @@ package struct RecordingMachine: Sendable {
         state = .idle(nil)
         return .ended(recording)
     }
+}
+
+extension Recording {
+    /// Whether the meter's threshold began it, and ends it.
+    fileprivate var isOfThreshold: Bool { trigger == .threshold && test == nil }
 }

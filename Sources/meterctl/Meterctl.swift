@@ -22,6 +22,7 @@ struct Meterctl: AsyncParsableCommand {
             Who.self,
             Watch.self, Set.self,
             Get.self, History.self, Stretch.self, Export.self, Command.self, Log.self, Logs.self, Record.self,
+            BatteryTest.self,
             Alert.self, Sync.self,
             Rebuild.self, Cloud.self,
             Web.self,

@@ -104,6 +104,7 @@ struct Host {
         zone = ZoneMeters(
             directory: directory, settings: settings, keeper: { [member] in await member.keeper() },
             relay: { [member] in await member.watcher() }, commander: { [member] in await member.commander() })
+        recordings.tellResults { [alerts] in alerts.tell($0, of: $1, over: $2) }
         alerts.ask { [directory] in await directory.alertFacts(of: $0) }
         confirmation.ask { [member] in await member.confirmsCalendar() }
         bridge = HomeBridge.make(
@@ -206,7 +207,7 @@ struct Host {
             history: HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
             series: SeriesRoutes(directory: directory, series: series),
             recordings: RecordingRoutes(
-                directory: directory, zone: zone, recordings: recordings, series: series),
+                directory: directory, zone: zone, recordings: recordings, series: series, alerts: alerts),
             stretches: StretchRoutes(directory: directory, series: series, recordings: recordings),
             alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
             joining: member)

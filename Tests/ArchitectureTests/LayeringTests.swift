@@ -15,7 +15,7 @@ private let allowedImports: [String: Set<String>] = [
     "SyncCore": ["MeterModel", "SettingsCore"],
     "MetricsCore": [],
     "HomeAutomationCore": ["MeterModel"],
-    "RecordingCore": ["MeterModel", "SettingsCore"],
+    "RecordingCore": ["MeterModel", "SettingsCore", "AlertCore"],
     "AlertCore": ["MeterModel"],
     "RelayCore": ["MeterModel", "LeaseCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],

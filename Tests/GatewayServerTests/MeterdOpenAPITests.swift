@@ -232,7 +232,7 @@ struct MeterdOpenAPITests {
     private static func requests(_ connect: ConnectRequest) -> [(name: String, value: any Encodable & Sendable)] {
         [
             ("ConnectRequest", connect), ("CommandRequest", CommandRequest(command: "rotate", number: 1)),
-            ("RecordingRequest", RecordingRequest(name: "n")),
+            ("RecordingRequest", RecordingRequest(name: "n", until: "u", start_above: "s", notify: [])),
             ("SettingsRequest", SettingsRequest(settings: [:])),
             ("RecordingTextRequest", RecordingTextRequest(name: "n", note: "n")),
             ("CloudJoinRequest", CloudJoinRequest(urls: ["u"], token: "t", pin: "p", bring_all: true)),
@@ -261,7 +261,8 @@ struct MeterdOpenAPITests {
         var recording = RecordingBody(
             id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s", until: "u")
         var stretch = StretchBody(meter: "m", readings: 1, resolution_ms: 1, quantities: [:])
-        (recording.cost, stretch.cost) = (cost, cost)
+        let test = BatteryTestBody(until: "u", notify: [], armed: true)
+        (recording.cost, stretch.cost, recording.test) = (cost, cost, test)
         return [
             ("SeriesColumn", SeriesBody.Column(min: [], max: [], mean: [])),
             ("StretchSpread", StretchBody.Spread(min: 1, max: 1, mean: 1, p5: 1, p50: 1, p95: 1)),
@@ -271,7 +272,8 @@ struct MeterdOpenAPITests {
                 "SeriesBody",
                 SeriesBody(meter: "m", start: "s", width_ms: 1, tier: "raw", gap_ms: 1, t_ms: [], series: [:])
             ),
-            ("CostBody", cost), ("RecordingRange", RecordingBody.Range(min: 1, max: 1, mean: 1)),
+            ("CostBody", cost), ("BatteryTestBody", test),
+            ("RecordingRange", RecordingBody.Range(min: 1, max: 1, mean: 1)),
             ("RecordingGap", RecordingBody.Gap(start: "s", duration_ms: 1, cause: "link")),
             (
                 "RecordingBody",

@@ -68,6 +68,63 @@ struct RecordingRoutesTests {
         #expect(status.tariff == Tariff("64 ct").map { TariffBody($0) })
     }
 
+    // MARK: - Battery tests
+
+    private func start(_ body: String) async throws -> Answer {
+        try await bench.request(
+            .post, ServerBench.meter("/recording"), body,
+            with: [
+                RecordingRoutes(
+                    directory: bench.directory, recordings: bench.recordings, series: bench.series, alerts: bench.alerts
+                )
+            ])
+    }
+
+    @Test func test_isARecording_withACutoff() async throws {
+        try await bench.connect()
+
+        let test = try await start(#"{"name":"cell","until":"voltage < 3V"}"#).decode(RecordingBody.self)
+        bench.loop.advance(by: .seconds(5))
+        let later = try await request(.get, "/v1/recordings/cell").decode(RecordingBody.self)
+
+        #expect(test.state == "running")
+        #expect(test.test?.until == "voltage < 3V for 10s")
+        #expect(test.test?.quantity == "voltage_V")
+        #expect(test.test?.armed == false && later.test?.armed == true)
+    }
+
+    @Test func testThatWaits_isListed_andCalledOff() async throws {
+        try await bench.connect()
+
+        let test = try await start(#"{"until":"current < 50mA for 1m","start_above":"50A"}"#).decode(RecordingBody.self)
+        #expect(test.state == "waiting" && test.test?.start_above_A == 50)
+        let all = try await request(.get, "/v1/recordings").decode(RecordingsBody.self).recordings
+        #expect(all.map(\.state) == ["waiting"])
+        let stopped = try await request(.delete, ServerBench.meter("/recording")).decode(RecordingBody.self)
+
+        #expect(stopped.state == "ended" && stopped.end == "hand" && stopped.readings == 0)
+        #expect(try await request(.get, "/v1/recordings").decode(RecordingsBody.self).recordings.isEmpty)
+    }
+
+    @Test(arguments: [
+        (#"{"until":"volts < 3"}"#, "volts"), (#"{"until":"stale for 30s"}"#, "only a value above or below"),
+        (#"{"until":"voltage < 3V","start_above":"5"}"#, ""), (#"{"start_above":"1"}"#, "are of a battery test"),
+        (#"{"until":"voltage < 3V","start_above":"lots"}"#, "\"lots\" is not a current"),
+        (#"{"until":"voltage < 3V","start_above":"-1A"}"#, "\"-1A\" is not a current"),
+        (#"{"until":"voltage < 3V","notify":["phone"]}"#, "nothing is called [notify.phone]"),
+        (#"{"notify":["phone"]}"#, "are of a battery test"),
+    ])
+    func test_thatCannotBe_isRefused_withTheReason(body: String, reason: String) async throws {
+        try await bench.connect()
+
+        let answer = try await start(body)
+
+        guard !reason.isEmpty else { return #expect(answer.status == 200) }
+        #expect(answer.status == 400)
+        #expect(answer.text.contains(reason.replacing("\"", with: "\\\"")), "\(answer.text)")
+        #expect(bench.recordings.meters.allSatisfy { bench.recordings.track(for: $0).recording == nil })
+    }
+
     @Test func stop_answersWithWhatItAddsUpTo() async throws {
         let body = try await record()
 

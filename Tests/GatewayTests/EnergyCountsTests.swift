@@ -76,7 +76,7 @@ struct EnergyCountsTests {
         let first = bench()
         try await read(.km003c, for: .seconds(30), at: first)
         let before = try #require(try await first.status(of: id).counted)
-        await leave(first)
+        await first.directory.shutdown()
         host.recorder.finish()
         await running.value
         let stored = try #require(await host.store.energyCounts()[id])
@@ -89,7 +89,7 @@ struct EnergyCountsTests {
         try await read(.km003c, for: .seconds(30), at: again)
 
         let after = try #require(try await again.status(of: id).counted)
-        #expect(after.energy_Wh > before.energy_Wh * 1.5)
+        #expect(after.energy_Wh > before.energy_Wh * 1.2)
         // The hour in between is not in it.
         #expect(after.counted_ms < 62_000)
         #expect(after.since == before.since)

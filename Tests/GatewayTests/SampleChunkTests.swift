@@ -220,7 +220,7 @@ struct SampleChunkTests {
     }
 
     @Test func version_isRefused_whenUnknown() {
-        #expect(throws: ChunkError.unknownVersion(2)) { try sealed([0x02, 0x00, 0x00], count: 1).samples() }
+        #expect(throws: ChunkError.unknownVersion(3)) { try sealed([0x03, 0x00, 0x00], count: 1).samples() }
     }
 
     @Test func emptyChunk_holdsNothing_butItsVersion() throws {

@@ -70,6 +70,7 @@ struct BridgeCostTests {
             "isWanted": { $0.isWanted = false }, "isElsewhere": { $0.isElsewhere = true },
             "holder": { $0.holder = "attic" }, "transport": { $0.transport = "ble" }, "error": { $0.error = "gone" },
             "abilities": { $0.abilities = [] },
+            "countedSince": { $0.countedSince = WallTime(millisecondsSince1970: 1) },
         ]
         for (name, change) in changes {
             var other = meter

@@ -72,11 +72,4 @@ struct SimulatorCatalogueTests {
         #expect(SimulatorCatalogue.standard.meter(.um25c, over: .hid) == nil)
         #expect(SimulatorCatalogue.standard.meter(.fnb58, over: .serial) == nil)
     }
-
-    @Test func halfLife_isHowFastTheCurrentFalls() {
-        let load = SimulatorOptions(seed: 5, halfLife: .seconds(20)).load
-
-        #expect((load.state(step: 40, length: 0.5).current / load.startCurrent - 0.5).magnitude < 0.02)
-        #expect((load.state(step: 200, length: 0.5).current / load.startCurrent - 1 / 32).magnitude < 0.002)
-    }
 }

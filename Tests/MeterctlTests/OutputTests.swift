@@ -21,7 +21,7 @@ struct WordsTests {
 
     @Test(arguments: [
         (5781.25, "1.85 EUR"), (5, "0.0016 EUR"), (0.5, "0.00016 EUR"), (0.04, "0.00001 EUR"),
-        (0.02, "less than 0.00001 EUR"), (0, "0.00 EUR"), (-5, "-0.0016 EUR"), (100, "0.032 EUR"),
+        (0.02, "< 0.00001 EUR"), (0, "0.00 EUR"), (-5, "-0.0016 EUR"), (100, "0.032 EUR"),
     ])
     func cost_isRounded_toWhatCounts(energy_Wh: Double, text: String) throws {
         let cost = try #require(CostBody(of: energy_Wh, at: Tariff("0.32 EUR")))

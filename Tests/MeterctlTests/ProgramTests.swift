@@ -365,6 +365,8 @@ enum Program {
           logs                    What a meter recorded by itself (KM003C, KM002C).
           record                  Charge sessions: record start, stop, keep, list,
                                   show, export, plot, rename, note, delete.
+          battery-test            How much a battery takes or gives until a cut-off:
+                                  battery-test start, stop, list, show.
           alert                   What you want to be told of: alert add, list, show,
                                   remove, test.
           sync                    Settings and the cloud: sync now, status, events,

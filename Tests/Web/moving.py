@@ -171,7 +171,7 @@ def main():
     parser.add_argument("file")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="moving-") as folder:
-        meter = Program("meter", [f"{arguments.bin}/meterctl", "simulate", "um25c", "--pty", "--half-life", "25s"], folder, takes_orders=True)
+        meter = Program("meter", [f"{arguments.bin}/meterctl", "simulate", "um25c", "--pty", "--charge-half", "25s"], folder, takes_orders=True)
         daemon = Meterd(arguments.bin, folder, environment={"METERD_WEB_LISTEN": "127.0.0.1:18660" if arguments.page else "127.0.0.1:0"})
         browser = None
         try:

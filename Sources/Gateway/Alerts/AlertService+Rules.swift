@@ -87,7 +87,8 @@ extension AlertService {
         }
     }
 
-    private func check(notify: [String]) throws(GatewayError) {
+    /// - Throws: `badRequest` for a name that the configuration lacks, and for too many.
+    package func check(notify: [String]) throws(GatewayError) {
         let known = notifier.targets.map(\.name)
         guard notify.count <= Self.notifyMax, Set(notify).count == notify.count else {
             throw GatewayError(

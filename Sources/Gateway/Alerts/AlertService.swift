@@ -50,6 +50,10 @@ package final class AlertService: Sendable {
         var isLeaving = false
         /// Whether the last write failed, so that it is said once.
         var isFailing = false
+        /// Battery tests that are being told of, by the numbers of their notices.
+        var tellings: [Int64: Telling] = [:]
+        /// Those of them that are not in the outbox yet.
+        var untold: [Int64] = []
     }
 
     let state = Mutex(State())
@@ -61,7 +65,7 @@ package final class AlertService: Sendable {
     private let meterLog: LogKeeper?
     private let about = Mutex<@Sendable ([MeterID]) async -> [MeterID: MeterFacts]>({ _ in [:] })
     private let wake: AsyncStream<Void>
-    private let wakeUp: AsyncStream<Void>.Continuation
+    let wakeUp: AsyncStream<Void>.Continuation
 
     package init(
         repository: any AlertRepository, notifier: any AlertNotifier = SilentNotifier(), log: LogKeeper? = nil,
@@ -246,13 +250,16 @@ package final class AlertService: Sendable {
     // MARK: Writing and telling
 
     private func write() async {
-        let meters = state.withLock { Set($0.events.map(\.rule.meter)) }
+        let meters = state.withLock { state in
+            Set(state.events.map(\.rule.meter) + state.untold.compactMap { state.tellings[$0]?.meter })
+        }
         let facts = await facts(of: meters.sorted())
         let changes = state.withLock { state in
             for (meter, facts) in facts { state.names[meter] = facts.name }
             let events = state.events
             state.events = []
             for event in events { note(event, facts[event.rule.meter], in: &state) }
+            addResults(facts, in: &state)
             defer { state.unwritten = AlertChanges() }
             return state.unwritten
         }
@@ -281,11 +288,22 @@ package final class AlertService: Sendable {
             state.lastNumber += 1
             let entry = AlertOutbox.Entry(number: state.lastNumber, target: target, notice: notice)
             state.unwritten.sending.append(entry)
-            guard let dropped = state.outbox.add(entry, at: loop.now) else { continue }
-            state.unwritten.ended.append(dropped.number)
-            logger.warning(
-                "a notification was dropped: too many wait",
-                metadata: ["notify": "\(target)", "alert": "\(dropped.notice.rule)"])
+            if let dropped = state.outbox.add(entry, at: loop.now) { noteDropped(dropped, in: &state) }
+        }
+    }
+
+    func noteDropped(_ entry: AlertOutbox.Entry, in state: inout State) {
+        noteEnded(entry, in: &state)
+        logger.warning(
+            "a notification was dropped: too many wait",
+            metadata: ["notify": "\(entry.target)", "alert": "\(entry.notice.rule)"])
+    }
+
+    private func noteEnded(_ entry: AlertOutbox.Entry, in state: inout State) {
+        if entry.notice.event == .finished {
+            resultEnded(entry, in: &state)
+        } else {
+            state.unwritten.ended.append(entry.number)
         }
     }
 
@@ -293,7 +311,7 @@ package final class AlertService: Sendable {
         let ending = state.withLock { state in
             let ending = state.outbox.ended(entry, delivery, at: loop.now)
             switch ending {
-            case .delivered(let entry), .givenUp(let entry): state.unwritten.ended.append(entry.number)
+            case .delivered(let entry), .givenUp(let entry): noteEnded(entry, in: &state)
             case .putOff, nil: break
             }
             return ending

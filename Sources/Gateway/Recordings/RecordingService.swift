@@ -17,6 +17,8 @@ package final class RecordingService: Sendable {
         var left: Set<MeterID> = []
         /// What began or ended and is not written yet, the latest of each.
         var unwritten: [RecordingID: Recording] = [:]
+        /// What need not be kept any more: tests that waited and began under another id, and those that were told of.
+        var obsolete: Set<RecordingID> = []
         var formerIDs: [MeterID: MeterID] = [:]
 
         mutating func dropEnded() {
@@ -36,6 +38,8 @@ package final class RecordingService: Sendable {
     private let saveInterval: Duration
     private let readFormerIDs: @Sendable () async throws -> [MeterID: MeterID]
     private let logger: Logger
+    /// Tells what came of a battery test, and then calls back.
+    private let teller = Mutex<Teller?>(nil)
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
@@ -58,14 +62,24 @@ package final class RecordingService: Sendable {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    package typealias Teller =
+        @Sendable (_ test: Recording, _ meter: MeterID, _ over: @escaping @Sendable () -> Void) -> Void
+
+    /// From now on `teller` tells of battery tests that are over, until it calls back.
+    package func tellResults(by teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
+
     /// Takes up what went on before a restart. To be called once, before any meter is taken up.
     package func restore() async throws {
         let former = try await readFormerIDs()
         state.withLock { $0.formerIDs = former }
         let ended = Set(try await settings.recordings().filter { $0.end != nil }.map(\.id))
         for recording in try await repository.runningRecordings() where recording.id.host == host {
+            if recording.isToBeTold {
+                tell(recording)
+                continue
+            }
             // Killed between the two writes of its end.
-            guard !ended.contains(recording.id) else {
+            guard !ended.contains(recording.id), recording.end == nil else {
                 try await repository.forget(recording.id)
                 continue
             }
@@ -73,6 +87,10 @@ package final class RecordingService: Sendable {
             var machine = RecordingMachine(host: host, meter: meter, rules: RecordingRules())
             machine.resumed(recording)
             let track = makeTrack(machine)
+            // Killed between the two writes of its start, a test both waits and goes on; it began later than it waited.
+            if let former = state.withLock({ $0.tracks[meter]?.recording }), former.isWaiting {
+                try await repository.forget(former.id)
+            }
             state.withLock { state in
                 state.tracks[meter] = track
                 state.left.insert(meter)
@@ -107,13 +125,17 @@ package final class RecordingService: Sendable {
     package var meters: [MeterID] { state.withLock { $0.tracks.keys.sorted() } }
 
     private func makeTrack(_ machine: RecordingMachine) -> RecordingTrack {
-        RecordingTrack(machine) { [weak self] recording in self?.changed(recording) }
+        RecordingTrack(machine) { [weak self] recording, waited in self?.changed(recording, waitedAs: waited) }
     }
 
     /// One began or ended by itself.
-    private func changed(_ recording: Recording) {
+    private func changed(_ recording: Recording, waitedAs waited: RecordingID? = nil) {
         state.withLock { state in
             state.unwritten[recording.id] = recording
+            if let waited {
+                state.unwritten[waited] = nil
+                state.obsolete.insert(waited)
+            }
             if recording.end != nil { state.dropEnded() }
         }
         logger.info(
@@ -149,6 +171,10 @@ package final class RecordingService: Sendable {
     private func write(saving isDue: Bool) async -> Bool {
         do {
             for recording in state.withLock({ Array($0.unwritten.values) }) { try await write(recording) }
+            for id in state.withLock({ $0.obsolete }) {
+                try await repository.forget(id)
+                state.withLock { _ = $0.obsolete.remove(id) }
+            }
             let running = tracks.compactMap(\.recording)
             if isDue, !running.isEmpty { try await repository.keep(running) }
             return true
@@ -161,11 +187,28 @@ package final class RecordingService: Sendable {
     /// First what makes it go on after a restart, then what all hosts see; at the end the other way round.
     private func write(_ recording: Recording) async throws {
         if recording.end == nil { try await repository.keep([recording]) }
-        try await settings.publish(recording)
-        if recording.end != nil { try await repository.forget(recording.id) }
+        // What waits is nothing yet that others should see.
+        if !recording.isWaiting { try await settings.publish(recording) }
+        if recording.isToBeTold {
+            try await repository.keep([recording])
+            tell(recording)
+        } else if recording.end != nil {
+            try await repository.forget(recording.id)
+        }
         state.withLock { state in
             // Meanwhile it may have ended.
             if state.unwritten[recording.id] == recording { state.unwritten[recording.id] = nil }
+        }
+    }
+
+    /// Has it told what came of a battery test. Once that is done, or is in vain, it is kept no longer.
+    private func tell(_ recording: Recording) {
+        guard let teller = teller.withLock({ $0 }) else { return }
+        let meter = state.withLock { $0.formerIDs[recording.id.meter] } ?? recording.id.meter
+        teller(recording, meter) { [weak self] in
+            guard let self else { return }
+            state.withLock { _ = $0.obsolete.insert(recording.id) }
+            wakeUp.yield()
         }
     }
 
@@ -173,15 +216,20 @@ package final class RecordingService: Sendable {
 
     /// Begins to record a meter, whether it is connected or not.
     ///
-    /// - Parameter name: 1 to 64 printable characters; nil means none.
+    /// - Parameters:
+    ///   - name: 1 to 64 printable characters; nil means none.
+    ///   - test: what makes it a battery test, which may have to wait for its start.
     /// - Throws: `refused` while it is recorded already, `badRequest` for a name that cannot be one.
-    package func start(_ meter: MeterID, name: String?) async throws(GatewayError) -> Recording {
+    package func start(
+        _ meter: MeterID, name: String?, test: BatteryTest? = nil
+    ) async throws(GatewayError) -> Recording {
         try Self.check(name: name)
         let track = track(for: meter)
-        guard let recording = track.start(name: name, at: loop.wallNow, loop.now) else {
+        guard let recording = track.start(name: name, test: test, at: loop.wallNow, loop.now) else {
             let present = track.recording
+            let what = present?.isWaiting == true ? "a battery test waits for \(meter)" : "\(meter) is recorded already"
             throw GatewayError(
-                .refused, "\(meter) is recorded already\(present.map { ", since \($0.started)" } ?? "")",
+                .refused, "\(what)\(present.map { ", since \($0.started)" } ?? "")",
                 next: "meterctl record stop \(meter) ends it")
         }
         try await writeNow(recording, "it is recorded, and would be forgotten at a restart")
@@ -215,6 +263,17 @@ package final class RecordingService: Sendable {
             "recording made of stored readings",
             metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
         return try await self.recording(recording.id.recordName)
+    }
+
+    /// A recording as it is listed. A battery test that was called off while it waited was nothing, and is in no list.
+    package func entry(of recording: Recording) async throws(GatewayError) -> RecordingEntry {
+        guard recording.isWaiting, recording.end != nil else {
+            return try await self.recording(recording.id.recordName)
+        }
+        return RecordingEntry(
+            recording: recording, meter: recording.id.meter, hostName: try await settings.hostNames()[host],
+            isMine: true,
+            overlaps: [])
     }
 
     private static func check(name: String?) throws(GatewayError) {

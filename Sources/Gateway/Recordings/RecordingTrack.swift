@@ -6,10 +6,10 @@ import Synchronization
 package final class RecordingTrack: Sendable {
     package let meter: MeterID
     private let machine: Mutex<RecordingMachine>
-    private let tell: @Sendable (Recording) -> Void
+    private let tell: @Sendable (Recording, RecordingID?) -> Void
 
-    /// - Parameter tell: hears of each recording that began or ended by itself.
-    init(_ machine: RecordingMachine, tell: @escaping @Sendable (Recording) -> Void) {
+    /// - Parameter tell: hears of each recording that began or ended by itself, and of the id with which it waited if it did.
+    init(_ machine: RecordingMachine, tell: @escaping @Sendable (Recording, RecordingID?) -> Void) {
         meter = machine.meter
         self.machine = Mutex(machine)
         self.tell = tell
@@ -30,8 +30,9 @@ package final class RecordingTrack: Sendable {
     func woke(at wall: WallTime, _ now: MonotonicTime) { handle { $0.woke(at: wall, now) } }
 
     /// - Returns: nil where one goes on already.
-    func start(name: String?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {
-        guard case .started(let recording) = machine.withLock({ $0.start(name: name, at: wall, now) }) else {
+    func start(name: String?, test: BatteryTest?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {
+        guard case .started(let recording) = machine.withLock({ $0.start(name: name, test: test, at: wall, now) })
+        else {
             return nil
         }
         return recording
@@ -51,7 +52,8 @@ package final class RecordingTrack: Sendable {
     private func handle(_ event: (inout RecordingMachine) -> RecordingMachine.Outcome) {
         switch machine.withLock({ event(&$0) }) {
         case .none: break
-        case .started(let recording), .ended(let recording): tell(recording)
+        case .started(let recording), .ended(let recording): tell(recording, nil)
+        case .begun(let recording, let waited): tell(recording, waited)
         }
     }
 }

@@ -1,6 +1,7 @@
 // One recording in the list: its figures, its files, and what can be done with it.
 import { writeAddress } from "/address.js";
 import { call } from "/api.js";
+import { testWords } from "/batterytest.js";
 import { ask } from "/dialog.js";
 import { el, say, setAttribute, setText } from "/dom.js";
 import { state } from "/live.js";
@@ -13,7 +14,7 @@ const MARKS = {
   "host-restarted": "meterd was down in between", "counter-reset": "the meter’s counter began anew",
   "counter-jump": "the meter’s counter jumped", "empty": "no reading came",
 };
-const ENDS = { hand: "stopped by hand", threshold: "current fell", gap: "nothing came", settings: "switched off" };
+const ENDS = { hand: "stopped by hand", threshold: "current fell", cutoff: "cut-off reached", gap: "nothing came", settings: "switched off" };
 
 export const titleOf = (recording) => recording.name ?? recording.id;
 const pathOf = (recording, rest = "") => `/v1/recordings/${encodeURIComponent(recording.id)}${rest}`;
@@ -30,6 +31,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
   const who = el("p", { class: "hint" });
   const [charge, energy, length, cost] = [el("b"), el("b"), el("b"), el("b")];
   const remark = el("p", { class: "hint" });
+  const outcome = el("p", { class: "outcome" });
   const note = el("p", { class: "note" });
   const box = el("input", { type: "checkbox", onchange: () => pick(one.id, box.checked) });
   const picker = el("label", { class: "pick" }, box, "Compare");
@@ -48,7 +50,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
   const changes = el("span", { class: "buttons" }, rename, write, remove);
   const element = el("li", { class: "recording" },
     el("div", {}, title, who),
-    el("div", {}, el("p", { class: "figures" }, el("span", {}, charge), el("span", {}, energy), el("span", {}, length), el("span", {}, cost)), remark),
+    el("div", {}, el("p", { class: "figures" }, el("span", {}, charge), el("span", {}, energy), el("span", {}, length), el("span", {}, cost)), outcome, remark),
     el("div", { class: "actions" }, picker, files, changes), note);
   let one;
 
@@ -77,8 +79,13 @@ export function recordingItem({ isOfOne, reload, pick }) {
     setText(title, name);
     const place = one.mine ? "this host" : one.host ?? "another host";
     setText(who, [isOfOne ? null : meter ? nameOf(meter) : one.meter, moment(one.started), place].filter(Boolean).join(" · "));
-    setText(charge, one.charge_mAh === null ? "– mAh" : `${number(one.charge_mAh, 0)} mAh`);
-    setText(energy, one.energy_Wh === null ? "– Wh" : `${number(one.energy_Wh, 3)} Wh`);
+    // Of a battery the size counts, whether it was filled or emptied.
+    const size = (value) => one.test && Number.isFinite(value) ? Math.abs(value) : value;
+    setText(charge, one.charge_mAh === null ? "– mAh" : `${number(size(one.charge_mAh), 0)} mAh`);
+    setText(energy, one.energy_Wh === null ? "– Wh" : `${number(size(one.energy_Wh), 3)} Wh`);
+    setAttribute(element, "data-kind", one.test ? "test" : null);
+    setText(outcome, one.test ? testWords(one) : "");
+    outcome.hidden = !one.test;
     setText(cost, one.cost ? money(one.cost.amount, one.cost.currency) : "");
     setText(length, one.state === "running" && !one.mine ? "–" : duration(one.duration_ms));
     setText(remark, remarks(one));
@@ -88,7 +95,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
     setAttribute(files, "hidden", !hasReadings);
     setAttribute(picker, "hidden", !hasReadings);
     setAttribute(changes, "hidden", !state.session.may_change);
-    setAttribute(remove, "hidden", one.state === "running");
+    setAttribute(remove, "hidden", one.state !== "ended");
     setAttribute(chart, "href", chartAddress(one));
     setAttribute(csv, "href", pathOf(one, "/readings?format=csv"));
     setAttribute(csv, "download", `${file()}.csv`);
@@ -103,7 +110,7 @@ export function recordingItem({ isOfOne, reload, pick }) {
 }
 
 function remarks(one) {
-  const words = [one.state === "running" ? "goes on" : ENDS[one.end] ?? one.end];
+  const words = [one.test ? null : one.state === "running" ? "goes on" : ENDS[one.end] ?? one.end];
   if (one.gap_count > 0) words.push(`${one.gap_count === 1 ? "1 gap" : `${one.gap_count} gaps`}, ${span(one.gap_ms)} in all`);
   for (const mark of one.marks) if (mark !== "gaps") words.push(MARKS[mark] ?? mark);
   if (one.overlaps.length) words.push(`overlaps ${one.overlaps.join(", ")}`);

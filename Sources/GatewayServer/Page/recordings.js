@@ -1,5 +1,6 @@
 // Recordings, which are charge sessions: those of one meter or of all, what begins and ends them, and which to compare.
 import { call, meterPath } from "/api.js";
+import { batteryTestForm } from "/batterytest.js";
 import { el, say, setAttribute } from "/dom.js";
 import { listen, state } from "/live.js";
 import { recordingItem } from "/recordingitem.js";
@@ -26,11 +27,12 @@ export function recordingsPanel(id) {
   const stop = el("button", { type: "button", text: "Stop recording", hidden: true, onclick: () => ask("DELETE", undefined, "Stopped") });
   const label = el("label", { for: "record-name", text: "Name" });
   const form = el("form", { class: "record", hidden: true, onsubmit: begin }, label, name, start, stop);
+  const test = id ? batteryTestForm(id, load) : null;
   const compare = el("a", { class: "button", hidden: true, text: "Compare" });
   const element = el("section", { class: "panel recordings", "aria-label": "Recordings" },
     el("div", { class: "tools" }, el("h2", { text: "Recordings" }), el("span", { class: "grow" }), compare,
       id ? null : el("a", { class: "button", href: "#/efficiency", text: "Efficiency of two meters" })),
-    id ? form : null, list, nothing, older);
+    id ? form : null, test?.element, list, nothing, older);
   const picked = new Set();
   const items = new Map();
   let isOver = false;
@@ -76,11 +78,15 @@ export function recordingsPanel(id) {
     // Of a meter that another host has, that one's recording is begun and ended here.
     const lease = id ? state.meters.get(id)?.lease : undefined;
     const holder = lease?.state === "elsewhere" ? lease.holder_id : undefined;
-    isRunning = recordings.some((one) => one.state === "running" && (one.mine || one.host_id === holder));
+    isRunning = recordings.some((one) => one.state !== "ended" && (one.mine || one.host_id === holder));
+    const isTest = recordings.some((one) => one.state !== "ended" && one.test);
+    stop.textContent = isTest ? "Stop the battery test" : "Stop recording";
     const isForeign = Boolean(holder) && Boolean(lease.read_only);
     setAttribute(form, "hidden", !state.session.may_change || isForeign);
     for (const part of [label, name, start]) setAttribute(part, "hidden", isRunning);
     setAttribute(stop, "hidden", !isRunning);
+    // A test is run by the host that measures.
+    test?.show(!form.hidden && !isRunning && !holder);
     drawItems(recordings.slice(0, ROWS_MAX));
     nothing.className = "empty";
     nothing.hidden = recordings.length > 0;

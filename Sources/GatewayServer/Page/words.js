@@ -31,7 +31,7 @@ export function number(value, digits) {
 export function money(amount, currency) {
   const size = Math.abs(amount);
   if (size === 0) return `0.00 ${currency}`;
-  if (size < 0.00001) return `less than 0.00001 ${currency}`;
+  if (size < 0.00001) return `< 0.00001 ${currency}`;
   return `${amount.toFixed(size >= 0.1 ? 2 : size >= 0.01 ? 3 : size >= 0.001 ? 4 : 5)} ${currency}`;
 }
 

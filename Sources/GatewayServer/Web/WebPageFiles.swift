@@ -10,6 +10,7 @@ enum WebPageFiles {
         ("/alertpanel.js", script, PackageResources.alertpanel_js),
         ("/alerts.js", script, PackageResources.alerts_js),
         ("/api.js", script, PackageResources.api_js),
+        ("/batterytest.js", script, PackageResources.batterytest_js),
         ("/card.js", script, PackageResources.card_js),
         ("/chart.js", script, PackageResources.chart_js),
         ("/commands.js", script, PackageResources.commands_js),

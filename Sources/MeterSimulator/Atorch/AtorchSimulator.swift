@@ -9,7 +9,8 @@ package struct AtorchSimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        let load = SimulatedAtorch.usualLoad(AtorchReportType(model: model) ?? .usb, seed: options.seed)
-        return SimulatedAtorch(model: model, load: options.fitted(load), period: options.refresh ?? .seconds(1))
+        SimulatedAtorch(
+            model: model, load: options.load(usual: SimulatedAtorch.usualLoad(of: model, seed: options.seed)),
+            period: options.refresh ?? .seconds(1), seed: options.seed)
     }
 }

@@ -41,14 +41,15 @@ package struct SimulatedAtorch: SimulatedMeter {
     ) {
         type = AtorchReportType(model: model) ?? .usb
         self.model = type.model
-        self.load = load ?? Self.usualLoad(type, seed: seed)
+        self.load = load ?? Self.usualLoad(of: model, seed: seed)
         self.period = max(period, .milliseconds(10))
         self.quirks = quirks
         isSilent = quirks.isSilentUntilCommand
     }
 
-    static func usualLoad(_ type: AtorchReportType, seed: UInt64) -> ElectricalLoad {
-        switch type {
+    /// What suits the type.
+    static func usualLoad(of model: ModelName, seed: UInt64) -> ElectricalLoad {
+        switch AtorchReportType(model: model) ?? .usb {
         case .ac: ElectricalLoad(supply: 230.4, startCurrent: 0.8, seed: seed)
         case .dc: ElectricalLoad(supply: 12.6, startCurrent: 4, seed: seed)
         case .usb: ElectricalLoad(seed: seed)

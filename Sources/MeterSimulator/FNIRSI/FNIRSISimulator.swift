@@ -9,8 +9,9 @@ package struct FNIRSISimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        transport == .ble
-            ? SimulatedFNIRSIBLE(model: model, load: options.load, notificationMax: options.notificationMax)
-            : SimulatedFNIRSIUSB(model: model, load: options.load, packetPeriod: options.refresh ?? .milliseconds(40))
+        let load = options.load()
+        return transport == .ble
+            ? SimulatedFNIRSIBLE(model: model, load: load, notificationMax: options.notificationMax)
+            : SimulatedFNIRSIUSB(model: model, load: load, packetPeriod: options.refresh ?? .milliseconds(40))
     }
 }

@@ -10,7 +10,7 @@ package struct KM003CSimulator: FamilySimulator {
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
         SimulatedKM003C(
-            model: model, load: options.load, refresh: options.refresh ?? .milliseconds(500))
+            model: model, load: options.load(), refresh: options.refresh ?? .milliseconds(500))
     }
 
     /// Docs/Protocols/KM003C.md#where-a-message-ends

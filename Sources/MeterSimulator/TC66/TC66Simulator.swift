@@ -10,7 +10,7 @@ package struct TC66Simulator: FamilySimulator {
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
         SimulatedTC66(
-            model: model, over: TC66Link(transport), load: options.load,
+            model: model, over: TC66Link(transport), load: options.load(),
             refresh: options.refresh ?? .milliseconds(100))
     }
 }

@@ -10,7 +10,7 @@ package struct UMSimulator: FamilySimulator {
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
         SimulatedUM(
-            model: model, over: transport, load: options.load,
+            model: model, over: transport, load: options.load(),
             refresh: options.refresh ?? .milliseconds(500))
     }
 }

@@ -40,10 +40,15 @@ struct Simulate: AsyncParsableCommand {
     var link: String?
     @Option(help: "Makes two meters of one model differ.")
     var seed: UInt64 = 1
+    @Option(
+        help:
+            "A phone fills: its current falls to half in each such time, as 20s. Default: 30 min. It ends a battery test."
+    )
+    var chargeHalf: TimeArgument?
+    @Option(help: "Instead, a battery is emptied in that time, as 2m: its voltage falls, then nothing flows.")
+    var dischargeIn: TimeArgument?
     @Option(help: "How often the values renew. Default: as the model does.")
     var refresh: TimeArgument?
-    @Option(help: "In what time the current falls to half: 20s for a charge of two minutes. Default: 30m.")
-    var halfLife: TimeArgument?
     @Option(
         help: "Inject a fault from the start.", completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
     var fault: String?
@@ -59,6 +64,9 @@ struct Simulate: AsyncParsableCommand {
             throw ValidationError("--over \(over) is for --stdio: a pseudo-terminal is a serial port")
         }
         if stdio, link != nil { throw ValidationError("--link is for a pseudo-terminal, and --stdio makes none") }
+        if chargeHalf != nil, dischargeIn != nil {
+            throw ValidationError("--charge-half and --discharge-in exclude each other")
+        }
         if notification < 1 { throw ValidationError("--notification \(notification) is not a number of bytes") }
     }
 
@@ -74,6 +82,10 @@ struct Simulate: AsyncParsableCommand {
         try runStream(meter, as: framed ? .framed : .raw)
     }
 
+    private var flow: SimulatorOptions.Flow? {
+        chargeHalf.map { .charge(halfLife: $0.duration) } ?? dischargeIn.map { .discharge($0.duration) }
+    }
+
     private func simulator(of model: ModelName) throws -> any SimulatedMeter {
         let transports = MeterCatalogue.standard.transports(of: model)
         let transport = try over.map { text in
@@ -84,8 +96,7 @@ struct Simulate: AsyncParsableCommand {
             return transport
         }
         let meter = SimulatorCatalogue.standard.meter(
-            model, over: transport, seed: seed, refresh: refresh?.duration, halfLife: halfLife?.duration,
-            notificationMax: notification)
+            model, over: transport, seed: seed, refresh: refresh?.duration, notificationMax: notification, flow: flow)
         guard let meter else {
             throw CommandFailure(
                 .error, "nothing simulates a \(model.displayName) over \(transport?.rawValue ?? "any link")",

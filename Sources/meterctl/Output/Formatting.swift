@@ -38,7 +38,7 @@ enum Formatting {
     static func cost(_ cost: CostBody) -> String {
         let size = cost.amount.magnitude
         guard size > 0 else { return "0.00 \(cost.currency)" }
-        guard size >= 0.000_01 else { return "less than 0.00001 \(cost.currency)" }
+        guard size >= 0.000_01 else { return "< 0.00001 \(cost.currency)" }
         var (digits, least) = (2, 0.1)
         while size < least, digits < 5 { (digits, least) = (digits + 1, least / 10) }
         return "\(decimal(cost.amount, digits: digits)) \(cost.currency)"

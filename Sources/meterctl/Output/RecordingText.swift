@@ -29,6 +29,7 @@ enum RecordingText {
         if let note = recording.note { add("note", note) }
         add("host", host(of: recording))
         add("state", state(of: recording))
+        for fact in BatteryTestText.facts(of: recording) { add(fact.field, fact.value) }
         add("started", times.text(recording.started))
         add(recording.state == "running" ? "last reading" : "ended", times.text(recording.until))
         add("duration", Formatting.span(milliseconds: recording.duration_ms))
@@ -78,6 +79,7 @@ enum RecordingText {
             switch recording.end {
             case "hand": ", ended by hand"
             case "threshold": ", ended by its current"
+            case "cutoff": ", ended by its cut-off"
             case "gap": ", ended as nothing came any more"
             case "settings": ", ended by a setting"
             default: ""

@@ -1,0 +1,80 @@
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+/// Battery tests in words for people.
+enum BatteryTestText {
+    static func table(_ tests: [RecordingBody], _ times: TimeText) -> Table {
+        var table = Table(["ID", "METER", "NAME", "UNTIL", "STATE", "STARTED", "DURATION", "CAPACITY", "ENERGY"])
+        for test in tests {
+            table.add([
+                .init(test.id), .init(test.meter), .init(test.name ?? "–"), .init(test.test?.until ?? "–"),
+                .init(state(of: test), colour(of: test)), .init(times.text(test.started), isWhole: true),
+                .init(Formatting.span(milliseconds: test.duration_ms), isWhole: true),
+                .init(Formatting.quantity(.charge, test.charge_mAh.map(\.magnitude)), isWhole: true),
+                .init(Formatting.quantity(.energy, test.energy_Wh.map(\.magnitude)), isWhole: true),
+            ])
+        }
+        return table
+    }
+
+    /// How it stands, in few words.
+    static func state(of test: RecordingBody) -> String {
+        switch (test.state, test.end) {
+        case ("waiting", _): "waits"
+        case ("running", _): "goes on"
+        case (_, "cutoff"): test.gap_count > 0 ? "done, with gaps" : "done"
+        case (_, "gap"): "meter lost"
+        case (_, "hand"): "stopped"
+        default: test.state
+        }
+    }
+
+    private static func colour(of test: RecordingBody) -> Terminal.Colour? {
+        switch (test.state, test.end) {
+        case ("running", _), ("waiting", _): .green
+        case (_, "gap"): .yellow
+        default: test.gap_count > 0 ? .yellow : nil
+        }
+    }
+
+    /// What was begun.
+    static func begun(_ test: RecordingBody, on meter: String) -> String {
+        let until = test.test?.until ?? ""
+        guard test.state == "waiting", let current = test.test?.start_above_A else {
+            return "it goes on until \(until); meterctl battery-test show \(test.id)"
+        }
+        return
+            "it begins when \(Formatting.quantity(.current, current)) flow through \(meter), and goes on until \(until)"
+    }
+
+    /// Lines of a recording's table that are of a test: what each is called, and what it says.
+    static func facts(of recording: RecordingBody) -> [(field: String, value: String)] {
+        guard let test = recording.test else { return [] }
+        var facts = [("until", test.until)]
+        if recording.state == "waiting", let current = test.start_above_A {
+            facts.append(("begins", "when \(Formatting.quantity(.current, current)) flow"))
+        }
+        if recording.state == "running", !test.armed {
+            facts.append(("cut-off", "counts once a value on its other side was seen"))
+        }
+        if let value = test.value, let quantity = Quantity.allCases.first(where: { $0.key == test.quantity }) {
+            facts.append(("cut-off", "reached with \(Formatting.quantity(quantity, value))"))
+        }
+        if recording.state == "ended" { facts.append(("result", result(of: recording))) }
+        if !test.notify.isEmpty { facts.append(("tells", test.notify.joined(separator: ", "))) }
+        return facts
+    }
+
+    /// What to think of the capacity.
+    private static func result(of recording: RecordingBody) -> String {
+        let end =
+            switch recording.end {
+            case "cutoff": "the cut-off was reached"
+            case "gap": "the meter was not heard any more, which need not be the battery's end"
+            default: "it was ended by hand, before its cut-off"
+            }
+        guard recording.gap_count > 0 else { return end }
+        return "\(end); what flowed in its gaps is not in it, so the capacity may be larger than shown"
+    }
+}

@@ -3,7 +3,8 @@ import PackageDescription
 
 /// The files of the web page, in Sources/GatewayServer/Page.
 let webPage = [
-    "index.html", "app.css", "icon.svg", "app.js", "address.js", "alertmarks.js", "alertpanel.js", "alerts.js", "api.js", "card.js", "chart.js", "commands.js",
+    "index.html", "app.css", "icon.svg", "app.js", "address.js", "alertmarks.js", "alertpanel.js", "alerts.js",
+    "api.js", "card.js", "chart.js", "commands.js",
     "compare.js", "dialog.js", "dom.js", "draw.js", "efficiency.js", "exporting.js", "freshness.js", "gapwords.js",
     "gestures.js", "host.js", "links.js", "live.js", "log.js", "login.js", "meter.js", "meters.js", "order.js",
     "plot.js", "quantities.js", "recordingfiles.js", "recordingitem.js", "recordings.js", "rename.js", "scale.js",

@@ -80,15 +80,7 @@ package struct RecordingRoutes: RouteGroup {
         }
         api.get("recordings/:recording/readings") { request, context in
             let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
-            if try request.exportFormat() == .csv {
-                let column = try ExportTable.Column(
-                    meter: nil, quantities: try await series.quantities(of: meter, in: span))
-                let table = ExportTable(format: .csv, columns: [column])
-                return try await Response.text(for: request, type: "text/csv") { [series] write in
-                    var writing = ExportWriting(table: table, series: series)
-                    try await writing.run([meter], span, every: nil, write)
-                }
-            }
+            if try request.exportFormat() == .csv { return try await table(of: meter, in: span, for: request) }
             return try await Response.lines(for: request) { write in
                 try await series.readings(of: meter, in: span) { sample in
                     try await write(
@@ -148,6 +140,15 @@ package struct RecordingRoutes: RouteGroup {
             "battery-test start \"\(test.until.text)\"", of: meter, by: .person
         ) { () throws(GatewayError) in try await recordings.start(meter, name: name, test: test) }
         return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
+    }
+
+    private func table(of meter: MeterID, in span: Range<WallTime>, for request: Request) async throws -> Response {
+        let column = try ExportTable.Column(meter: nil, quantities: try await series.quantities(of: meter, in: span))
+        let table = ExportTable(format: .csv, columns: [column])
+        return try await Response.text(for: request, type: "text/csv") { [series] write in
+            var writing = ExportWriting(table: table, series: series)
+            try await writing.run([meter], span, every: nil, write)
+        }
     }
 
     /// Another host's recording, as that host has it.

@@ -2,8 +2,8 @@
 
 usage: Tests/Web/run moving [--bin FOLDER] FILE
 
-A meterd reads a simulated UM25C whose current falls to half every 25 s, with a rule "current < 50mA for 5s". Chromium's screen is
-taken every 2.5 s, and the screens become an animated PNG (https://www.w3.org/TR/png-3/#apng-frame-based-animation): in a palette,
+A meterd reads a simulated UM25C whose current falls to half every 45 s, with a rule "current < 50mA for 5s". Chromium's screen is
+taken every 3.5 s, and the screens become an animated PNG (https://www.w3.org/TR/png-3/#apng-frame-based-animation): in a palette,
 by pngquant, each as the rectangle in which it differs from the one before.
 """
 
@@ -24,8 +24,8 @@ except ImportError as missing:
 
 from harness import METER, Meterd, Program  # noqa: E402 - where browser has found it
 
-SIZE = (760, 560)
-EACH_S, SHOWN_MS, LAST_MS = 2.5, 120, 4000
+SIZE, SCALE = (1000, 1000), 0.75
+EACH_S, SHOWN_MS, LAST_MS = 3.5, 120, 4000
 COLOURS = 48
 BYTES_MAX = 1_000_000
 
@@ -149,8 +149,9 @@ def animated(frames):
 
 def screens(daemon, browser):
     """The page's screens until some while after the alert."""
-    browser.open(f"{daemon.url}/#/meter/{METER.replace(':', '%3A')}?show=current_A,power_W&axes=zero")
-    browser.js("document.querySelector('.head').scrollIntoView()")
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": SIZE[0], "height": SIZE[1], "deviceScaleFactor": SCALE, "mobile": True})
+    browser.open(f"{daemon.url}/#/meter/{METER.replace(':', '%3A')}?show=voltage_V,current_A")
     wait("it is live", lambda: browser.texts(".badge") == ["Live"])
     found, end = [], None
     began = time.monotonic()
@@ -171,7 +172,7 @@ def main():
     parser.add_argument("file")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="moving-") as folder:
-        meter = Program("meter", [f"{arguments.bin}/meterctl", "simulate", "um25c", "--pty", "--charge-half", "25s"], folder, takes_orders=True)
+        meter = Program("meter", [f"{arguments.bin}/meterctl", "simulate", "um25c", "--pty", "--charge-half", "45s"], folder, takes_orders=True)
         daemon = Meterd(arguments.bin, folder, environment={"METERD_WEB_LISTEN": "127.0.0.1:18660" if arguments.page else "127.0.0.1:0"})
         browser = None
         try:

@@ -77,7 +77,8 @@ export function makePlot(options) {
       canvas.height = Math.round(height * scale);
     }
     const made = new CanvasSurface(context, width, height, scale);
-    made.rectangle(0, 0, width, height, colours.panel);
+    // Over the last pixels too, of which the element has a part.
+    made.rectangle(0, 0, width + 1, height + 1, colours.panel);
     return made;
   }
 

@@ -1,4 +1,5 @@
-// One meter: its values, its curves, its recordings, its settings and who changed them, and what happened to it.
+// One meter: its values, its curves, what it heard of USB Power Delivery, its recordings, its settings and who changed them,
+// and what happened to it.
 import { chartPanel } from "/chart.js";
 import { commandsPanel } from "/commands.js";
 import { el, setAttribute, setText } from "/dom.js";
@@ -25,6 +26,7 @@ export function meterView(place, id, values) {
   const about = el("div");
   const gone = el("p", { class: "panel", text: "Loading …" });
   const chart = chartPanel(id, values);
+  const heard = el("div");
   const recordings = recordingsPanel(id);
   const settings = settingsPanel(id);
   const commands = commandsPanel(id);
@@ -32,12 +34,22 @@ export function meterView(place, id, values) {
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
       el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge), who, loss, error, figures, buttons.element),
-    chart.element, recordings.element,
+    chart.element, heard, recordings.element,
     commands.element, settings.element, settings.past, log.element,
     section("About", about));
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
 
   const cells = new Map();
+  let isOver = false;
+  let powerDelivery;
+
+  async function showPowerDelivery() {
+    powerDelivery = null;
+    const { powerDeliveryPanel } = await import("/pd.js");
+    if (isOver) return;
+    powerDelivery = powerDeliveryPanel(id);
+    heard.append(powerDelivery.element);
+  }
 
   function drawValues(meter) {
     const known = QUANTITIES.filter(([key]) => meter.reading && key in meter.reading);
@@ -104,6 +116,7 @@ export function meterView(place, id, values) {
     buttons.update(meter);
     rename.update(meter);
     commands.update(meter);
+    if (meter.hears_pd && powerDelivery === undefined) showPowerDelivery();
     tick();
   }
 
@@ -118,5 +131,10 @@ export function meterView(place, id, values) {
   });
   const ticking = setInterval(tick, 500);
   if (values.from) requestAnimationFrame(() => chart.element.scrollIntoView());
-  return () => { end(); settings.close(); clearInterval(ticking); chart.close(); recordings.close(); log.close(); };
+  return () => {
+    isOver = true;
+    end();
+    clearInterval(ticking);
+    for (const part of [settings, chart, recordings, log, powerDelivery]) part?.close();
+  };
 }

@@ -65,7 +65,7 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// Who is meant by the ordered set before the message.
+    /// The ordered set before the message, which names the addressee.
     package var sopName: String {
         switch sop {
         case 0: "SOP"

@@ -80,7 +80,9 @@ package struct PDTimeline: Sendable {
     private mutating func beginAnew(_ report: PDReport, at time: WallTime) {
         forget()
         isAttached = nil
-        append(.listening, at: time, clock: report.milliseconds, report.level)
+        // What the meter has kept from before comes after it.
+        let age = report.events.map { Int32(bitPattern: report.milliseconds &- $0.milliseconds) }.max() ?? 0
+        append(.listening, at: time + .milliseconds(-Int64(max(0, age))), clock: report.milliseconds, report.level)
         toldVoltage_mV = report.level.voltage_mV
         settling_mV = nil
     }
@@ -165,7 +167,11 @@ package struct PDTimeline: Sendable {
     private mutating func append(
         _ kind: PDEntry.Kind, at time: WallTime, clock: UInt32, _ level: PDLevel
     ) {
-        entries.append(PDEntry(number: count + 1, time: time, milliseconds: clock, level: level, kind: kind))
+        // Reports do not come at an even pace, so the age of an event may be a few milliseconds off.
+        let last = entries.last?.time ?? time
+        let isOff = time < last && last < time + .seconds(1)
+        entries.append(
+            PDEntry(number: count + 1, time: isOff ? last : time, milliseconds: clock, level: level, kind: kind))
         let extra = entries.count - Self.longest
         guard extra > 0 else { return }
         entries.removeFirst(extra)
@@ -280,7 +286,7 @@ extension PDMessage {
         case port
     }
 
-    /// Nil without a header, and behind an ordered set that is none of the three.
+    /// Nil without a header, and behind any other ordered set.
     package var parties: (sender: Party, receiver: Party)? {
         guard let header else { return nil }
         switch sop {

@@ -5,9 +5,9 @@ import MeterModel
 /// fixed voltage and by a programmable one, and then a laptop that is charged in the extended range. Ten minutes later all
 /// happens again.
 struct SimulatedKM003CPower: Sendable {
-    /// Most bytes of waiting events, of which the newest are kept. Nobody has said how many a meter keeps; an answer's
-    /// length field has no room for more than this and the measurements before them.
-    private static let longest = 1000
+    /// Most bytes of waiting events, of which the newest are kept. Nobody has said how many a meter keeps; with the
+    /// measurements before them these are as long as what a decoder believes (`KM003CPayloadHeader.isPlausible`).
+    private static let longest = 288
 
     private var waiting: [[UInt8]] = []
     private var told = 0

@@ -48,12 +48,24 @@ struct PDTimelineTests {
 
     @Test func time_isThatOfTheReport_lessTheAgeByTheMetersClock() throws {
         var timeline = PDTimeline()
-        timeline.add(report(at: 900), at: Self.noon)
+        timeline.add(report(at: 900), at: Self.noon + .seconds(-100))
         // The clock wraps between the event and the report.
-        timeline.add(report([], at: .max - 100), at: Self.noon)
+        timeline.add(report([], at: .max - 100), at: Self.noon + .seconds(-50))
         timeline.add(report([try event("a305", at: .max - 9)], at: 10), at: Self.noon)
         #expect(timeline.entries.last?.time == Self.noon + .milliseconds(-20))
-        #expect(timeline.entries.last?.milliseconds == .max - 9)
+        #expect(timeline.entries.last?.milliseconds == UInt32.max - 9)
+    }
+
+    /// What the meter kept from before the link, and reports that do not come at an even pace.
+    @Test func entries_areInOrder() throws {
+        var timeline = PDTimeline()
+        timeline.add(report([try event("a305", at: 200), try event("4104", at: 210)], at: 1000), at: Self.noon)
+        timeline.add(report([try event("a607", at: 1100)], at: 1200), at: Self.noon + .milliseconds(190))
+        timeline.add(report([try event("4106", at: 1101)], at: 1400), at: Self.noon + .milliseconds(380))
+        let times = timeline.entries.map(\.time)
+        #expect(times == times.sorted())
+        #expect(times.first == Self.noon + .milliseconds(-800))
+        #expect(timeline.entries.map(\.words).first == "listening begins")
     }
 
     @Test func parties_areToldByTheHeader() throws {
@@ -83,7 +95,7 @@ struct PDTimelineTests {
     private static let lastChunk = "b1cf28880000f4c11800f4411b00f4011f00"
 
     @Test func offersInChunks_areOneList_withTheNumbersOfRequests() throws {
-        let timeline = try timeline(of: [Self.firstChunk, "4102", "911a008c0000", "2101", Self.lastChunk])
+        let timeline = try timeline(of: [Self.firstChunk, "4102", "919a008c0000", "2101", Self.lastChunk])
         #expect(timeline.offers.map(\.position) == [1, 2, 3, 4, 5, 6, 8, 9, 10])
         #expect(timeline.offers.suffix(3).map(\.description) == ["28 V 5 A", "36 V 5 A", "48 V 5 A"])
         #expect(timeline.offers[0].abilities.contains("knows the extended range"))
@@ -126,7 +138,7 @@ struct PDTimelineTests {
         var timeline = PDTimeline()
         for step in 0..<50 {
             let clock = UInt32(1000 + 400 * step)
-            let said = try ["909a02800300", "2105", "b01902800400", "4102"].map { try event($0, at: clock) }
+            let said = try ["909a02800300", "2105", "b09902800400", "4102"].map { try event($0, at: clock) }
             timeline.add(report(said, at: clock), at: Self.noon + .milliseconds(Int64(400 * step)))
         }
         timeline.add(report([try event("a305", at: 90_000)], at: 90_000), at: Self.noon + .seconds(60))
@@ -255,7 +267,7 @@ struct PDTimelineTests {
         #expect(lines[0] == "USB Power Delivery heard by usb:5fc9:0063:S\n")
         #expect(lines[1] == "contract: 9 V 2.2 A of object 2, 9 V 3 A\n")
         #expect(lines[2] == "    object 1: 5 V 3 A (does not run from a battery)\n")
-        #expect(lines.last == "2026-09-21T14:13:20.000Z 5.086 V   SOP source > sink    #1 Accept: agreed [a305]\n")
+        #expect(lines.last == "2026-09-21T14:13:20.000Z 5.086 V   SOP source > sink    #2 Accept: agreed [a305]\n")
     }
 
     /// By the tables of draft-ietf-opsawg-pcapng: section header, interface description, enhanced packet.

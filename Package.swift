@@ -6,7 +6,7 @@ let webPage = [
     "index.html", "app.css", "icon.svg", "app.js", "address.js", "alertmarks.js", "alertpanel.js", "alerts.js",
     "api.js", "batterytest.js", "card.js", "chart.js", "commands.js",
     "compare.js", "dialog.js", "dom.js", "draw.js", "efficiency.js", "exporting.js", "freshness.js", "gapwords.js",
-    "gestures.js", "host.js", "links.js", "live.js", "log.js", "login.js", "meter.js", "meters.js", "order.js",
+    "gestures.js", "host.js", "links.js", "live.js", "log.js", "login.js", "meter.js", "meters.js", "order.js", "pd.js",
     "plot.js", "quantities.js", "recordingfiles.js", "recordingitem.js", "recordings.js", "rename.js", "scale.js",
     "series.js", "settingkinds.js", "settingrow.js", "settings.js", "spark.js", "storage.js", "stretch.js",
     "surface.js", "undo.js", "unsaved.js", "words.js",

@@ -30,6 +30,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     package var tariff: TariffBody?
     /// What the meter tells besides that, if anything and if it is here.
     package var told: ToldBody?
+    /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`); absent otherwise.
+    package var hears_pd: Bool?
     /// The host that measured it, if that is another one.
     package var measured_by: String?
     /// Its state at the host that has it, if that is another one and has told it.

@@ -13,12 +13,12 @@ package struct GatewayRoutes: Sendable {
     package init(
         meters: MeterRoutes, metrics: MetricsRoute, live: LiveRoutes, broker: BrokerRoutes, leases: LeaseRoutes,
         sync: SyncRoutes, parked: ParkedRoutes, history: HistoryRoutes, series: SeriesRoutes,
-        recordings: RecordingRoutes, stretches: StretchRoutes, alerts: AlertRoutes, log: MeterLogRoutes,
+        recordings: RecordingRoutes, stretches: StretchRoutes, alerts: AlertRoutes, log: MeterLogRoutes, pd: PDRoutes,
         joining: any CloudJoining
     ) {
         self.meters = meters
         self.metrics = metrics
-        topics = [live, broker, leases, sync, parked, history, series, recordings, stretches, alerts, log]
+        topics = [live, broker, leases, sync, parked, history, series, recordings, stretches, alerts, log, pd]
         self.joining = joining
     }
 

@@ -37,6 +37,10 @@ package protocol FamilyDescription: Sendable {
     var modelsWithLogs: [ModelName] { get }
     /// A transfer that reads what such a model recorded.
     func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
+
+    /// The models that hear USB Power Delivery on the CC line, in the order in which people see them. Their frames have
+    /// `powerDelivery`.
+    var modelsHearingPD: [ModelName] { get }
 }
 
 extension FamilyDescription {
@@ -50,6 +54,7 @@ extension FamilyDescription {
     package var hasTwinAddresses: Bool { false }
     package var modelsWithLogs: [ModelName] { [] }
     package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? { nil }
+    package var modelsHearingPD: [ModelName] { [] }
 }
 
 /// A decoder and the name that a person types for it.

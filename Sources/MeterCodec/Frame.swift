@@ -24,6 +24,8 @@ package protocol FrameContent: Sendable {
     var groups: [GroupTotals] { get }
     /// What the meter says about itself in it.
     var device: DeviceInfo? { get }
+    /// What the meter heard on the CC line; nil in a frame about something else.
+    var powerDelivery: PDReport? { get }
     /// Everything else in it, under the keys that JSON uses.
     var details: [FrameDetail] { get }
 }
@@ -31,6 +33,7 @@ package protocol FrameContent: Sendable {
 extension FrameContent {
     package var groups: [GroupTotals] { [] }
     package var device: DeviceInfo? { nil }
+    package var powerDelivery: PDReport? { nil }
     package var details: [FrameDetail] { [] }
 }
 

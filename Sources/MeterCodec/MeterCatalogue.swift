@@ -96,4 +96,9 @@ package struct MeterCatalogue: Sendable {
     package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
         self[model.family]?.logTransfer(wish, from: model)
     }
+
+    // MARK: USB Power Delivery
+
+    /// The models that hear it.
+    package var modelsHearingPD: [ModelName] { families.flatMap(\.modelsHearingPD) }
 }

@@ -210,7 +210,7 @@ struct Host {
                 directory: directory, zone: zone, recordings: recordings, series: series, alerts: alerts),
             stretches: StretchRoutes(directory: directory, series: series, recordings: recordings),
             alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
-            joining: member)
+            pd: PDRoutes(directory: directory), joining: member)
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)

@@ -3,6 +3,7 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
+import MeterCodec
 import MeterModel
 import MeterTestKit
 import RecordingCore
@@ -94,6 +95,9 @@ struct MeterdOpenAPITests {
             Array(
                 values("CommandBody", "properties", "consequence").prefix(MeterCommand.Kind.Consequence.allCases.count))
                 == MeterCommand.Kind.Consequence.allCases.map(\.rawValue))
+        #expect(values("PDObjectBody", "properties", "kind") == PDSourceObject.Kind.allCases.map(\.rawValue))
+        let parties = PDMessage.Party.allCases.map(\.rawValue)
+        #expect(Array(values("PDMessage", "properties", "from").prefix(parties.count)) == parties)
         let quantities = document[["components", "schemas", "ReadingBody", "properties"]]?.map.keys.sorted()
         #expect(quantities == Quantity.allCases.map(\.key).sorted())
     }
@@ -119,7 +123,8 @@ struct MeterdOpenAPITests {
             recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
             stretches: StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
             alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
-            log: MeterLogRoutes(log: bench.zoneLog()), joining: ScriptedJoining())
+            log: MeterLogRoutes(log: bench.zoneLog()), pd: PDRoutes(directory: bench.directory),
+            joining: ScriptedJoining())
     }()
 
     /// One of each body, with all of its fields.
@@ -140,6 +145,7 @@ struct MeterdOpenAPITests {
         meter.counted = counted
         let tariff = Tariff("0.3 EUR").map { TariffBody($0) }
         meter.tariff = tariff
+        meter.hears_pd = true
         (meter.measured_by, meter.holder_state, meter.unshared) = ("h", "ready", true)
         var reading = Reading()
         for quantity in Quantity.allCases { reading[quantity] = 1 }
@@ -200,7 +206,7 @@ struct MeterdOpenAPITests {
             ("CloudStatus", CloudStatus(joined: false, host_id: "i", host_name: "n")),
             ("RetiredHost", RetiredHost(id: "i", name: "n", tokens: 1, leases: [])),
             ("SessionBody", SessionBody(login: .none, may_change: true)),
-        ] + recordings + alerts + syncs(error) + support
+        ] + recordings + powerDelivery + alerts + syncs(error) + support
     }()
 
     private static var support: [(name: String, value: any Encodable & Sendable)] {
@@ -253,6 +259,20 @@ struct MeterdOpenAPITests {
             ("AlertsBody", AlertsBody(alerts: [], raised: 0, targets: [])),
             ("AlertTestResult", AlertTestBody.Result(target: "t", delivered: true, error: nil)),
             ("AlertTestBody", AlertTestBody(results: [])),
+        ]
+    }
+
+    private static var powerDelivery: [(name: String, value: any Encodable & Sendable)] {
+        let line = PDBody.Line(time: "t", voltage_V: 1, current_A: 1, cc1_V: 1, cc2_V: 1)
+        var entry = PDEntryBody(number: 1, time: "t", clock_ms: 1, kind: "message", text: "t", line: line)
+        let message = PDEntryBody.Message(
+            name: "n", sop: "SOP", objects: [], acknowledges: false, resent: false, bytes: "00")
+        entry.message = message
+        return [
+            ("PDBody", PDBody(meter: "m", listening: true, entries: [], last: 0, dropped: 0, entries_max: 1000)),
+            ("PDLine", line), ("PDContract", PDBody.Contract(text: "t", position: 1)),
+            ("PDObjectBody", PDObjectBody(position: 1, kind: "fixed", text: "t", abilities: [])),
+            ("PDEntryBody", entry), ("PDMessage", message),
         ]
     }
 

@@ -37,16 +37,16 @@ struct SimulatedKM003CTests {
         #expect(meter.isConnected)
 
         var readings: [Reading] = []
-        messages(converse(&meter, &driver, driver.poll(), at: .seconds(20))).first?.forEachReading {
+        messages(converse(&meter, &driver, driver.poll(), at: .seconds(4))).first?.forEachReading {
             readings.append($0)
         }
-        let state = load.state(step: 40, length: 0.5)
+        let state = load.state(step: 8, length: 0.5)
         let reading = try #require(readings.first)
         #expect(abs(try #require(reading[.voltage]) - state.voltage) < 0.000001)
         #expect(abs(try #require(reading[.current]) - state.current) < 0.000001)
         #expect(abs(try #require(reading[.temperature]) - state.temperature) < 0.01)
 
-        for step in driver.closing() { _ = converse(&meter, &driver, step.bytes, at: .seconds(21)) }
+        for step in driver.closing() { _ = converse(&meter, &driver, step.bytes, at: .seconds(5)) }
         #expect(!meter.isConnected)
     }
 
@@ -60,7 +60,7 @@ struct SimulatedKM003CTests {
         #expect(message.payloads.map(\.attribute) == [.settings, .pd])
         #expect(message.settings?.brightnessPercent == 44)
         #expect(message.settings?.name == "POWER-Z")
-        #expect(message.pdStatus?.events.first?.kind == .attached)
+        #expect(message.pdStatus?.events.first?.kind == .attached(.cc1))
         #expect(message.contract?.description == "5 V 3 A of object 1, 5 V 3 A")
         #expect(message.contract == nil || message.pdStatus?.rest == [])
     }

@@ -360,6 +360,8 @@ enum Program {
           export                  Every stored reading of a stretch of time, as CSV or
                                   one JSON object a line.
           command                 Send a command to a meter.
+          pd                      USB Power Delivery that a meter hears: what is
+                                  offered, asked for and agreed on.
           log                     What happened to a meter: who had it, its states,
                                   settings and commands.
           logs                    What a meter recorded by itself (KM003C, KM002C).

@@ -21,6 +21,7 @@ import charting  # noqa: E402
 import faults  # noqa: E402
 import keeping  # noqa: E402
 import overview  # noqa: E402
+import power  # noqa: E402
 from harness import METER, Failure, command_line  # noqa: E402 - where browser has found it
 
 # The goal is 200 kB; the files come compressed.
@@ -50,7 +51,7 @@ def host_is_shown(daemon, browser, _):
 
 def can_be_read_by_everybody(daemon, browser, axe):
     """axe finds nothing in labels, contrast, landmarks and the like, on every view; nothing is wider than the screen."""
-    for path, ready in (("/", ".card"), (PATH, "#set-notes"), (PATH, ".log table"), ("/#/recordings", ".recordings .tools"),
+    for path, ready in (("/", ".card"), (PATH, "#set-notes"), (PATH, ".log table"), (power.PD_PATH, ".said li"), ("/#/recordings", ".recordings .tools"),
                         ("/#/compare", ".compare, .choose"), ("/#/efficiency", ".choose option"), ("/#/host", "section table")):
         browser.open(daemon.url + path)
         wait(f"{path} is there", lambda: browser.js("return Boolean(document.querySelector(arguments[0]))", ready))
@@ -72,10 +73,10 @@ def keyboard_reaches_everything(daemon, browser, _):
             raise Failure(f"Tab does not reach {word}: {seen}")
 
 
-CASES = [*overview.CASES, *charting.CASES, *keeping.CASES, *alerting.CASES, log_is_shown, host_is_shown, can_be_read_by_everybody,
-         keyboard_reaches_everything, *faults.CASES]
+CASES = [*overview.CASES, *charting.CASES, *keeping.CASES, *alerting.CASES, *power.CASES, log_is_shown, host_is_shown,
+         can_be_read_by_everybody, keyboard_reaches_everything, *faults.CASES]
 # What depends on neither size nor theme runs once.
-ONCE = {keyboard_reaches_everything, *overview.ONCE, *charting.ONCE, *keeping.ONCE, *alerting.ONCE, *faults.ONCE}
+ONCE = {keyboard_reaches_everything, *overview.ONCE, *charting.ONCE, *keeping.ONCE, *alerting.ONCE, *power.ONCE, *faults.ONCE}
 # What a case brings about on purpose, as the browser's console words it.
 EXPECTED = {**keeping.EXPECTED, **alerting.EXPECTED, **faults.EXPECTED}
 
@@ -129,13 +130,15 @@ def take_pictures(daemon, browser, folder):
     now = int(time.time() * 1000)
     some = [one["id"] for one in json.loads(daemon.fetch("/v1/recordings"))["recordings"] if one["mine"] and one["readings"] > 1][:3]
     for view, path in (
-            ("meters", "/"), ("meter", f"{PATH}?select={now - 170_000}-{now - 60_000}"), ("settings", PATH), ("recordings", "/#/recordings"),
+            ("meters", "/"), ("meter", f"{PATH}?select={now - 170_000}-{now - 60_000}"), ("settings", PATH),
+            ("pd", power.PD_PATH), ("recordings", "/#/recordings"),
             ("compare", f"/#/compare?recordings={','.join(some)}"), ("efficiency", "/#/efficiency"), ("host", "/#/host")):
         browser.open("about:blank")
         browser.open(daemon.url + path)
         time.sleep(3)
-        if view in ("meter", "settings"):
-            browser.js("document.querySelector(arguments[0]).scrollIntoView()", ".chart" if view == "meter" else ".commands")
+        part = {"meter": ".chart", "settings": ".commands", "pd": ".pd"}.get(view)
+        if part:
+            browser.js("document.querySelector(arguments[0]).scrollIntoView()", part)
             time.sleep(1)
         file = f"{folder}/{view}-{kind}-{browser.theme}.png"
         browser.picture(file)

@@ -30,6 +30,7 @@ extension DeviceSession {
         status.tariff = settings.tariff.map { TariffBody($0) }
         status.counted = counted.flatMap { CountedBody($0) }
         status.told = toldFrames.body
+        if hearsPD { status.hears_pd = true }
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
         status.searching_ms = search.flatMap { $0.patience == nil ? nil : max(0, ($0.endsAt - now).milliseconds) }
@@ -38,6 +39,27 @@ extension DeviceSession {
         if wrong != nil { status.rejected_answers = spoilt.count }
         status.error = wrong ?? lastError
         return status
+    }
+
+    /// What was heard on the meter's CC line while meterd runs, and whether this host hears what happens now.
+    ///
+    /// - Throws: `refused` for a model that does not hear it; `held` where another host has the meter and nothing was
+    ///   heard here.
+    package func heardPD() throws(GatewayError) -> (timeline: PDTimeline, isListening: Bool) {
+        guard hearsPD else {
+            let those = catalogue.modelsHearingPD.map(\.displayName).joined(separator: " and ")
+            throw GatewayError(
+                .refused,
+                "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and hears no USB Power Delivery",
+                next: "the models that do are the \(those)")
+        }
+        if !isLinked, powerDelivery.entries.isEmpty, leaseStatus?.state == .elsewhere, let holder = leaseStatus?.holder
+        {
+            throw GatewayError(
+                .held, "\(holder) has \(id), so its USB Power Delivery is heard there",
+                next: "look there, or take it over: meterctl connect \(id) --takeover")
+        }
+        return (powerDelivery, isLinked)
     }
 
     /// What the meter tells besides readings.

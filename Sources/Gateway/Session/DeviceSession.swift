@@ -39,7 +39,11 @@ package actor DeviceSession {
     private var rng: any RandomNumberGenerator & Sendable
 
     private(set) var machine: ConnectionMachine
-    private(set) var model: ModelName?
+    private(set) var model: ModelName? {
+        didSet { hearsPD = Self.hearsPD(model, catalogue) }
+    }
+    /// Whether the meter's model hears USB Power Delivery. Looked up once, as every frame asks.
+    private(set) var hearsPD: Bool
     /// What the meter said about itself over the present link, or over the last one.
     private(set) var device: DeviceInfo?
     private(set) var deviceName: String?
@@ -69,6 +73,8 @@ package actor DeviceSession {
     private(set) var lastError: String?
     private(set) var spoilt = SpoiltAnswers()
     private(set) var toldFrames = ToldFrames()
+    /// What was heard on the meter's CC line, while meterd runs; empty for a model that hears nothing.
+    private(set) var powerDelivery = PDTimeline()
     private(set) var counters = MeterStatus.Counters()
     private(set) var past = SessionPast()
     private var waits = SessionWaits()
@@ -86,6 +92,7 @@ package actor DeviceSession {
         self.tell = tell
         self.id = id
         self.model = model
+        hearsPD = Self.hearsPD(model, catalogue)
         self.lastTransport = lastTransport
         self.settings = settings
         self.settingsNumber = settingsNumber
@@ -109,6 +116,10 @@ package actor DeviceSession {
         recording?.apply(settings.recordingRules(staleAfter: machine.timing.staleAfter))
         alerts?.expectReadings(within: machine.timing.staleAfter)
         alerts?.stateChanged(to: machine.state, at: loop.now, loop.wallNow)
+    }
+
+    private static func hearsPD(_ model: ModelName?, _ catalogue: MeterCatalogue) -> Bool {
+        model.map { catalogue.modelsHearingPD.contains($0) } ?? false
     }
 
     // MARK: Events from outside
@@ -469,6 +480,7 @@ package actor DeviceSession {
         _ = apply(because: "line set up") { machine.lineReady(at: now) }
         guard line.isUp, let rhythm = times?.rhythm else { return }
         line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
+        powerDelivery.linkBegan()
         if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
         tellSettings()
         wake()
@@ -634,6 +646,7 @@ package actor DeviceSession {
         case .frame(let frame):
             spoilt.wasGood()
             toldFrames.add(frame)
+            if hearsPD, let report = frame.content.powerDelivery { powerDelivery.add(report, at: wallNow) }
             line.exchange?.answered()
             if device == nil { learn(from: frame) }
             handle(frame, at: now, wallNow)

@@ -1,4 +1,5 @@
-// One meter: its values, its curves, its recordings, its settings and who changed them, and what happened to it.
+// One meter: its values, its curves, what it heard of USB Power Delivery, its recordings, its settings and who changed them,
+// and what happened to it.
 import { alertMarks } from "/alertmarks.js";
 import { alertPanel } from "/alertpanel.js";
 import { chartPanel } from "/chart.js";
@@ -30,6 +31,7 @@ export function meterView(place, id, values) {
   const about = el("div");
   const gone = el("p", { class: "panel", text: "Loading …" });
   const chart = chartPanel(id, values);
+  const heard = el("div");
   const recordings = recordingsPanel(id);
   const alerts = alertPanel(id);
   const raised = alertMarks(id);
@@ -40,7 +42,7 @@ export function meterView(place, id, values) {
     el("div", { class: "panel head" },
       el("div", { class: "top" }, title, rename.element, el("span", { class: "grow" }), badge),
       who, raised.element, loss, error, figures, buttons.element),
-    chart.element, alerts.element, recordings.element,
+    chart.element, heard, alerts.element, recordings.element,
     commands.element, settings.element, settings.past, log.element,
     section("About", about));
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
@@ -48,6 +50,16 @@ export function meterView(place, id, values) {
   const cells = new Map();
   const cost = el("b");
   let aboutAt = -Infinity;
+  let isOver = false;
+  let powerDelivery;
+
+  async function showPowerDelivery() {
+    powerDelivery = null;
+    const { powerDeliveryPanel } = await import("/pd.js");
+    if (isOver) return;
+    powerDelivery = powerDeliveryPanel(id);
+    heard.append(powerDelivery.element);
+  }
 
   function drawValues(meter) {
     const known = QUANTITIES.filter(([key]) => meter.reading && key in meter.reading);
@@ -125,6 +137,7 @@ export function meterView(place, id, values) {
     buttons.update(meter);
     rename.update(meter);
     commands.update(meter);
+    if (meter.hears_pd && powerDelivery === undefined) showPowerDelivery();
     tick();
   }
 
@@ -139,5 +152,10 @@ export function meterView(place, id, values) {
   });
   const ticking = setInterval(tick, 500);
   if (values.from) requestAnimationFrame(() => chart.element.scrollIntoView());
-  return () => { end(); settings.close(); clearInterval(ticking); chart.close(); recordings.close(); alerts.close(); log.close(); };
+  return () => {
+    isOver = true;
+    end();
+    clearInterval(ticking);
+    for (const part of [settings, chart, recordings, alerts, log, powerDelivery]) part?.close();
+  };
 }

@@ -31,6 +31,7 @@ enum WebPageFiles {
         ("/meter.js", script, PackageResources.meter_js),
         ("/meters.js", script, PackageResources.meters_js),
         ("/order.js", script, PackageResources.order_js),
+        ("/pd.js", script, PackageResources.pd_js),
         ("/plot.js", script, PackageResources.plot_js),
         ("/quantities.js", script, PackageResources.quantities_js),
         ("/recordingfiles.js", script, PackageResources.recordingfiles_js),

@@ -43,6 +43,8 @@ package struct KM003CFamily: FamilyDescription {
 
     package var modelsWithLogs: [ModelName] { [.km003c, .km002c] }
 
+    package var modelsHearingPD: [ModelName] { [.km003c, .km002c] }
+
     package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
         MappedTransfer(KM003CLogDownload(wish, model: model), MeterLogs.init)
     }

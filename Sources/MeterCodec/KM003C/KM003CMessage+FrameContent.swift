@@ -21,6 +21,8 @@ extension KM003CMessage: FrameContent {
         body(last)
     }
 
+    package var powerDelivery: PDReport? { payloads.isEmpty ? nil : pdStatus?.report }
+
     package var details: [FrameDetail] {
         switch content {
         case .memoryPiece(let length):

@@ -13,7 +13,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
     package let cc1_mV: Int
     package let cc2_mV: Int
     /// Oldest first.
-    package let events: [Event]
+    package let events: [PDEvent]
     /// The bytes from the first event that could not be read to the end of the payload; empty in everything that was
     /// captured.
     package let rest: [UInt8]
@@ -29,25 +29,6 @@ package struct KM003CPDStatus: Hashable, Sendable {
         flag == plugMark || flag & 0xC0 == 0x80 && 1 + Int(flag & 0x3F) >= messageStart
     }
 
-    package struct Event: Hashable, Sendable {
-        /// The meter's clock; only 24 bits for an attach or detach.
-        package let milliseconds: UInt32
-        package let kind: Kind
-
-        package init(milliseconds: UInt32, kind: Kind) {
-            self.milliseconds = milliseconds
-            self.kind = kind
-        }
-    }
-
-    package enum Kind: Hashable, Sendable {
-        case attached
-        case detached
-        /// A change of the plug, with a code that nobody has described.
-        case plug(code: UInt8)
-        case message(PDMessage)
-    }
-
     /// - Returns: nil for a payload that is shorter than the part that always comes first.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count >= Self.preambleLength else { return nil }
@@ -56,9 +37,9 @@ package struct KM003CPDStatus: Hashable, Sendable {
         current_mA = Int(raw.i16LE(6))
         cc1_mV = Int(raw.u16LE(8))
         cc2_mV = Int(raw.u16LE(10))
-        var events: [Event] = []
+        var events: [PDEvent] = []
         var offset = Self.preambleLength
-        while let (event, length) = Self.event(UnsafeRawBufferPointer(rebasing: raw[offset...])) {
+        while let (event, length) = Self.event(UnsafeRawBufferPointer(rebasing: raw[offset...]), at: milliseconds) {
             events.append(event)
             offset += length
         }
@@ -70,29 +51,47 @@ package struct KM003CPDStatus: Hashable, Sendable {
     private static let plugLength = 6
 
     /// The event that the bytes start with, and its length. Nil if they do not start an event or hold only part of one.
-    private static func event(_ raw: UnsafeRawBufferPointer) -> (Event, length: Int)? {
+    ///
+    /// - Parameter clock: the meter's, in the preamble.
+    private static func event(_ raw: UnsafeRawBufferPointer, at clock: UInt32) -> (PDEvent, length: Int)? {
         guard let first = raw.first else { return nil }
         if first == plugMark {
             guard raw.count >= plugLength else { return nil }
-            let milliseconds = raw.u32LE(1) & 0xFF_FFFF
-            return (Event(milliseconds: milliseconds, kind: plug(raw.u8(5))), plugLength)
+            return (PDEvent(milliseconds: extended(raw.u32LE(1), near: clock), kind: plug(raw.u8(5))), plugLength)
         }
         // The length counts the clock, the addressee and the message, but not this byte.
         let length = 1 + Int(first & 0x3F)
         guard first & 0xC0 == 0x80, length >= messageStart, raw.count >= length else { return nil }
         let message = PDMessage(sop: raw.u8(5), bytes: Array(raw[messageStart..<length]))
-        return (Event(milliseconds: raw.u32LE(1), kind: .message(message)), length)
+        return (PDEvent(milliseconds: raw.u32LE(1), kind: .message(message)), length)
     }
 
     private static let messageStart = 6
 
-    /// The kind of a plug event. The lower codes are from older firmware.
-    private static func plug(_ code: UInt8) -> Kind {
-        switch code {
-        case 0x11, 0x21: .attached
-        case 0x12, 0x22: .detached
-        default: .plug(code: code)
+    /// An attach or detach has only the lower 24 bits of the clock; the upper ones are those that bring it nearest
+    /// (inuchanbt/KM003C-CLI, km003c_modules).
+    private static func extended(_ low: UInt32, near clock: UInt32) -> UInt32 {
+        clock &+ UInt32(bitPattern: Int32(bitPattern: (low &- clock) << 8) >> 8)
+    }
+
+    /// The kind of a plug event: the upper half of the code is the CC line, the lower half says in or out
+    /// (okhsunrog/km003c-rs, docs/pd_connection_events.md). In both attaches that were captured the line that the code names
+    /// is the one with a voltage.
+    private static func plug(_ code: UInt8) -> PDEvent.Kind {
+        guard let line = CCLine(rawValue: Int(code >> 4)) else { return .plug(code: code) }
+        switch code & 0x0F {
+        case 1: return .attached(line)
+        case 2: return .detached(line)
+        default: return .plug(code: code)
         }
+    }
+
+    /// The same in the words that every meter uses.
+    package var report: PDReport {
+        PDReport(
+            milliseconds: milliseconds,
+            level: PDLevel(voltage_mV: voltage_mV, current_mA: current_mA, cc1_mV: cc1_mV, cc2_mV: cc2_mV),
+            events: events, rest: rest)
     }
 
     package var details: [FrameDetail] {
@@ -111,17 +110,6 @@ package struct KM003CPDStatus: Hashable, Sendable {
             details.append(FrameDetail("pd_unknown_event", .text(Hex.encode([unknownFlag]))))
         }
         return details
-    }
-}
-
-extension KM003CPDStatus.Kind: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .attached: "attached"
-        case .detached: "detached"
-        case .plug(let code): "plug event \(String(code, radix: 16))"
-        case .message(let message): message.description
-        }
     }
 }
 

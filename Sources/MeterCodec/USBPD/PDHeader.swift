@@ -1,4 +1,5 @@
-/// The first two bytes of a USB Power Delivery message, little-endian (USB PD specification 3.1, 6.2.1.1).
+/// The first two bytes of a USB Power Delivery message, little-endian (USB PD specification 3.1, 6.2.1.1; Linux,
+/// include/linux/usb/pd.h, PD_HEADER).
 package struct PDHeader: Hashable, Sendable {
     package static let length = 2
 
@@ -11,10 +12,13 @@ package struct PDHeader: Hashable, Sendable {
     ///   - id: counts the sender's messages, 0 to 7.
     ///   - objectCount: 0 to 7.
     ///   - isSource: whether the sender provides power and faces downstream.
-    package init(type: UInt8, id: UInt8, objectCount: Int, isSource: Bool) {
+    ///   - revision: 1 to 3.
+    package init(
+        type: UInt8, id: UInt8, objectCount: Int, isSource: Bool, revision: UInt16 = 3, isExtended: Bool = false
+    ) {
         word =
-            UInt16(type & 0x1F) | (isSource ? 0x0120 : 0) | 2 << 6 | UInt16(id & 7) << 9
-            | UInt16(truncatingIfNeeded: objectCount & 7) << 12
+            UInt16(type & 0x1F) | (isSource ? 0x0120 : 0) | (max(revision, 1) - 1 & 3) << 6 | UInt16(id & 7) << 9
+            | UInt16(truncatingIfNeeded: objectCount & 7) << 12 | (isExtended ? 0x8000 : 0)
     }
 
     package var type: UInt8 { UInt8(truncatingIfNeeded: word & 0x1F) }
@@ -25,6 +29,8 @@ package struct PDHeader: Hashable, Sendable {
     /// Number of four-byte objects that follow; in an extended message, the room that its chunk takes.
     package var objectCount: Int { Int(word >> 12 & 7) }
     package var isExtended: Bool { word & 0x8000 != 0 }
+    /// Bit 8: the sender provides power or, in a message to or from a plug of the cable, is that plug.
+    package var isFromSourceOrPlug: Bool { word & 0x0100 != 0 }
 
     package var kind: Kind {
         if isExtended { return .extended }
@@ -32,11 +38,11 @@ package struct PDHeader: Hashable, Sendable {
     }
 
     /// Which of the three tables a type belongs to.
-    package enum Kind: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
         case control, data, extended
     }
 
-    /// The message's name in the specification (6.3, 6.4, 6.5). Nil for a reserved type.
+    /// The message's name in the specification. Nil for a reserved type.
     package var name: String? {
         switch kind {
         case .control: Self.controlNames[type]
@@ -45,13 +51,30 @@ package struct PDHeader: Hashable, Sendable {
         }
     }
 
+    /// Its name, or its number among those of its kind.
+    package var title: String { name ?? "\(kind.rawValue) message \(type)" }
+
+    package static let goodCRC: UInt8 = 1
     package static let accept: UInt8 = 3
     package static let reject: UInt8 = 4
+    package static let supplyReady: UInt8 = 6
     package static let wait: UInt8 = 12
     package static let softReset: UInt8 = 13
     package static let sourceCapabilities: UInt8 = 1
     package static let request: UInt8 = 2
+    package static let sinkCapabilities: UInt8 = 4
     package static let extendedRangeRequest: UInt8 = 9
+    package static let extendedRangeMode: UInt8 = 10
+    package static let vendorDefined: UInt8 = 15
+    package static let extendedControl: UInt8 = 16
+    package static let extendedRangeSourceCapabilities: UInt8 = 17
+
+    /// Whether it only says that a message arrived whole.
+    package var isAcknowledgement: Bool { kind == .control && type == Self.goodCRC }
+
+    // The names are those of the specification (6.3, 6.4, 6.5). Numbers: elagil/usbpd,
+    // usbpd/src/protocol_layer/message/header.rs, for control and data messages; ChromiumOS EC, include/usb_pd.h,
+    // pd_ext_msg_type, for extended ones.
 
     private static let controlNames: [UInt8: String] = [
         1: "GoodCRC", 2: "GotoMin", 3: "Accept", 4: "Reject", 5: "Ping", 6: "PS_RDY", 7: "Get_Source_Cap",

@@ -26,18 +26,29 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// What a source offers, in the order in which a request counts. Empty for another message.
-    package var sourceCapabilities: [PDSourceObject] {
+    /// What a source offers, with the numbers by which a request names it. Empty for another message.
+    package var sourceCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sourceCapabilities else { return [] }
-        return objects.map { PDSourceObject(word: $0) }
+        return PDOffer.all(in: objects)
+    }
+
+    /// What a sink would like to have. Empty for another message.
+    package var sinkCapabilities: [PDOffer] {
+        guard let header, header.kind == .data, header.type == PDHeader.sinkCapabilities else { return [] }
+        return PDOffer.all(in: objects)
     }
 
     /// The second header of an extended message, which says which chunk this is and how much data there is (6.2.1.2).
     package var chunk: Chunk? {
-        guard let header, header.kind == .extended, bytes.count >= PDHeader.length + 2 else { return nil }
+        guard let header, header.kind == .extended, bytes.count >= Self.chunkStart else { return nil }
         let word = bytes.withUnsafeBytes { $0.u16LE(PDHeader.length) }
         return Chunk(number: Int(word >> 11 & 15), isRequest: word & 0x0400 != 0, dataSize: Int(word & 0x1FF))
     }
+
+    /// What an extended message carries of its data; its last object is filled up with zeros. Empty for another message.
+    package var chunkBytes: ArraySlice<UInt8> { chunk == nil ? [] : bytes.dropFirst(Self.chunkStart) }
+
+    private static let chunkStart = PDHeader.length + 2
 
     package struct Chunk: Hashable, Sendable {
         /// Numbered from 0.
@@ -53,27 +64,9 @@ package struct PDMessage: Hashable, Sendable {
             self.dataSize = dataSize
         }
     }
-}
 
-extension PDMessage: CustomStringConvertible {
-    /// Its name, its addressee and what it offers or asks for, in one line.
-    package var description: String {
-        guard let header else { return "\(sopName) \(Hex.encode(bytes))" }
-        var text = "\(sopName) \(header.name ?? "type \(header.type)") #\(header.id)"
-        if let chunk {
-            text += " \(chunk.isRequest ? "asks for " : "")chunk \(chunk.number) of \(chunk.dataSize) bytes"
-            return text + " " + Hex.encode(bytes.dropFirst(PDHeader.length + 2))
-        }
-        let offers = sourceCapabilities
-        if !offers.isEmpty { return text + ": " + offers.map(\.description).joined(separator: ", ") }
-        if header.type == PDHeader.request, let request = objects.first {
-            return text + ": object \(PDRequest(word: request).position)"
-        }
-        let rest = objects.map { Hex.encode([UInt8](littleEndian: $0)) }
-        return rest.isEmpty ? text : text + " " + rest.joined(separator: " ")
-    }
-
-    private var sopName: String {
+    /// The ordered set before the message, which names the addressee.
+    package var sopName: String {
         switch sop {
         case 0: "SOP"
         case 1: "SOP'"
@@ -83,9 +76,12 @@ extension PDMessage: CustomStringConvertible {
     }
 }
 
-extension [UInt8] {
-    fileprivate init(littleEndian word: UInt32) {
-        self = []
-        appendLE(word)
+extension PDMessage: CustomStringConvertible {
+    /// Its name, its addressee and what it offers or asks for, in one line.
+    package var description: String {
+        guard let header else { return "\(sopName) \(Hex.encode(bytes))" }
+        let text = "\(sopName) \(header.title) #\(header.id)"
+        guard let meaning = PDMeaning(of: self, offers: []).words else { return text }
+        return "\(text): \(meaning)"
     }
 }

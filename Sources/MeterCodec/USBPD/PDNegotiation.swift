@@ -1,5 +1,5 @@
-/// What a sink asks for: an object of four bytes (USB PD specification 3.1, 6.4.2). The meaning of its other bits
-/// depends on the object that it points to.
+/// What a sink asks for: an object of four bytes (USB PD specification 3.1, 6.4.2; Linux, include/linux/usb/pd.h, RDO_…). The
+/// meaning of its other bits depends on the object that it points to.
 package struct PDRequest: Hashable, Sendable {
     package let word: UInt32
 
@@ -8,6 +8,9 @@ package struct PDRequest: Hashable, Sendable {
     /// The number of the source's object, from 1.
     package var position: Int { Int(word >> 28) }
 
+    /// Nothing that the source offers is enough.
+    package var isMismatched: Bool { word >> 26 & 1 == 1 }
+
     /// The contract that results if the source, which offers this object at that position, accepts.
     package func contract(on offer: PDSourceObject) -> PDContract {
         let operating = Int(word >> 10 & 0x3FF)
@@ -15,7 +18,9 @@ package struct PDRequest: Hashable, Sendable {
         case .fixed(let volts, _):
             PDContract(offer: offer, position: position, voltage_mV: volts, current_mA: operating * 10)
         case .variable:
-            PDContract(offer: offer, position: position, voltage_mV: nil, current_mA: operating * 10)
+            PDContract(offer: offer, position: position, current_mA: operating * 10)
+        case .battery:
+            PDContract(offer: offer, position: position, power_mW: operating * 250)
         case .programmable:
             PDContract(
                 offer: offer, position: position, voltage_mV: Int(word >> 9 & 0xFFF) * 20,
@@ -24,8 +29,8 @@ package struct PDRequest: Hashable, Sendable {
             PDContract(
                 offer: offer, position: position, voltage_mV: Int(word >> 9 & 0xFFF) * 25,
                 current_mA: Int(word & 0x7F) * 50)
-        case .battery, .unknown:
-            PDContract(offer: offer, position: position, voltage_mV: nil, current_mA: nil)
+        case .unknown:
+            PDContract(offer: offer, position: position)
         }
     }
 }
@@ -39,12 +44,25 @@ package struct PDContract: Hashable, Sendable {
     package let voltage_mV: Int?
     /// The current that the sink intends to draw. Nil if it asked for power instead.
     package let current_mA: Int?
+    /// The power that it intends to draw of a battery.
+    package let power_mW: Int?
+
+    package init(
+        offer: PDSourceObject, position: Int, voltage_mV: Int? = nil, current_mA: Int? = nil, power_mW: Int? = nil
+    ) {
+        self.offer = offer
+        self.position = position
+        self.voltage_mV = voltage_mV
+        self.current_mA = current_mA
+        self.power_mW = power_mW
+    }
 }
 
 extension PDContract: CustomStringConvertible {
     package var description: String {
         let wanted = [
             voltage_mV.map { "\(Thousandths($0)) V" }, current_mA.map { "\(Thousandths($0)) A" },
+            power_mW.map { "\(Thousandths($0)) W" },
         ].compactMap { $0 }.joined(separator: " ")
         return "\(wanted.isEmpty ? "" : "\(wanted) of ")object \(position), \(offer)"
     }
@@ -55,32 +73,37 @@ extension PDContract: CustomStringConvertible {
 /// It hears every message of both, perhaps twice, since one that is not acknowledged is sent again. It misses some,
 /// since a meter keeps only the latest.
 package struct PDNegotiation: Sendable {
-    private var offers: [PDSourceObject] = []
+    /// What the source last offered.
+    package private(set) var offers: [PDOffer] = []
     /// What will be agreed on if the source accepts.
     private var asked: PDContract?
     /// Nil while nothing is agreed on, or none of it was heard.
     package private(set) var contract: PDContract?
+    private var chunks = PDChunks()
 
     package init() {}
 
-    package mutating func heard(_ message: PDMessage) {
+    /// - Returns: the offers of the extended range, when the last chunk of their list has come.
+    @discardableResult
+    package mutating func heard(_ message: PDMessage) -> [PDOffer]? {
         // Cables take no part in it.
-        guard message.sop == 0, let header = message.header else { return }
+        guard message.sop == 0, let header = message.header else { return nil }
         switch (header.kind, header.type) {
         case (.data, PDHeader.sourceCapabilities):
             offers = message.sourceCapabilities
             asked = nil
+        case (.extended, PDHeader.extendedRangeSourceCapabilities):
+            guard let data = chunks.add(message) else { return nil }
+            offers = PDOffer.all(in: data.words)
+            asked = nil
+            return offers
         case (.data, PDHeader.request):
             asked = message.objects.first.flatMap { word in
                 let request = PDRequest(word: word)
-                return offers.indices.contains(request.position - 1)
-                    ? request.contract(on: offers[request.position - 1]) : nil
+                return offers.first { $0.position == request.position }.map { request.contract(on: $0.object) }
             }
         case (.data, PDHeader.extendedRangeRequest):
-            // It repeats the object that it points to.
-            let objects = message.objects
-            guard objects.count == 2 else { return }
-            asked = PDRequest(word: objects[0]).contract(on: PDSourceObject(word: objects[1]))
+            asked = message.extendedRangeContract
         case (.control, PDHeader.accept):
             // An accept may also answer a swap or a reset, in which case nothing was requested.
             if let asked { contract = asked }
@@ -90,8 +113,26 @@ package struct PDNegotiation: Sendable {
         default:
             break
         }
+        return nil
     }
 
     /// Forgets the contract, because the plug was pulled or put in.
     package mutating func reset() { self = PDNegotiation() }
+}
+
+extension PDMessage {
+    /// What a request of the extended range asks for: it repeats the object that it points to. Nil for another message.
+    var extendedRangeContract: PDContract? {
+        guard let header, header.kind == .data, header.type == PDHeader.extendedRangeRequest,
+            case let objects = objects, objects.count == 2
+        else { return nil }
+        return PDRequest(word: objects[0]).contract(on: PDSourceObject(word: objects[1]))
+    }
+}
+
+extension [UInt8] {
+    /// Whole words of four bytes, little-endian.
+    var words: [UInt32] {
+        withUnsafeBytes { raw in stride(from: 0, through: raw.count - 4, by: 4).map(raw.u32LE) }
+    }
 }

@@ -48,6 +48,48 @@ package enum PDSourceObject: Hashable, Sendable {
     }
 }
 
+extension PDSourceObject {
+    /// The names of the kinds, for programs.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case fixed, variable, battery, pps, avs
+        case extendedAVS = "epr-avs"
+        case unknown
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .fixed: .fixed
+        case .variable: .variable
+        case .battery: .battery
+        case .programmable: .pps
+        case .adjustable: .avs
+        case .extendedAdjustable: .extendedAVS
+        case .unknown: .unknown
+        }
+    }
+
+    package struct Limits: Hashable, Sendable {
+        package var voltage_mV: ClosedRange<Int>?
+        package var current_mA: Int?
+        package var power_mW: Int?
+    }
+
+    /// What can be had at most, as far as the object says it. The standard range's adjustable voltage is from 9 V to 15 V or,
+    /// with a current for more than 15 V, to 20 V (USB PD specification 3.2, 6.4.1.2.5).
+    package var limits: Limits {
+        switch self {
+        case .fixed(let volts, let current): Limits(voltage_mV: volts...volts, current_mA: current)
+        case .variable(let volts, let current), .programmable(let volts, let current):
+            Limits(voltage_mV: volts, current_mA: current)
+        case .battery(let volts, let power): Limits(voltage_mV: volts, power_mW: power)
+        case .extendedAdjustable(let volts, let power): Limits(voltage_mV: volts, power_mW: power * 1000)
+        case .adjustable(let below, let above):
+            Limits(voltage_mV: 9000...(above > 0 ? 20_000 : 15_000), current_mA: below)
+        case .unknown: Limits()
+        }
+    }
+}
+
 extension PDSourceObject: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -217,22 +217,29 @@ package struct SimulatedKM003C: SimulatedMeter {
         }
     }
 
+    /// What is measured in a step: the load, at the voltage that source and sink have agreed on.
+    private func state(step: Int) -> ElectricalLoad.State {
+        SimulatedKM003CPower.supply(at: refresh * step).feeding(load.state(step: step, length: stepLength))
+    }
+
     /// Renders the measurements as `KM003CADC` reads them, with averages over four steps.
     private func measurements() -> [UInt8] {
-        let state = load.state(step: lastStep, length: stepLength)
-        let recent = (max(0, lastStep - 3)...lastStep).map { load.state(step: $0, length: stepLength) }
+        let state = state(step: lastStep)
+        let recent = (max(0, lastStep - 3)...lastStep).map { self.state(step: $0) }
         let averageVolts = recent.reduce(0) { $0 + $1.voltage } / Double(recent.count)
         let averageAmperes = recent.reduce(0) { $0 + $1.current } / Double(recent.count)
+        let (cc1, cc2) = SimulatedKM003CPower.supply(at: refresh * lastStep).cc_mV
         var bytes: [UInt8] = []
         for value in [state.voltage, state.current, averageVolts, averageAmperes, averageVolts, averageAmperes] {
             bytes.appendLE(Int32(clamping: Int((value * 1e6).rounded())))
         }
         bytes.appendLE(UInt16(bitPattern: Int16(clamping: Int((state.temperature * 128).rounded()))))
-        for value in [0.42, 0.001, state.dataPlus, state.dataMinus, 3.2358] {
+        for value in [Double(cc1) / 1000, Double(cc2) / 1000, state.dataPlus, state.dataMinus, 3.2358] {
             bytes.appendLE(UInt16(clamping: Int((value * 10_000).rounded())))
         }
         bytes += [KM003CRate.two.rawValue, 0x80]
-        for value in [0.001, state.dataPlus, state.dataMinus] {
+        bytes.appendLE(UInt16(clamping: cc2))
+        for value in [state.dataPlus, state.dataMinus] {
             bytes.appendLE(UInt16(clamping: Int((value * 1000).rounded())))
         }
         return bytes
@@ -253,13 +260,14 @@ package struct SimulatedKM003C: SimulatedMeter {
     }
 
     private mutating func powerDelivery(at time: Duration) -> [UInt8] {
-        let state = load.state(step: lastStep, length: stepLength)
+        let state = state(step: lastStep)
+        let (cc1, cc2) = SimulatedKM003CPower.supply(at: time).cc_mV
         var bytes: [UInt8] = []
         bytes.appendLE(UInt32(truncatingIfNeeded: time.milliseconds))
         bytes.appendLE(UInt16(clamping: Int((state.voltage * 1000).rounded())))
         bytes.appendLE(UInt16(bitPattern: Int16(clamping: Int((state.current * 1000).rounded()))))
-        bytes.appendLE(UInt16(420))
-        bytes.appendLE(UInt16(1))
+        bytes.appendLE(UInt16(clamping: cc1))
+        bytes.appendLE(UInt16(clamping: cc2))
         return bytes + power.take()
     }
 }

@@ -1,38 +1,32 @@
 import MeterCodec
 import MeterModel
 
-/// The USB PD conversation between a charger and a phone at the two ends of a KM003C: the plug goes in a moment after
-/// the meter was switched on, they agree on 5 V, and nothing further happens
-/// (Docs/Protocols/KM003C.md#usb-power-delivery).
+/// The USB PD conversation at the two ends of a KM003C (Docs/Protocols/KM003C.md#simulator): a phone that is charged by a
+/// fixed voltage and by a programmable one, and then a laptop that is charged in the extended range. Ten minutes later all
+/// happens again.
 struct SimulatedKM003CPower: Sendable {
-    /// Most bytes of waiting events, which are kept oldest first; a real meter keeps about as much.
-    private static let longest = 200
+    /// Most bytes of waiting events, of which the newest are kept. Nobody has said how many a meter keeps; with the
+    /// measurements before them these are as long as what a decoder believes (`KM003CPayloadHeader.isPlausible`).
+    private static let longest = 288
 
     private var waiting: [[UInt8]] = []
     private var told = 0
 
-    /// The events, each with its time in milliseconds.
-    private static let script: [(milliseconds: Int, event: [UInt8])] = {
-        let offers = [0x0801_912C, 0x0002_D12C, 0x0003_C12C, 0x0004_B104, 0xC0DC_213C] as [UInt32]
-        return [
-            (500, plug(0x21, at: 500)),
-            (700, message(.init(type: 1, id: 1, objectCount: offers.count, isSource: true), offers, at: 700)),
-            (701, message(.init(type: 1, id: 1, objectCount: 0, isSource: false), [], at: 701)),
-            (705, message(.init(type: 2, id: 0, objectCount: 1, isSource: false), [0x1304_B12C], at: 705)),
-            (706, message(.init(type: 1, id: 0, objectCount: 0, isSource: true), [], at: 706)),
-            (710, message(.init(type: 3, id: 2, objectCount: 0, isSource: true), [], at: 710)),
-            (711, message(.init(type: 1, id: 2, objectCount: 0, isSource: false), [], at: 711)),
-            (740, message(.init(type: 6, id: 3, objectCount: 0, isSource: true), [], at: 740)),
-            (741, message(.init(type: 1, id: 3, objectCount: 0, isSource: false), [], at: 741)),
-        ]
-    }()
-
     mutating func advance(to time: Duration) {
-        while told < Self.script.count, Self.script[told].milliseconds <= Int(clamping: time.milliseconds) {
-            waiting.append(Self.script[told].event)
+        let now = Int(clamping: time.milliseconds)
+        let script = PDScript.twoVisits
+        // What nobody asked for since the last but one visit is not kept anyway.
+        told = max(told, (now / PDScript.cycle - 1) * script.events.count)
+        while true {
+            let (cycle, place) = told.quotientAndRemainder(dividingBy: script.events.count)
+            let event = script.events[place]
+            let start = cycle * PDScript.cycle + event.milliseconds
+            guard start <= now else { break }
+            waiting.append(event.bytes(at: UInt32(truncatingIfNeeded: start)))
             told += 1
         }
-        while waiting.reduce(0, { $0 + $1.count }) > Self.longest { waiting.removeFirst() }
+        var size = waiting.reduce(0) { $0 + $1.count }
+        while size > Self.longest { size -= waiting.removeFirst().count }
     }
 
     /// Takes the waiting events.
@@ -44,18 +38,243 @@ struct SimulatedKM003CPower: Sendable {
     /// What the meter's own machine went through so far: two lists, each of one state and its second.
     var trace: [UInt8] { told == 0 ? [0, 0] : [5, 0x02, 0, 0, 0, 0, 5, 0x76, 0, 0, 0, 0] }
 
-    private static func plug(_ code: UInt8, at milliseconds: UInt32) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.appendLE(milliseconds & 0xFF_FFFF)
-        return [0x45] + bytes + [code]
+    /// What is plugged in at a moment.
+    struct Supply: Hashable, Sendable {
+        /// Nil while nothing is.
+        var line: CCLine?
+        var voltage_mV: Int
+
+        /// What a load that was meant for 5 V takes from it: the same power.
+        func feeding(_ load: ElectricalLoad.State) -> ElectricalLoad.State {
+            var state = load
+            let factor = Double(voltage_mV) / 5000
+            state.voltage *= factor
+            state.current = factor > 0 ? load.current / factor : 0
+            return state
+        }
+
+        /// Of CC1 and CC2. A source that offers 3 A, and an end where nothing is plugged in, as captured (session
+        /// orig_with_pd.13, okhsunrog/km003c-protocol-research).
+        var cc_mV: (Int, Int) {
+            switch line {
+            case .cc1: (1652, 2)
+            case .cc2: (2, 1652)
+            case nil: (3237, 124)
+            }
+        }
     }
 
-    private static func message(_ header: PDHeader, _ objects: [UInt32], at milliseconds: UInt32) -> [UInt8] {
+    static func supply(at time: Duration) -> Supply {
+        let now = Int(clamping: max(.zero, time).milliseconds) % PDScript.cycle
+        return PDScript.twoVisits.supplies.last { $0.milliseconds <= now }?.supply ?? Supply(line: nil, voltage_mV: 0)
+    }
+}
+
+/// What is said on the CC line, and when.
+private struct PDScript {
+    /// How long both visits take, in milliseconds.
+    static let cycle = 600_000
+
+    struct Event: Sendable {
+        var milliseconds: Int
+        var kind: Kind
+
+        enum Kind: Sendable {
+            case plug(UInt8)
+            case message(sop: UInt8, [UInt8])
+        }
+
+        func bytes(at clock: UInt32) -> [UInt8] {
+            var bytes: [UInt8] = []
+            switch kind {
+            case .plug(let code):
+                bytes.appendLE(clock & 0xFF_FFFF)
+                return [0x45] + bytes + [code]
+            case .message(let sop, let wire):
+                bytes.appendLE(clock)
+                bytes.append(sop)
+                bytes += wire
+                return [0x80 | UInt8(clamping: bytes.count)] + bytes
+            }
+        }
+    }
+
+    private(set) var events: [Event] = []
+    private(set) var supplies: [(milliseconds: Int, supply: SimulatedKM003CPower.Supply)] = []
+    private var now = 0
+    /// The number of the next message of each sender.
+    private var ids: [Sender: UInt8] = [:]
+
+    private enum Sender: Hashable { case source, sink, sourceToCable, cable }
+
+    static let twoVisits: PDScript = {
+        var script = PDScript()
+        script.visitOfAPhone()
+        script.visitOfALaptop()
+        return script
+    }()
+
+    // MARK: The visits
+
+    /// The offers are those of a captured charger (km003c-rs, km003c-lib/tests/pd_tests.rs).
+    private static let offers =
+        [0x0801_912C, 0x0002_D12C, 0x0003_C12C, 0x0004_B12C, 0x0006_4145, 0xC0DC_213C] as [UInt32]
+
+    private mutating func visitOfAPhone() {
+        plugIn(.cc1, at: 0)
+        askCable(0x0008_2050, after: 150)
+        // Two that nobody acknowledges, as captured: the phone is not awake yet.
+        offer(Self.offers, isAcknowledged: false, after: 40)
+        offer(Self.offers, isAcknowledged: false, after: 2)
+        offer(Self.offers, after: 150)
+        request([0x1304_B12C], volts: 5000)
+        now = 10_000
+        // As captured: 2.2 A of 9 V.
+        request([0x2303_70DC], volts: 9000)
+        // A programmable voltage has to be asked for anew within ten seconds (USB PD specification 3.1, 6.6.17).
+        for step in 0..<30 {
+            let volts = 8400 + 40 * min(step, 15)
+            now = 20_000 + step * 9000
+            request([6 << 28 | 3 << 24 | UInt32(volts / 20) << 9 | 40], volts: volts)
+        }
+        unplug(.cc1, at: 296_000)
+    }
+
+    /// The offers, the request and the ways of the extended range are those that a KM003C heard (elagil/usbpd,
+    /// usbpd/src/protocol_layer/message/epr_messages_test.rs and usbpd/src/dummy.rs), but that an adjustable voltage takes
+    /// the place of 36 V and 48 V.
+    private static let laptopOffers =
+        [0x0A91_912C, 0x0012_D12C, 0x0013_C12C, 0x0014_B12C, 0x0016_41F4, 0xC9A4_3264] as [UInt32]
+    private static let extendedOffers = laptopOffers + [0, 0x0018_C1F4, 0xD230_968C]
+
+    private mutating func visitOfALaptop() {
+        plugIn(.cc2, at: 300_000)
+        askCable(0x000A_2650, after: 150)
+        offer(Self.laptopOffers, after: 40)
+        request([0x53C7_D1F4], volts: 20_000)
+        data(10, [0x0100_0000], from: .sink, after: 200)
+        data(10, [0x0200_0000], from: .source, after: 4)
+        askCable(0x000A_2650, after: 4)
+        data(10, [0x0300_0000], from: .source, after: 4)
+        offerExtendedRange()
+        request([0x80C7_D1F4, 0x0018_C1F4], volts: 28_000)
+        for step in 0..<27 {
+            let time = 312_000 + step * 10_000
+            keepAlive(until: time)
+            now = time
+            let volts = 24_000 + 500 * (step % 4)
+            request([9 << 28 | 0x00C0_0000 | UInt32(volts / 25) << 9 | 80, 0xD230_968C], volts: volts)
+        }
+        keepAlive(until: 580_000)
+        data(10, [0x0500_0000], from: .sink, after: 100)
+        offer(Self.laptopOffers, after: 4)
+        request([0x53C7_D1F4], volts: 20_000)
+        unplug(.cc2, at: 596_000)
+    }
+
+    // MARK: What is said
+
+    private mutating func plugIn(_ line: CCLine, at time: Int) {
+        now = time
+        ids = [:]
+        events.append(Event(milliseconds: now, kind: .plug(UInt8(line.rawValue) << 4 | 1)))
+        supplies.append((now, .init(line: line, voltage_mV: 5000)))
+    }
+
+    private mutating func unplug(_ line: CCLine, at time: Int) {
+        now = time
+        events.append(Event(milliseconds: now, kind: .plug(UInt8(line.rawValue) << 4 | 2)))
+        supplies.append((now, .init(line: nil, voltage_mV: 0)))
+    }
+
+    /// The source asks the plug of the cable what it is.
+    ///
+    /// - Parameter cable: the object that describes it (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
+    private mutating func askCable(_ cable: UInt32, after pause: Int) {
+        data(15, [0xFF00_A001], from: .sourceToCable, after: pause)
+        data(15, [0xFF00_A041, 0x1800_FFFF, 0, 0, cable], from: .cable, after: 3)
+    }
+
+    private mutating func offer(_ offers: [UInt32], isAcknowledged: Bool = true, after pause: Int) {
+        data(PDHeader.sourceCapabilities, offers, from: .source, isAcknowledged: isAcknowledged, after: pause)
+    }
+
+    /// The list has 36 bytes: 26 in the first chunk, and the rest when the laptop asks for it.
+    private mutating func offerExtendedRange() {
+        let list = Self.bytes(Self.extendedOffers)
+        extended(17, 0x8000 | UInt16(list.count), Array(list.prefix(26)), from: .source, after: 10)
+        extended(17, 0x8C00, [0, 0], from: .sink, after: 4)
+        extended(17, 0x8800 | UInt16(list.count), Array(list.dropFirst(26)), from: .source, after: 4)
+    }
+
+    private mutating func request(_ objects: [UInt32], volts: Int) {
+        data(objects.count == 1 ? PDHeader.request : PDHeader.extendedRangeRequest, objects, from: .sink, after: 4)
+        control(PDHeader.accept, from: .source, after: 3)
+        guard let supply = supplies.last?.supply else { return }
+        supplies.append((now + 20, .init(line: supply.line, voltage_mV: volts)))
+        control(PDHeader.supplyReady, from: .source, after: 36)
+    }
+
+    /// In the extended range the sink has to be heard every half second (USB PD specification 3.1, 6.6.21.3).
+    private mutating func keepAlive(until end: Int) {
+        while now + 400 < end {
+            extended(16, 0x8002, [3, 0], from: .sink, after: 370)
+            extended(16, 0x8002, [4, 0], from: .source, after: 3)
+        }
+    }
+
+    private mutating func control(_ type: UInt8, from sender: Sender, after pause: Int) {
+        say(
+            PDHeader(type: type, id: id(of: sender), objectCount: 0, isSource: sender == .source), [], sender,
+            after: pause)
+    }
+
+    private mutating func data(
+        _ type: UInt8, _ objects: [UInt32], from sender: Sender, isAcknowledged: Bool = true, after pause: Int
+    ) {
+        let header = PDHeader(
+            type: type, id: id(of: sender), objectCount: objects.count, isSource: sender == .source)
+        say(header, Self.bytes(objects), sender, isAcknowledged: isAcknowledged, after: pause)
+    }
+
+    private mutating func extended(
+        _ type: UInt8, _ second: UInt16, _ data: [UInt8], from sender: Sender, after pause: Int
+    ) {
+        var body: [UInt8] = []
+        body.appendLE(second)
+        body += data
+        let header = PDHeader(
+            type: type, id: id(of: sender), objectCount: body.count / 4, isSource: sender == .source, isExtended: true)
+        say(header, body, sender, after: pause)
+    }
+
+    private func id(of sender: Sender) -> UInt8 { ids[sender] ?? 0 }
+
+    /// A message and the receipt of who hears it, which has the message's number and, as captured, a revision of its own.
+    private mutating func say(
+        _ header: PDHeader, _ body: [UInt8], _ sender: Sender, isAcknowledged: Bool = true, after pause: Int
+    ) {
+        now += pause
+        let sop: UInt8 = sender == .source || sender == .sink ? 0 : 1
+        append(header, body, sop, isPlug: sender == .cable)
+        guard isAcknowledged else { return }
+        ids[sender] = (id(of: sender) + 1) & 7
+        now += 1
+        let receipt = PDHeader(
+            type: PDHeader.goodCRC, id: UInt8(header.id), objectCount: 0, isSource: sender == .sink,
+            revision: sender == .sink ? 1 : 2)
+        append(receipt, [], sop, isPlug: sender == .sourceToCable)
+    }
+
+    private mutating func append(_ header: PDHeader, _ body: [UInt8], _ sop: UInt8, isPlug: Bool) {
+        var wire: [UInt8] = []
+        wire.appendLE(header.word | (isPlug ? 0x0100 : 0))
+        events.append(Event(milliseconds: now, kind: .message(sop: sop, wire + body)))
+    }
+
+    private static func bytes(_ words: [UInt32]) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.appendLE(milliseconds)
-        bytes.append(0)
-        bytes.appendLE(header.word)
-        for object in objects { bytes.appendLE(object) }
-        return [0x80 | UInt8(clamping: bytes.count)] + bytes
+        for word in words { bytes.appendLE(word) }
+        return bytes
     }
 }

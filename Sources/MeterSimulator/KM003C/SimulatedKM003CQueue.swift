@@ -25,8 +25,9 @@ struct SimulatedKM003CQueue: Sendable {
         nextSample = max(nextSample, last - Int64(capacity) + 1)
         while nextSample <= last {
             let milliseconds = nextSample * step
-            let state = load.state(step: Int(nextSample), length: Double(step) / 1000)
-            samples.append(render(state, sequence: UInt16(truncatingIfNeeded: milliseconds)))
+            let supply = SimulatedKM003CPower.supply(at: .milliseconds(milliseconds))
+            let state = supply.feeding(load.state(step: Int(nextSample), length: Double(step) / 1000))
+            samples.append(render(state, supply, sequence: UInt16(truncatingIfNeeded: milliseconds)))
             nextSample += 1
         }
         if samples.count > capacity { samples.removeFirst(samples.count - capacity) }
@@ -39,14 +40,17 @@ struct SimulatedKM003CQueue: Sendable {
         return taken
     }
 
-    private func render(_ state: ElectricalLoad.State, sequence: UInt16) -> [UInt8] {
+    private func render(
+        _ state: ElectricalLoad.State, _ supply: SimulatedKM003CPower.Supply, sequence: UInt16
+    ) -> [UInt8] {
         let perVolt = KM003CLineStep(rate).perVolt
+        let (cc1, cc2) = supply.cc_mV
         var bytes: [UInt8] = []
         bytes.appendLE(sequence)
         bytes.appendLE(UInt16(0x3C))
         bytes.appendLE(Int32(clamping: Int((state.voltage * 1e6).rounded())))
         bytes.appendLE(Int32(clamping: Int((state.current * 1e6).rounded())))
-        for value in [0.42, 0.001, state.dataPlus, state.dataMinus] {
+        for value in [Double(cc1) / 1000, Double(cc2) / 1000, state.dataPlus, state.dataMinus] {
             bytes.appendLE(UInt16(clamping: Int((value * perVolt).rounded())))
         }
         return bytes

@@ -27,12 +27,19 @@ struct KM003CPDTests {
     }
 
     @Test(arguments: [
-        ("21", KM003CPDStatus.Kind.attached), ("22", .detached), ("11", .attached), ("12", .detached),
-        ("31", .plug(code: 0x31)),
+        ("21", PDEvent.Kind.attached(.cc2)), ("22", .detached(.cc2)), ("11", .attached(.cc1)), ("12", .detached(.cc1)),
+        ("31", .plug(code: 0x31)), ("13", .plug(code: 0x13)), ("01", .plug(code: 1)),
     ])
-    func plugEvent_isNamedByItsCode(code: String, kind: KM003CPDStatus.Kind) throws {
+    func plugEvent_isNamedByItsCode(code: String, kind: PDEvent.Kind) throws {
         let status = try #require(parsed(status("45" + "0f2700" + "00" + code)))
         #expect(status.events == [.init(milliseconds: 9999, kind: kind)])
+    }
+
+    /// The clock is at 01 00 00 10; the event is of a little before 01 00 00 00, and its clock has no fourth byte.
+    @Test(arguments: [("f0ffff", UInt32(0x00FF_FFF0)), ("000000", 0x0100_0000), ("200000", 0x0100_0020)])
+    func plugEvent_isAtTheNearestTime(time: String, milliseconds: UInt32) throws {
+        let bytes = try hex("10000001" + "2823" + "24fa" + "7206" + "1d00" + "45" + time + "0011")
+        #expect(try #require(parsed(bytes)).events == [.init(milliseconds: milliseconds, kind: .attached(.cc1))])
     }
 
     @Test func messages_areReadByTheLengthInTheirFirstByte() throws {
@@ -41,7 +48,11 @@ struct KM003CPDTests {
             "8f" + "08270000" + "00" + "a1232c9101082cd10200" + "87" + "09270000" + "01" + "4102" + "450a27000021"
         let status = try #require(parsed(status(events)))
         let kinds = status.events.map { $0.kind.description }
-        #expect(kinds == ["SOP Source_Capabilities #1: 5 V 3 A, 9 V 3 A", "SOP' GoodCRC #1", "attached"])
+        #expect(
+            kinds == [
+                "SOP Source_Capabilities #1: 5 V 3 A, 9 V 3 A (does not run from a battery)", "SOP' GoodCRC #1",
+                "attached (CC2)",
+            ])
         #expect(status.events.map(\.milliseconds) == [9992, 9993, 9994])
     }
 
@@ -61,7 +72,7 @@ struct KM003CPDTests {
     func whatIsNoEvent_isKept(text: String) throws {
         let status = try #require(parsed(status("450f27000021" + text)))
         #expect(try status.rest == hex(text))
-        #expect(status.events.first?.kind == .attached)
+        #expect(status.events.first?.kind == .attached(.cc2))
     }
 
     @Test func statusThatIsTooShort_isNone() throws {

@@ -86,7 +86,7 @@ struct KM003CRealFramesTests {
         let status = try #require(message.pdStatus)
 
         #expect(status.events.map(\.milliseconds) == [1999])
-        #expect(status.events.first?.kind.description == "SOP Accept #0")
+        #expect(status.events.first?.kind.description == "SOP Accept #0: agreed")
         #expect(status.voltage_mV == 9000)
         #expect(status.current_mA == -1000)
         #expect(status.unknownFlag == 0x05)

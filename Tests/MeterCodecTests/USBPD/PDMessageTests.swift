@@ -51,7 +51,9 @@ struct PDMessageTests {
     @Test func capabilities_areOffersInOrder() throws {
         let message = try message("a1332c9101082cd102003c21dcc0")
         #expect(message.sourceCapabilities.map(\.description) == ["5 V 3 A", "9 V 3 A", "PPS 3.3-11 V 3 A"])
-        #expect(message.description == "SOP Source_Capabilities #1: 5 V 3 A, 9 V 3 A, PPS 3.3-11 V 3 A")
+        #expect(
+            message.description
+                == "SOP Source_Capabilities #1: 5 V 3 A, 9 V 3 A, PPS 3.3-11 V 3 A (does not run from a battery)")
     }
 
     @Test func extendedMessage_saysWhichChunkItIs() throws {
@@ -61,7 +63,7 @@ struct PDMessageTests {
         #expect(try message("b19f008c").chunk == PDMessage.Chunk(number: 1, isRequest: true, dataSize: 0))
         #expect(
             try message("b1fd2880aabb", sop: 1).description
-                == "SOP' EPR_Source_Capabilities #6 chunk 0 of 40 bytes aabb")
+                == "SOP' EPR_Source_Capabilities #6: chunk 0 of 40 bytes, aabb")
     }
 
     @Test(arguments: ["", "a1", "a161", "a1612c", "a1612c9101", "b1fd", "b1fd28", "8210dc70"])

@@ -153,11 +153,27 @@ extension FuzzTarget {
             promise(whole == input.count, "each byte of a status is an event's or left over")
             promise(status.details.count >= 5 + status.events.count, "each event is told")
         }
+        runTimeline(input)
         _ = input.withUnsafeBytes { KM003CPDTrace($0)?.details }
         for entry in input.withUnsafeBytes({ KM003CLogEntry.all(in: $0) }) {
             let end = entry.range.map { UInt64(KM003CMemory.log($0).address) + UInt64($0.size) } ?? 0
             promise(end <= UInt64(KM003CMemory.logs) + UInt64(KM003CLogRange.end), "a log lies among the logs")
         }
+    }
+
+    /// Statuses of any bytes, one after the other: what is kept is in order and within bounds, and has words in every form.
+    private static func runTimeline(_ input: [UInt8]) {
+        var timeline = PDTimeline()
+        var time = WallTime(millisecondsSince1970: 0)
+        for piece in pieces(input[...], length: max(KM003CPDStatus.preambleLength, Int(input.last ?? 0))) {
+            time = time + .milliseconds(200)
+            if let status = piece.withUnsafeBytes({ KM003CPDStatus($0) }) { timeline.add(status.report, at: time) }
+        }
+        promise(timeline.entries.count <= PDTimeline.longest, "no more than that is kept")
+        promise(timeline.entries.allSatisfy { !$0.words.isEmpty }, "each entry has words")
+        promise(timeline.entries.last.map(\.number) ?? 0 == timeline.count, "they are counted")
+        promise(PDText.lines(timeline, of: .usb(vendor: 1, product: 1, serial: "1")).count >= 2, "it is a text")
+        promise(PDCapture.file(of: timeline.entries).count.isMultiple(of: 4), "it is a file")
     }
 
     private static func pieces(_ bytes: ArraySlice<UInt8>, length: Int) -> [[UInt8]] {

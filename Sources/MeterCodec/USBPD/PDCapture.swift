@@ -1,0 +1,84 @@
+import MeterModel
+
+/// A timeline as a pcapng file (draft-ietf-opsawg-pcapng), for Wireshark.
+///
+/// There is no link type for USB Power Delivery (the-tcpdump-group/libpcap, issue 1036, open since 2021; IANA's registry
+/// of 2026-04-14 has none either), so the packets have one of those that are left to private use. Docs/Examples/usb-pd.lua
+/// lets Wireshark read them.
+///
+/// A packet is one byte and a message as on the wire, without its check sum. The byte is the ordered set as the meter gives
+/// it: 0 for SOP, 1 for SOP', 2 for SOP''. 255 is followed by text about something that is not a message. What the meter
+/// measured is the packet's comment.
+package enum PDCapture {
+    /// LINKTYPE_USER0 (libpcap, pcap/dlt.h, DLT_USER0).
+    static let linkType: UInt16 = 147
+    /// Before a text.
+    static let noteMark: UInt8 = 0xFF
+
+    package static func file(of entries: some Sequence<PDEntry>) -> [UInt8] {
+        var bytes = sectionHeader + interface
+        for entry in entries { bytes += packet(entry) }
+        return bytes
+    }
+
+    /// Version 1.0, little-endian, of unknown length.
+    private static let sectionHeader: [UInt8] = {
+        var body: [UInt8] = []
+        body.appendLE(UInt32(0x1A2B_3C4D))
+        body.appendLE(UInt16(1))
+        body.appendLE(UInt16(0))
+        body += [UInt8](repeating: 0xFF, count: 8)
+        return block(0x0A0D_0D0A, body + endOfOptions)
+    }()
+
+    /// Packets of any length, times in milliseconds (if_tsresol, 10^-3).
+    private static let interface: [UInt8] = {
+        var body: [UInt8] = []
+        body.appendLE(linkType)
+        body.appendLE(UInt16(0))
+        body.appendLE(UInt32(0))
+        return block(1, body + option(2, Array("CC line".utf8)) + option(9, [3]) + endOfOptions)
+    }()
+
+    private static func packet(_ entry: PDEntry) -> [UInt8] {
+        let data: [UInt8] =
+            if case .message(let heard) = entry.kind {
+                [heard.message.sop == noteMark ? noteMark - 1 : heard.message.sop] + heard.message.bytes
+            } else { [noteMark] + Array(entry.words.utf8) }
+        let level = entry.level
+        let comment =
+            "VBUS \(Thousandths(level.voltage_mV)) V, CC1 \(Thousandths(level.cc1_mV)) V, CC2 \(Thousandths(level.cc2_mV)) V"
+        let time = UInt64(clamping: entry.time.millisecondsSince1970)
+        var body: [UInt8] = []
+        body.appendLE(UInt32(0))
+        body.appendLE(UInt32(truncatingIfNeeded: time >> 32))
+        body.appendLE(UInt32(truncatingIfNeeded: time))
+        body.appendLE(UInt32(clamping: data.count))
+        body.appendLE(UInt32(clamping: data.count))
+        return block(6, body + filled(data) + option(1, Array(comment.utf8)) + endOfOptions)
+    }
+
+    private static func block(_ type: UInt32, _ body: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let length = UInt32(clamping: body.count + 12)
+        bytes.appendLE(type)
+        bytes.appendLE(length)
+        bytes += body
+        bytes.appendLE(length)
+        return bytes
+    }
+
+    private static func option(_ code: UInt16, _ value: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLE(code)
+        bytes.appendLE(UInt16(clamping: value.count))
+        return bytes + filled(value)
+    }
+
+    private static let endOfOptions: [UInt8] = [0, 0, 0, 0]
+
+    /// To whole words of four bytes.
+    private static func filled(_ bytes: [UInt8]) -> [UInt8] {
+        bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
+    }
+}

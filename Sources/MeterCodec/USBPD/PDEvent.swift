@@ -1,0 +1,73 @@
+/// Something that a meter heard or saw on the CC line.
+package struct PDEvent: Hashable, Sendable {
+    /// The meter's clock, wrapping.
+    package let milliseconds: UInt32
+    package let kind: Kind
+
+    package init(milliseconds: UInt32, kind: Kind) {
+        self.milliseconds = milliseconds
+        self.kind = kind
+    }
+
+    package enum Kind: Hashable, Sendable {
+        /// A partner was plugged in; its CC line is nil if the meter does not tell which.
+        case attached(CCLine?)
+        case detached(CCLine?)
+        /// A change of the plug, with a code that nobody has described.
+        case plug(code: UInt8)
+        case message(PDMessage)
+    }
+}
+
+/// The pin of a USB-C plug over which its partner speaks; which one it is depends on how the plug was turned.
+package enum CCLine: Int, Hashable, Sendable {
+    case cc1 = 1
+    case cc2
+}
+
+extension PDEvent.Kind: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .attached(let line): "attached" + Self.words(line)
+        case .detached(let line): "detached" + Self.words(line)
+        case .plug(let code): "plug event \(String(code, radix: 16))"
+        case .message(let message): message.description
+        }
+    }
+
+    private static func words(_ line: CCLine?) -> String { line.map { " (CC\($0.rawValue))" } ?? "" }
+}
+
+/// What a meter says of the CC line in one frame: what it measures, and what has happened since the last one.
+package struct PDReport: Hashable, Sendable {
+    /// The meter's clock, wrapping, at the moment of the measurement.
+    package var milliseconds: UInt32
+    package var level: PDLevel
+    /// Oldest first.
+    package var events: [PDEvent]
+    /// Bytes behind the events that nobody can read.
+    package var rest: [UInt8]
+
+    package init(milliseconds: UInt32, level: PDLevel, events: [PDEvent] = [], rest: [UInt8] = []) {
+        self.milliseconds = milliseconds
+        self.level = level
+        self.events = events
+        self.rest = rest
+    }
+}
+
+/// The voltages of a USB-C plug, and its current.
+package struct PDLevel: Hashable, Sendable {
+    package var voltage_mV: Int
+    /// With the meter's sign.
+    package var current_mA: Int
+    package var cc1_mV: Int
+    package var cc2_mV: Int
+
+    package init(voltage_mV: Int, current_mA: Int, cc1_mV: Int, cc2_mV: Int) {
+        self.voltage_mV = voltage_mV
+        self.current_mA = current_mA
+        self.cc1_mV = cc1_mV
+        self.cc2_mV = cc2_mV
+    }
+}

@@ -1,0 +1,38 @@
+/// An object of a list of capabilities, and its number in it.
+package struct PDOffer: Hashable, Sendable {
+    /// As a request counts, from 1. Offers of the extended range start with 8.
+    package let position: Int
+    package let word: UInt32
+
+    package init(position: Int, word: UInt32) {
+        self.position = position
+        self.word = word
+    }
+
+    package var object: PDSourceObject { PDSourceObject(word: word) }
+
+    /// The first that only an extended message offers (USB PD specification 3.1, 6.5.15.1).
+    package static let extendedRangeStart = 8
+
+    /// Objects of zero fill the room before those of the extended range, and offer nothing.
+    package static func all(in words: [UInt32]) -> [PDOffer] {
+        words.enumerated().filter { $0.element != 0 }.map { PDOffer(position: $0.offset + 1, word: $0.element) }
+    }
+
+    /// What the partner that sent it can do besides, in words. The object at the first position, a fixed 5 V, says it for all
+    /// (Linux, include/linux/usb/pd.h, PDO_FIXED_…; bit 23: elagil/usbpd, source_capabilities.rs).
+    package var abilities: [String] {
+        guard position == 1, word >> 30 == 0 else { return [] }
+        return Self.abilityNames.filter { word >> $0.bit & 1 == 1 }.map(\.name)
+    }
+
+    private static let abilityNames: [(bit: UInt32, name: String)] = [
+        (29, "can swap power roles"), (28, "USB may be suspended"), (27, "does not run from a battery"),
+        (26, "speaks USB"), (25, "can swap data roles"), (24, "takes long messages whole"),
+        (23, "knows the extended range"),
+    ]
+}
+
+extension PDOffer: CustomStringConvertible {
+    package var description: String { object.description }
+}

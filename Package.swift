@@ -70,6 +70,7 @@ let package = Package(
         .target(name: "RelayCore", dependencies: ["MeterModel", "LeaseCore"]),
         .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "AlertCore", dependencies: ["MeterModel"]),
+        .target(name: "ImportCore", dependencies: ["MeterModel"]),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "MetricsCore"),
         .target(name: "HomeAutomationCore", dependencies: ["MeterModel"]),
@@ -87,7 +88,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-                "RecordingCore", "AlertCore", "RelayCore", "GatewayAPI", logging,
+                "RecordingCore", "AlertCore", "ImportCore", "RelayCore", "GatewayAPI", logging,
             ]),
         .target(name: "Cloud", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", logging]),
 
@@ -129,9 +130,8 @@ let package = Package(
             name: "GatewayServer",
             dependencies: [
                 "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "RelayCore", "AlertCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit", crypto,
-                hummingbird,
-                hummingbirdCore,
+                "RelayCore", "AlertCore", "ImportCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit",
+                crypto, hummingbird, hummingbirdCore,
                 logging, nioCore,
             ],
             // The web page is a part of the program (Docs/Decisions/0009).
@@ -192,8 +192,9 @@ let package = Package(
         .executableTarget(
             name: "meterctl",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-                "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1, unixSignals,
+                "MeterModel", "MeterCodec", "MeterSimulator", "ImportCore", "GatewayAPI", "LinuxIO", "SimulatedPort",
+                "ProgramKit", "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1,
+                unixSignals,
             ]),
         .executableTarget(
             name: "metercloud",
@@ -293,7 +294,7 @@ let package = Package(
             name: "MeterFamilyTests",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "IOPorts", "Gateway",
-                "GatewayAPI", "MeterStore", "MeterTestKit", "meterctl",
+                "GatewayAPI", "HomeAutomationCore", "MeterStore", "MeterTestKit", "meterctl",
             ]),
         .testTarget(name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
         .testTarget(
@@ -304,6 +305,7 @@ let package = Package(
             name: "RecordingCoreTests",
             dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"]),
         .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
+        .testTarget(name: "ImportCoreTests", dependencies: ["MeterModel", "ImportCore", "MeterTestKit"]),
         .testTarget(
             name: "NotificationsTests",
             dependencies: [

@@ -119,7 +119,10 @@ struct MeterdOpenAPITests {
             recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
             stretches: StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
             alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
-            log: MeterLogRoutes(log: bench.zoneLog()), joining: ScriptedJoining())
+            log: MeterLogRoutes(log: bench.zoneLog()),
+            imports: ImportRoutes(
+                directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero }),
+            joining: ScriptedJoining())
     }()
 
     /// One of each body, with all of its fields.
@@ -270,6 +273,13 @@ struct MeterdOpenAPITests {
                     until: "u")
             ),
             ("RecordingsBody", RecordingsBody(recordings: [])),
+            (
+                "ImportBody",
+                ImportBody(
+                    recording: RecordingBody(
+                        id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s",
+                        until: "u"), format: "csv", lines: 2, columns_left_out: [])
+            ),
         ]
     }
 

@@ -39,7 +39,7 @@ export async function saveCSV(recording, name) {
       const readings = lines.filter(Boolean).map((line) => JSON.parse(line));
       if (!readings.length) continue;
       if (!keys) {
-        keys = Object.keys(readings[0]).filter((key) => key !== "time");
+        keys = Object.keys(readings[0]).filter((key) => key !== "time" && key !== "told");
         parts.push(`${["time", ...keys].join()}\r\n`);
       }
       parts.push(readings.map((one) => `${[one.time, ...keys.map((key) => one[key] ?? "")].join()}\r\n`).join(""));

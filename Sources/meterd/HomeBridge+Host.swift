@@ -49,7 +49,7 @@ extension BridgedMeter {
         (serial, firmware) = (snapshot.device?.serial, snapshot.device?.firmware)
         hardware = snapshot.device?.hardware
         (transport, error) = (snapshot.transport?.rawValue, snapshot.error)
-        reading = snapshot.reading
+        (reading, told) = (snapshot.reading, snapshot.told)
         abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
         switch snapshot.lease?.state {
         // While the lease is being requested, another host may have it.

@@ -22,6 +22,8 @@ package struct MeterSnapshot: Sendable {
     package var error: String?
     /// The last reading, completed with what other frames held.
     package var reading: TimedReading?
+    /// What it tells besides readings.
+    package var told: ToldBody?
     /// The commands it takes.
     package var commands: [MeterProfile.CommandRule] = []
 
@@ -55,6 +57,7 @@ extension DeviceSession {
         snapshot.lease = leaseStatus
         snapshot.error = lastError
         snapshot.reading = wholeReading(at: loop.now)
+        snapshot.told = toldFrames.body
         snapshot.commands = driver?.profile.commands ?? []
         return snapshot
     }

@@ -71,6 +71,7 @@ let package = Package(
         .target(name: "RelayCore", dependencies: ["MeterModel", "LeaseCore"]),
         .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore", "AlertCore"]),
         .target(name: "AlertCore", dependencies: ["MeterModel"]),
+        .target(name: "ImportCore", dependencies: ["MeterModel"]),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "MetricsCore"),
         .target(name: "HomeAutomationCore", dependencies: ["MeterModel"]),
@@ -88,7 +89,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-                "RecordingCore", "AlertCore", "RelayCore", "GatewayAPI", logging,
+                "RecordingCore", "AlertCore", "ImportCore", "RelayCore", "GatewayAPI", logging,
             ]),
         .target(name: "Cloud", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", logging]),
 
@@ -130,9 +131,8 @@ let package = Package(
             name: "GatewayServer",
             dependencies: [
                 "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "RelayCore", "AlertCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit", crypto,
-                hummingbird,
-                hummingbirdCore,
+                "RelayCore", "AlertCore", "ImportCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit",
+                crypto, hummingbird, hummingbirdCore,
                 logging, nioCore,
             ],
             // The web page is a part of the program (Docs/Decisions/0009).
@@ -193,8 +193,9 @@ let package = Package(
         .executableTarget(
             name: "meterctl",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-                "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1, unixSignals,
+                "MeterModel", "MeterCodec", "MeterSimulator", "ImportCore", "GatewayAPI", "LinuxIO", "SimulatedPort",
+                "ProgramKit", "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1,
+                unixSignals,
             ]),
         .executableTarget(
             name: "metercloud",
@@ -294,7 +295,7 @@ let package = Package(
             name: "MeterFamilyTests",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "IOPorts", "Gateway",
-                "GatewayAPI", "MeterStore", "MeterTestKit", "meterctl",
+                "GatewayAPI", "HomeAutomationCore", "MeterStore", "MeterTestKit", "meterctl",
             ]),
         .testTarget(name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
         .testTarget(
@@ -305,6 +306,7 @@ let package = Package(
             name: "RecordingCoreTests",
             dependencies: ["MeterModel", "SettingsCore", "AlertCore", "RecordingCore", "MeterTestKit"]),
         .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
+        .testTarget(name: "ImportCoreTests", dependencies: ["MeterModel", "ImportCore", "MeterTestKit"]),
         .testTarget(
             name: "NotificationsTests",
             dependencies: [

@@ -1,3 +1,5 @@
+package import MeterModel
+
 /// `POST /v1/meters/{meter}/recording`.
 package struct RecordingRequest: Codable, Hashable, Sendable {
     /// The name of the recording; null or absent for none.
@@ -64,6 +66,8 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var mine: Bool
     /// `running` or `ended`; of a battery test also `waiting`, for its start.
     package var state: String
+    /// The kind of file that its readings came from, such as `rd-usb`; null for what was measured by this program.
+    @NullCodable package var imported: String?
     /// What started it: `hand` or `threshold`.
     package var trigger: String
     /// What makes it a battery test; absent for any other recording.
@@ -95,8 +99,12 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var gap_count: Int
     /// The first gaps.
     package var gaps: [Gap]
-    /// What to know before believing its numbers: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`.
+    /// What to know before believing its numbers: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`,
+    /// `imported`.
     package var marks: [String]
+    /// What the meter told besides readings when the recording began, and at its last reading; null where it told nothing.
+    @NullCodable package var told_at_start: ToldBody?
+    @NullCodable package var told_at_end: ToldBody?
     /// Ids of the meter's recordings that overlap with it.
     package var overlaps: [String]
 

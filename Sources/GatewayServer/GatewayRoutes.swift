@@ -8,17 +8,19 @@ package struct GatewayRoutes: Sendable {
     private let meters: MeterRoutes
     private let metrics: MetricsRoute
     private let topics: [any RouteGroup]
+    private let imports: ImportRoutes
     private let joining: any CloudJoining
 
     package init(
         meters: MeterRoutes, metrics: MetricsRoute, live: LiveRoutes, broker: BrokerRoutes, leases: LeaseRoutes,
         sync: SyncRoutes, parked: ParkedRoutes, history: HistoryRoutes, series: SeriesRoutes,
         recordings: RecordingRoutes, stretches: StretchRoutes, alerts: AlertRoutes, log: MeterLogRoutes, pd: PDRoutes,
-        joining: any CloudJoining
+        imports: ImportRoutes, joining: any CloudJoining
     ) {
         self.meters = meters
         self.metrics = metrics
         topics = [live, broker, leases, sync, parked, history, series, recordings, stretches, alerts, log, pd]
+        self.imports = imports
         self.joining = joining
     }
 
@@ -28,6 +30,7 @@ package struct GatewayRoutes: Sendable {
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
         let own: [any RouteGroup] = [
             MembershipRoutes(joining: joining), WebRoutes(page: page), SupportRoutes(directory: meters.directory),
+            imports,
         ]
         return meters.router(with: topics + own, metrics: metrics)
     }

@@ -79,17 +79,13 @@ package struct RecordingRoutes: RouteGroup {
             return try JSON.response(RecordingBody(try await recordings.delete(reference)))
         }
         api.get("recordings/:recording/readings") { request, context in
-            let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
-            if try request.exportFormat() == .csv { return try await table(of: meter, in: span, for: request) }
-            return try await Response.lines(for: request) { write in
-                try await series.readings(of: meter, in: span) { sample in
-                    try await write(
-                        ReadingLine(time: sample.time.description, values: ReadingBody(sample.reading)))
-                }
-            }
+            let reference = try MeterRoutes.reference("recording", in: context)
+            guard try request.exportFormat() == .csv else { return try await readings(of: reference, for: request) }
+            let (meter, span, _) = try await local(reference)
+            return try await table(of: meter, in: span, for: request)
         }
         api.get("recordings/:recording/series") { request, context in
-            let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
+            let (meter, span, _) = try await local(try MeterRoutes.reference("recording", in: context))
             return try JSON.response(try await series.body(for: request, of: meter, in: span))
         }
     }
@@ -151,6 +147,24 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
+    /// One line for each reading. The first and the last have what the meter told then, so each waits for the next.
+    private func readings(of reference: String, for request: Request) async throws -> Response {
+        let (meter, span, recording) = try await local(reference)
+        return try await Response.lines(for: request) { write in
+            var line: ReadingLine?
+            var isFirst = true
+            try await series.readings(of: meter, in: span) { sample in
+                if let line { try await write(line) }
+                line = ReadingLine(time: sample.time.description, values: ReadingBody(sample.reading))
+                if isFirst { line?.told = recording.toldAtStart }
+                isFirst = false
+            }
+            guard var line else { return }
+            line.told = recording.toldAtEnd ?? line.told
+            try await write(line)
+        }
+    }
+
     /// Another host's recording, as that host has it.
     private static func body(_ done: (holder: String, result: String?)) throws(GatewayError) -> RecordingBody {
         guard var body = done.result.flatMap({ JSON.value(RecordingBody.self, in: $0) }) else {
@@ -163,8 +177,8 @@ package struct RecordingRoutes: RouteGroup {
         return body
     }
 
-    /// The meter of a recording whose readings are here, and the time from its first to its last reading.
-    private func local(_ reference: String) async throws -> (MeterID, Range<WallTime>) {
+    /// Under which id the readings of a recording are stored, where they are here, and the time from its first to its last reading.
+    private func local(_ reference: String) async throws -> (MeterID, Range<WallTime>, Recording) {
         let entry = try await recordings.recording(reference)
         let recording = entry.recording
         guard entry.isMine else {
@@ -173,7 +187,7 @@ package struct RecordingRoutes: RouteGroup {
                 next: "ask that host; here only its sums are known")
         }
         let start = recording.started
-        return (entry.meter, start..<max(start, recording.until) + .milliseconds(1))
+        return (entry.stretch, start..<max(start, recording.until) + .milliseconds(1), recording)
     }
 }
 
@@ -188,6 +202,8 @@ extension RecordingBody {
             until: recording.until.description)
         note = recording.note
         test = recording.test.map { BatteryTestBody($0) }
+        imported = recording.source
+        (told_at_start, told_at_end) = (recording.toldAtStart, recording.toldAtEnd)
         (name, host, end) = (recording.name, entry.hostName, recording.end?.rawValue)
         duration_ms = totals.duration.milliseconds
         recorded_ms = totals.recorded.milliseconds

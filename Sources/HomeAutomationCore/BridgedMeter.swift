@@ -24,6 +24,8 @@ package struct BridgedMeter: Hashable, Sendable {
     package var reading: TimedReading?
     /// Since when the gateway counts energy for it; nil where the meter counts itself.
     package var countedSince: WallTime?
+    /// What it tells besides readings. Published with the readings, as often as they are.
+    package var told: ToldBody?
     /// The commands its model takes.
     package var abilities: [Ability] = []
 
@@ -51,7 +53,7 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package var hasData: Bool { state == .dataAvailable }
 
-    /// Whether everything but the reading, which changes several times a second, is the same.
+    /// Whether everything but the reading and what is told beside it, which change several times a second, is the same.
     package func isSame(as other: BridgedMeter) -> Bool {
         id == other.id && state == other.state && since == other.since && isWanted == other.isWanted
             && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error

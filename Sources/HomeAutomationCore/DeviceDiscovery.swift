@@ -21,17 +21,23 @@ package struct DeviceDiscovery: Hashable, Sendable {
         private var names: [String?]
         private var abilities: [BridgedMeter.Ability]
         private var quantities: QuantitySet
+        private var told: [String: ToldKind]
 
-        init(_ meter: BridgedMeter, _ quantities: QuantitySet) {
+        init(_ meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: ToldKind]) {
+            self.told = told
             names = [meter.name, meter.model, meter.serial, meter.firmware, meter.hardware]
             abilities = meter.abilities
             self.quantities = quantities
         }
     }
 
-    /// - Parameter quantities: all that the meter is known to report.
-    package func announcement(of meter: BridgedMeter, quantities: QuantitySet) -> BrokerMessage {
-        BrokerMessage(topics.discovery(meter.id), payload(of: meter, quantities).bytes, isRetained: true)
+    /// - Parameters:
+    ///   - quantities: all that the meter is known to report.
+    ///   - told: all that it is known to tell besides.
+    package func announcement(
+        of meter: BridgedMeter, quantities: QuantitySet, told: [String: ToldKind] = [:]
+    ) -> BrokerMessage {
+        BrokerMessage(topics.discovery(meter.id), payload(of: meter, quantities, told).bytes, isRetained: true)
     }
 
     /// Removes the device and its entities.
@@ -39,12 +45,15 @@ package struct DeviceDiscovery: Hashable, Sendable {
         BrokerMessage(topics.discovery(meter), [], isRetained: true)
     }
 
-    private func payload(of meter: BridgedMeter, _ quantities: QuantitySet) -> JSONValue {
+    private func payload(
+        of meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: ToldKind]
+    ) -> JSONValue {
         // Three missed readings, and a minute for a busy broker.
         let maker = EntityMaker(
             meter: meter, topics: topics, expiresAfter: Int(interval.components.seconds) * 3 + 60)
         var entities: [JSONValue.Member] = []
         quantities.forEach { entities.append(maker.sensor($0)) }
+        for (key, kind) in told.sorted(by: { $0.key < $1.key }) { entities.append(maker.sensor(told: key, kind)) }
         entities += [maker.status, maker.connection]
         entities += meter.abilities.compactMap { maker.command($0) }
         return .members([

@@ -13,9 +13,11 @@ struct MeterMessages: Sendable {
         discovery = DeviceDiscovery(topics: settings.topics, version: settings.version, interval: settings.interval)
     }
 
-    mutating func announcement(of meter: BridgedMeter, quantities: QuantitySet) -> BrokerMessage {
+    mutating func announcement(
+        of meter: BridgedMeter, quantities: QuantitySet, told: [String: ToldKind]
+    ) -> BrokerMessage {
         payloadsMade += 1
-        return discovery.announcement(of: meter, quantities: quantities)
+        return discovery.announcement(of: meter, quantities: quantities, told: told)
     }
 
     mutating func status(of meter: BridgedMeter) -> BrokerMessage {
@@ -29,9 +31,9 @@ struct MeterMessages: Sendable {
         BrokerMessage(settings.topics.availability(id), Availability(isOnline).rawValue, isRetained: true)
     }
 
-    mutating func payload(of reading: TimedReading, countedSince: WallTime?) -> [UInt8] {
+    mutating func payload(of reading: TimedReading, countedSince: WallTime?, told: ToldBody?) -> [UInt8] {
         payloadsMade += 1
-        return MeterPayloads.state(reading, countedSince: countedSince)
+        return MeterPayloads.state(reading, countedSince: countedSince, told: told)
     }
 
     /// The latest reading.

@@ -2,16 +2,36 @@ import MeterModel
 
 /// The payloads published about a meter besides discovery.
 enum MeterPayloads {
-    /// The values with the time of measurement. An unknown value is null.
+    /// The values with the time of measurement, and what the meter tells besides. An unknown value is null.
     ///
     /// - Parameter countedSince: since when the gateway counts energy for the meter, if it does.
-    static func state(_ reading: TimedReading, countedSince: WallTime? = nil) -> [UInt8] {
+    static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: ToldBody? = nil) -> [UInt8] {
         var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
         reading.reading.forEach { quantity, value in
             members.append(.init(quantity.key, value.map { .number($0) } ?? .null))
         }
         if let countedSince { members.append(.init("counted_since", .string(countedSince.description))) }
+        if let told { members.append(.init("told", json(told))) }
         return JSONValue.object(members).bytes
+    }
+
+    /// As `meterctl status --json` has it.
+    private static func json(_ told: ToldBody) -> JSONValue {
+        let details = told.details.sorted { $0.key < $1.key }.map { key, value -> JSONValue.Member in
+            switch value {
+            case .number(let number): .init(key, .number(number))
+            case .text(let text): .init(key, .string(text))
+            case .flag(let flag): .init(key, .bool(flag))
+            case .unknown: .init(key, .null)
+            }
+        }
+        let groups = told.groups.map { group -> JSONValue in
+            .object([
+                .init("charge_mAh", .number(group.charge_mAh)), .init("energy_Wh", .number(group.energy_Wh)),
+                .init("index", .int(group.index)),
+            ])
+        }
+        return .object([.init("details", .object(details)), .init("groups", .array(groups))])
     }
 
     /// What a meter's status is made from, so that it is generated only if that changes.

@@ -16,6 +16,8 @@ struct PublishedMeter: Sendable {
     private var meter: BridgedMeter
     /// All quantities that it has reported in this run.
     private var quantities = QuantitySet()
+    /// All that it has told besides, in this run.
+    private var toldKinds: [String: ToldKind] = [:]
     /// Whether this gateway publishes it.
     private(set) var isOurs = false
     /// Whether this run ever announced its entities.
@@ -37,6 +39,7 @@ struct PublishedMeter: Sendable {
         if let due = told.refreshAt, due <= now { return true }
         guard let reading = seen.reading else { return false }
         return !reading.reading.supported.isSubset(of: quantities) || isDue(reading, at: now)
+            || seen.told?.details.contains { toldKinds[$0.key] == nil } ?? false
     }
 
     /// The meter was seen, and may have news.
@@ -48,6 +51,14 @@ struct PublishedMeter: Sendable {
     ) -> BridgeMachine.Notice? {
         meter = seen
         if let reading = seen.reading { quantities.formUnion(reading.reading.supported) }
+        for (key, value) in seen.told?.details ?? [:] {
+            // A value that was known once has its kind for good.
+            if let kind = ToldKind(value) {
+                toldKinds[key] = kind
+            } else if toldKinds[key] == nil {
+                toldKinds[key] = .text
+            }
+        }
         // A meter that somebody let go stays announced, so that it can be connected again from there.
         guard !meter.isElsewhere, meter.isWanted || wasAnnounced else {
             return isOurs ? yield(isConnected: isConnected, &messages, to: &outbox) : nil
@@ -76,9 +87,9 @@ struct PublishedMeter: Sendable {
         // Before the first reading it is unknown what the meter measures: what the broker kept from an earlier run is
         // better.
         if !quantities.isEmpty {
-            let facts = DeviceDiscovery.Facts(meter, quantities)
+            let facts = DeviceDiscovery.Facts(meter, quantities, toldKinds)
             if told.announcement != facts {
-                outbox.put(messages.announcement(of: meter, quantities: quantities))
+                outbox.put(messages.announcement(of: meter, quantities: quantities, told: toldKinds))
             }
             told.announcement = facts
             wasAnnounced = true
@@ -106,7 +117,7 @@ struct PublishedMeter: Sendable {
         guard let reading = meter.reading, isDue(reading, at: now) else { return }
         takenAt = reading.time
         nextReadingAt = now + messages.settings.interval
-        let payload = messages.payload(of: reading, countedSince: meter.countedSince)
+        let payload = messages.payload(of: reading, countedSince: meter.countedSince, told: meter.told)
         state = payload
         let late = messages.late(meter.id, payload)
         guard isConnected else { return outbox.keep(late) }

@@ -110,6 +110,14 @@ extension InMemoryMeterStore: EnergyCountRepository {
     }
 }
 
+extension InMemoryMeterStore: ImportRepository {
+    package func importStretches() -> [MeterID] {
+        Set(chunks.map(\.meter).filter(\.isImportStretch)).sorted()
+    }
+
+    package func deleteImport(_ stretch: MeterID) throws(StoreError) -> Int { try deleteReadings(of: stretch) }
+}
+
 extension InMemoryMeterStore: RecordingRepository {
     package func runningRecordings() -> [Recording] { running.values.sorted { $0.id < $1.id } }
 

@@ -15,6 +15,9 @@ extension Recording {
         properties["name"] = name.map { .string($0) }
         properties["note"] = note.map { .string($0) }
         properties.merge(test?.properties ?? [:]) { _, new in new }
+        properties["source"] = source.map { .string($0) }
+        properties["told_start"] = toldAtStart.map { .string($0.text) }
+        properties["told_end"] = toldAtEnd.map { .string($0.text) }
         properties["end"] = end.map { .string($0.rawValue) }
         func put(_ key: String, _ value: Double?) {
             if let value, value.isFinite { properties[key] = .double(value) }
@@ -51,6 +54,9 @@ extension Recording {
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
         note = fields.text("note")
         test = BatteryTest(fields)
+        source = fields.text("source")
+        toldAtStart = fields.text("told_start").map { ToldBody(text: $0) }
+        toldAtEnd = fields.text("told_end").map { ToldBody(text: $0) }
         totals.readings = fields.count("readings")
         totals.recorded = .milliseconds(max(0, fields.int("recorded_ms") ?? 0))
         totals.restarts = fields.count("restarts")

@@ -28,6 +28,14 @@ package struct Recording: Hashable, Sendable {
     package var name: String?
     /// A note a person wrote about it.
     package var note: String?
+    /// Which kind of file its readings came from; nil for those that this program measured. A newer version may know
+    /// more kinds than this one.
+    package var source: String?
+    /// What the meter told besides readings when it began: its charging mode, its groups, a contract. Nil where it told
+    /// nothing.
+    package var toldAtStart: ToldBody?
+    /// The same as of the last reading.
+    package var toldAtEnd: ToldBody?
     package var trigger: Trigger
     /// Nil while the recording is running.
     package var end: End?
@@ -61,6 +69,7 @@ package struct Recording: Hashable, Sendable {
         if totals.charge.resets + totals.energy.resets > 0 { marks.append(.counterReset) }
         if totals.charge.jumps + totals.energy.jumps > 0 { marks.append(.counterJump) }
         if totals.readings == 0 { marks.append(.empty) }
+        if source != nil { marks.append(.imported) }
         return marks
     }
 
@@ -75,6 +84,8 @@ package struct Recording: Hashable, Sendable {
         case counterJump = "counter-jump"
         /// The recording has no readings.
         case empty
+        /// Its readings came from a file.
+        case imported
     }
 }
 

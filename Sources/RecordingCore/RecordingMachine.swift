@@ -128,6 +128,15 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
+    /// What the meter tells besides readings, as of the last one. What it told first is what it told at the start.
+    package mutating func told(_ told: ToldBody) {
+        guard case .recording(var session) = state else { return }
+        if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }
+        session.recording.toldAtEnd = told
+        // Where the current is below the threshold, it is as of the fall that the recording ends.
+        state = .recording(session)
+    }
+
     package mutating func rulesChanged(_ new: RecordingRules) -> Outcome {
         if new.threshold != rules.threshold { isDisarmed = false }
         rules = new

@@ -21,7 +21,7 @@ struct Meterctl: AsyncParsableCommand {
             Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Top.self,
             Who.self,
             Watch.self, Set.self,
-            Get.self, History.self, Stretch.self, Export.self, Command.self, PD.self, Log.self, Logs.self,
+            Get.self, History.self, Stretch.self, Export.self, Import.self, Command.self, PD.self, Log.self, Logs.self,
             Record.self, BatteryTest.self,
             Alert.self, Sync.self,
             Rebuild.self, Cloud.self,

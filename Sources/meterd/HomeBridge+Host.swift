@@ -49,7 +49,7 @@ extension BridgedMeter {
         (serial, firmware) = (snapshot.device?.serial, snapshot.device?.firmware)
         hardware = snapshot.device?.hardware
         (transport, error) = (snapshot.transport?.rawValue, snapshot.error)
-        reading = snapshot.reading
+        (reading, told) = (snapshot.reading, snapshot.told)
         countedSince = snapshot.countedSince
         abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
         switch snapshot.lease?.state {

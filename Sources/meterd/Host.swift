@@ -25,6 +25,7 @@ struct Host {
     let storeWatch: StoreWatch
     let recordings: RecordingService
     let counts: EnergyCounts
+    let imports: ImportService
     let alerts: AlertService
     let log: LogKeeper
     let settings: SettingsService
@@ -69,8 +70,11 @@ struct Host {
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         recordings = RecordingService(
-            host: store.identity.host, repository: store, settings: settings, loop: loop,
+            host: store.identity.host, repository: store, imports: store, settings: settings, loop: loop,
             saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
+        imports = ImportService(
+            repository: store, recordings: recordings, calendar: calendar, wallNow: { LinuxClock.wallNow },
+            limits: ImportService.Limits(storeBytesMax: configuration.recorderLimits.maxBytes), logger: logger)
         log = LogKeeper(
             repository: store, calendar: calendar, loop: loop, flushInterval: configuration.flushInterval,
             logger: logger)
@@ -171,6 +175,7 @@ struct Host {
         try await member.restore()
         try await recordings.restore()
         try await counts.restore(former: try await store.formerIDs())
+        try await imports.restore()
         try await alerts.restore(former: try await store.formerIDs())
         try await log.restore()
         try await directory.restore()
@@ -210,7 +215,10 @@ struct Host {
                 directory: directory, zone: zone, recordings: recordings, series: series, alerts: alerts),
             stretches: StretchRoutes(directory: directory, series: series, recordings: recordings),
             alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
-            pd: PDRoutes(directory: directory), joining: member)
+            pd: PDRoutes(directory: directory),
+            imports: ImportRoutes(
+                directory: directory, imports: imports, loop: loop, zoneOffset: { LinuxClock.zoneOffset(at: $0) }),
+            joining: member)
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)

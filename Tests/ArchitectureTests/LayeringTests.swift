@@ -17,6 +17,7 @@ private let allowedImports: [String: Set<String>] = [
     "HomeAutomationCore": ["MeterModel"],
     "RecordingCore": ["MeterModel", "SettingsCore", "AlertCore"],
     "AlertCore": ["MeterModel"],
+    "ImportCore": ["MeterModel"],
     "RelayCore": ["MeterModel", "LeaseCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],
@@ -25,7 +26,7 @@ private let allowedImports: [String: Set<String>] = [
     // Layer 1.
     "Gateway": [
         "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-        "RecordingCore", "AlertCore", "RelayCore", "GatewayAPI", "Logging", "Synchronization",
+        "RecordingCore", "AlertCore", "ImportCore", "RelayCore", "GatewayAPI", "Logging", "Synchronization",
     ],
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
@@ -68,7 +69,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "GatewayServer": [
         "MeterModel", "MeterCodec", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-        "RelayCore", "AlertCore",
+        "RelayCore", "AlertCore", "ImportCore",
         "IOPorts", "Gateway", "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc",
         "Hummingbird",
         "HummingbirdCore", "Logging", "NIOCore", "Synchronization",
@@ -101,8 +102,8 @@ private let allowedImports: [String: Set<String>] = [
         "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",
     ],
     "meterctl": [
-        "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-        "USBTransport", "BluetoothCore", "ArgumentParser",
+        "MeterModel", "MeterCodec", "MeterSimulator", "ImportCore", "GatewayAPI", "LinuxIO", "SimulatedPort",
+        "ProgramKit", "USBTransport", "BluetoothCore", "ArgumentParser",
         "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "Synchronization", "UnixSignals",
     ],
     "metercloud": [

@@ -65,7 +65,7 @@ struct TidyTests {
         #expect(
             Set(byHand) == [
                 "Sources/GatewayAPI/NullCodable.swift", "Sources/GatewayAPI/ReadingBody.swift",
-                "Sources/GatewayAPI/ToldBody.swift",
+                "Sources/MeterModel/ToldBody.swift",
                 "Sources/CloudAPI/Leases.swift", "Sources/CloudAPI/SyncRecord+Codable.swift",
                 "Sources/metercloud/Commands/Host.swift", "Sources/meterctl/Identify/IdentityRow.swift",
                 "Sources/meterctl/Output/DecodedFrame.swift",

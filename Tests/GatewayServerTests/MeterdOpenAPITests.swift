@@ -124,6 +124,8 @@ struct MeterdOpenAPITests {
             stretches: StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
             alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
             log: MeterLogRoutes(log: bench.zoneLog()), pd: PDRoutes(directory: bench.directory),
+            imports: ImportRoutes(
+                directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero }),
             joining: ScriptedJoining())
     }()
 
@@ -300,6 +302,13 @@ struct MeterdOpenAPITests {
                 recording
             ),
             ("RecordingsBody", RecordingsBody(recordings: [])),
+            (
+                "ImportBody",
+                ImportBody(
+                    recording: RecordingBody(
+                        id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s",
+                        until: "u"), format: "csv", lines: 2, columns_left_out: [])
+            ),
         ]
     }
 

@@ -44,7 +44,7 @@ struct RecordingRoutesTests {
                 "id", "meter", "name", "note", "host", "host_id", "mine", "state", "trigger", "end", "started", "until",
                 "duration_ms", "recorded_ms", "readings", "charge_mAh", "energy_Wh", "meter_charge_mAh",
                 "meter_energy_Wh", "voltage_V", "current_A", "power_W", "temperature_C", "gap_ms", "gap_count", "gaps",
-                "marks", "overlaps",
+                "marks", "overlaps", "imported", "told_at_start", "told_at_end",
             ])
         #expect(answer.text.contains(#""charge_mAh":null"#), "unknown is null")
     }

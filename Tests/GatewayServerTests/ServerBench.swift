@@ -38,8 +38,8 @@ struct ServerBench {
             repository: repository as? any SettingsRepository ?? records,
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)
         recordings = RecordingService(
-            host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), repository: store, settings: settings, loop: loop,
-            logger: log.logger)
+            host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), repository: store, imports: store,
+            settings: settings, loop: loop, logger: log.logger)
         alerts = AlertService(
             repository: InMemoryAlerts(), notifier: notifier, loop: loop, logger: log.logger)
         happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
@@ -60,6 +60,13 @@ struct ServerBench {
     /// Stored readings, and those that are not stored yet.
     var series: SeriesService {
         SeriesService(repository: store, recorder: recorder, wallNow: { [loop] in loop.wallNow })
+    }
+
+    /// Takes files of up to so many stored bytes.
+    func imports(storeBytesMax: Int64 = 1 << 30) -> ImportService {
+        ImportService(
+            repository: store, recordings: recordings, wallNow: { [loop] in loop.wallNow },
+            limits: ImportService.Limits(storeBytesMax: storeBytesMax), logger: log.logger)
     }
 
     /// The log of this host and, if there is a link, of others.

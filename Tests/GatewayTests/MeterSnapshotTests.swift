@@ -38,6 +38,7 @@ struct MeterSnapshotTests {
         #expect(snapshot.transport?.rawValue == status.transport)
         #expect(snapshot.error == status.error)
         #expect(snapshot.reading?.reading == status.reading?.reading)
+        #expect(snapshot.told == status.told && snapshot.told?.details["charging_mode"] != nil)
         #expect(snapshot.reading != nil && !snapshot.commands.isEmpty)
         #expect(await bench.leave() == .none)
     }

@@ -47,6 +47,25 @@ struct SessionRecordingTests {
         #expect(await bench.leave() == .none)
     }
 
+    @Test func recording_hasWhatTheMeterTold_atItsBeginningAndItsEnd() async throws {
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", .init())
+        _ = try await recordings.start(.um, name: nil)
+        bench.host.loop.advance(by: .seconds(30))
+
+        let recording = try await recordings.stop(.um)
+
+        let (start, end) = (try #require(recording.toldAtStart), try #require(recording.toldAtEnd))
+        #expect(start.details["charging_mode"] != nil)
+        #expect(start.groups.count == 10)
+        let (before, after) = (start.groups.map(\.charge_mAh).reduce(0, +), end.groups.map(\.charge_mAh).reduce(0, +))
+        #expect(after > before)
+        #expect(end.details.keys.sorted() == start.details.keys.sorted())
+        let listed = try await recordings.recordings()
+        #expect(listed.first?.recording.toldAtStart == start)
+        #expect(await bench.leave() == .none)
+    }
+
     @Test func threshold_reachesTheMeter_thatIsConnected() async throws {
         // From now on it is informed of settings.
         try await bench.directory.restore()

@@ -1,4 +1,5 @@
 import Foundation
+import HomeAutomationCore
 import MeterCodec
 import MeterModel
 import MeterSimulator
@@ -41,6 +42,39 @@ struct MeterPagesTests {
         if family == .fnirsi { told.insert("trigger") }
 
         #expect(try pages.liveKeys(of: family) == told)
+    }
+
+    /// All of it is in the state that the broker has, and has an entity in Home Assistant.
+    @Test(arguments: families)
+    func brokerHears_whatPagesPromise(family: MeterFamily) throws {
+        let keys = try pages.liveKeys(of: family)
+        var meter = BridgedMeter(
+            .mac(MACAddress(bits: 1)), state: .dataAvailable, since: WallTime(millisecondsSince1970: 0), isWanted: true)
+        var told = ToldBody()
+        for key in keys { told.details[key] = .unknown }
+        var reading = Reading()
+        reading[.voltage] = 5
+        (meter.told, meter.reading) = (
+            told, TimedReading(wallTime: WallTime(millisecondsSince1970: 0), time: .origin, reading: reading)
+        )
+        let topics = BrokerTopics(host: "bench", id: HostID(high: 0x1A2B_3C4D_0000_4000, low: 0x8000_0000_0000_0001))
+        var machine = BridgeMachine(BridgeMachine.Settings(topics: topics, version: "1"))
+        var published: [BrokerMessage] = []
+        let actions =
+            machine.start(at: .origin) + machine.linkOpened(at: .origin)
+            + machine.observed([meter], at: .origin, random: 0)
+        for case .publish(_, let message) in actions { published.append(message) }
+
+        func object(_ topic: String) throws -> [String: Any] {
+            let message = try #require(published.last { $0.topic == topic })
+            let object = try JSONSerialization.jsonObject(with: Data(message.payload))
+            return try #require(object as? [String: Any])
+        }
+        let state = try object(topics.state(meter.id))["told"] as? [String: Any]
+        #expect(Set((state?["details"] as? [String: Any] ?? [:]).keys) == keys)
+        let announcement = try object(topics.discovery(meter.id))
+        let entities = try #require(announcement["components"] as? [String: Any])
+        #expect(Set(entities.keys.filter { $0.hasPrefix("told_") }) == Set(keys.map { "told_\($0)" }))
     }
 
     /// Half a minute of a meter, asked as its driver asks.

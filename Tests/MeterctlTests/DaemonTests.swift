@@ -256,7 +256,7 @@ struct RecordProgramTests {
         #expect(try daemon.run(["record", "stop", meter]).status == 1)
         #expect(try daemon.run(["record", "list"]).output.contains("\(id)  \(meter)  my <phone>"))
         #expect(
-            try daemon.run(["record", "show", "MY <phone>"]).output.contains("\nstate        ended, begun by hand"))
+            try daemon.run(["record", "show", "MY <phone>"]).output.contains(/\nstate +ended, begun by hand/))
 
         let csv = try daemon.run(["record", "export", id])
         let json = try daemon.run(["record", "export", id, "--json"])

@@ -359,6 +359,8 @@ enum Program {
                                   charge, energy, and how each value is spread.
           export                  Every stored reading of a stretch of time, as CSV or
                                   one JSON object a line.
+          import                  Make a recording of a file: our own CSV and JSON, or
+                                  what other programs wrote.
           command                 Send a command to a meter.
           pd                      USB Power Delivery that a meter hears: what is
                                   offered, asked for and agreed on.

@@ -29,7 +29,8 @@ extension MeterDirectory {
         do {
             try await dependencies.repository.forget(id)
             let count = try await dependencies.recorder.forget(id, readings: readings)
-            gone.readings = readings ? count : nil
+            let imported = readings ? try await dependencies.recordings?.dropImports(of: id) ?? 0 : 0
+            gone.readings = readings ? count + imported : nil
             try await log?.forget(id)
             try await dependencies.counts?.forget(id)
             try await dependencies.alerts?.forget(id)

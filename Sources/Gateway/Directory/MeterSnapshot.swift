@@ -25,6 +25,8 @@ package struct MeterSnapshot: Sendable {
     package var reading: TimedReading?
     /// Since when energy is counted for it; nil where it counts itself.
     package var countedSince: WallTime?
+    /// What it tells besides readings.
+    package var told: ToldBody?
     /// The commands it takes.
     package var commands: [MeterProfile.CommandRule] = []
 
@@ -59,6 +61,7 @@ extension DeviceSession {
         snapshot.error = lastError
         snapshot.reading = wholeReading(at: loop.now)
         snapshot.countedSince = counted?.since
+        snapshot.told = toldFrames.body
         snapshot.commands = driver?.profile.commands ?? []
         return snapshot
     }

@@ -33,6 +33,7 @@ package final class RecordingService: Sendable {
     /// This one, which makes the recordings.
     package let host: HostID
     private let repository: any RecordingRepository
+    private let imports: (any ImportRepository)?
     private let settings: SettingsService
     private let loop: any SessionLoop
     private let saveInterval: Duration
@@ -46,15 +47,19 @@ package final class RecordingService: Sendable {
     /// After a failed write, how long to wait before the next.
     private static let retryInterval = Duration.seconds(5)
 
-    /// - Parameter formerIDs: what meters of this host were called when they were recorded, and what they are called now.
+    /// - Parameters:
+    ///   - imports: where readings from files are; nil where none are taken.
+    ///   - formerIDs: what meters of this host were called when they were recorded, and what they are called now.
     package init(
-        host: HostID, repository: any RecordingRepository, settings: SettingsService, loop: any SessionLoop,
+        host: HostID, repository: any RecordingRepository, imports: (any ImportRepository)? = nil,
+        settings: SettingsService, loop: any SessionLoop,
         saveInterval: Duration = .seconds(60),
         formerIDs: @escaping @Sendable () async throws -> [MeterID: MeterID] = { [:] }, logger: Logger
     ) {
         readFormerIDs = formerIDs
         self.host = host
         self.repository = repository
+        self.imports = imports
         self.settings = settings
         self.loop = loop
         self.saveInterval = saveInterval
@@ -248,7 +253,7 @@ package final class RecordingService: Sendable {
         return recording
     }
 
-    /// Takes in a recording that was made of stored readings, and is over.
+    /// Takes in a recording that was made of readings that are stored already, and is over.
     ///
     /// - Throws: `badRequest` for a name that cannot be one; `refused` where this host has one that begins then.
     package func keep(_ recording: Recording) async throws(GatewayError) -> RecordingEntry {
@@ -276,7 +281,7 @@ package final class RecordingService: Sendable {
             overlaps: [])
     }
 
-    private static func check(name: String?) throws(GatewayError) {
+    static func check(name: String?) throws(GatewayError) {
         guard let name, !(1...64).contains(name.count) || name.contains(where: \.isControl) else { return }
         throw GatewayError(
             .badRequest, "a recording cannot be called \"\(name.visible)\"",
@@ -309,7 +314,7 @@ package final class RecordingService: Sendable {
         return try await self.recording(recording.id.recordName)
     }
 
-    /// Deletes a recording of this host, on every host. Its readings stay.
+    /// Deletes a recording of this host, on every host. Its readings stay, but for those that came from a file.
     ///
     /// - Throws: `refused` while it goes on, and for another host's.
     package func delete(_ reference: String) async throws(GatewayError) -> RecordingEntry {
@@ -320,8 +325,30 @@ package final class RecordingService: Sendable {
                 next: "end it first: meterctl record stop \(entry.meter)")
         }
         try await settings.delete(entry.recording.id)
+        if entry.recording.source != nil { try await dropReadings(of: entry) }
         logger.info("recording deleted", metadata: ["recording": "\(entry.recording.id.short)"])
         return entry
+    }
+
+    /// Deletes the readings of what was imported for a meter. The recordings stay.
+    ///
+    /// - Returns: how many readings went.
+    func dropImports(of meter: MeterID) async throws(GatewayError) -> Int {
+        var count = 0
+        for entry in try await recordings(of: meter) where entry.isMine && entry.recording.source != nil {
+            count += try await dropReadings(of: entry)
+        }
+        return count
+    }
+
+    @discardableResult
+    private func dropReadings(of entry: RecordingEntry) async throws(GatewayError) -> Int {
+        guard let imports else { return 0 }
+        do {
+            return try await imports.deleteImport(entry.stretch)
+        } catch {
+            throw GatewayError(error, doing: "deleting the readings of \(entry.recording.id.short)")
+        }
     }
 
     /// A recording is written by the host that made it alone.
@@ -424,4 +451,8 @@ package struct RecordingEntry: Hashable, Sendable {
     package var overlaps: [RecordingID]
     /// What a kilowatt-hour through its meter costs now, if somebody said.
     package var tariff: Tariff?
+
+    /// The id under which its readings are stored on the host that made it: its meter's, or one of its own where they came
+    /// from a file.
+    package var stretch: MeterID { recording.source == nil ? meter : recording.id.importStretch }
 }

@@ -6,6 +6,8 @@ import Synchronization
 package final class RecordingTrack: Sendable {
     package let meter: MeterID
     private let machine: Mutex<RecordingMachine>
+    /// When it was last looked at what the meter tells.
+    private let glance = Mutex<MonotonicTime?>(nil)
     private let tell: @Sendable (Recording, RecordingID?) -> Void
 
     /// - Parameter tell: hears of each recording that began or ended by itself, and of the id with which it waited if it did.
@@ -18,7 +20,19 @@ package final class RecordingTrack: Sendable {
     /// What goes on, nil where nothing does.
     package var recording: Recording? { machine.withLock { $0.recording } }
 
-    package func append(_ reading: TimedReading) { handle { $0.received(reading) } }
+    /// - Parameter told: what the meter tells besides; asked once a second while a recording goes on.
+    package func append(_ reading: TimedReading, told: () -> ToldBody? = { nil }) {
+        handle { $0.received(reading) }
+        guard recording != nil else { return glance.withLock { $0 = nil } }
+        let isDue = glance.withLock { last in
+            if let last, reading.time - last < Self.glanceInterval { return false }
+            last = reading.time
+            return true
+        }
+        if isDue, let told = told() { machine.withLock { $0.told(told) } }
+    }
+
+    private static let glanceInterval = Duration.seconds(1)
 
     package func linkLost() { machine.withLock { $0.linkLost() } }
 

@@ -688,7 +688,7 @@ package actor DeviceSession {
         if !line.hasReading { past.forgetTraffic() }
         line.broughtReading()
         track.append(reading.wallTime, reading.reading)
-        recording?.append(reading)
+        recording?.append(reading) { toldFrames.body }
         alerts?.append(reading)
         if readings.hasListeners { readings.yield(reading) }
     }

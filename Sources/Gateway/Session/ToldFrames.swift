@@ -1,4 +1,3 @@
-import GatewayAPI
 import MeterCodec
 import MeterModel
 

@@ -56,7 +56,7 @@ export function compareView(place, values) {
     if (isOver) return;
     runs = found.filter((one) => one.recording);
     const failed = found.filter((one) => one.error).map((one) => one.error);
-    setText(note, failed.join(" ") || (runs.length < 2 ? "Choose two recordings or more in the list of recordings." : ""));
+    setText(note, failed.join(" ") || (runs.length < 2 && !runs[0]?.recording.imported ? "Choose two recordings or more in the list of recordings." : ""));
     drawLegend();
     drawDifferences();
     put();

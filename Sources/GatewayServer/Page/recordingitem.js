@@ -19,8 +19,9 @@ const ENDS = { hand: "stopped by hand", threshold: "current fell", cutoff: "cut-
 export const titleOf = (recording) => recording.name ?? recording.id;
 const pathOf = (recording, rest = "") => `/v1/recordings/${encodeURIComponent(recording.id)}${rest}`;
 
-/** Where a recording is drawn with the rest of its meter's readings. */
+/** Where a recording is drawn: with the rest of its meter's readings, or alone where they came from a file. */
 export function chartAddress(recording) {
+  if (recording.imported) return writeAddress(["compare"], { recordings: recording.id });
   const [from, to] = [Date.parse(recording.started), Date.parse(recording.until)];
   const room = Math.max((to - from) * 0.02, 1000);
   return writeAddress(["meter", recording.meter], { from: Math.floor(from - room), to: Math.ceil(to + room) });
@@ -110,9 +111,9 @@ export function recordingItem({ isOfOne, reload, pick }) {
 }
 
 function remarks(one) {
-  const words = [one.test ? null : one.state === "running" ? "goes on" : ENDS[one.end] ?? one.end];
+  const words = [one.imported ? `imported (${one.imported})` : one.test ? null : one.state === "running" ? "goes on" : ENDS[one.end] ?? one.end];
   if (one.gap_count > 0) words.push(`${one.gap_count === 1 ? "1 gap" : `${one.gap_count} gaps`}, ${span(one.gap_ms)} in all`);
-  for (const mark of one.marks) if (mark !== "gaps") words.push(MARKS[mark] ?? mark);
+  for (const mark of one.marks) if (mark !== "gaps" && mark !== "imported") words.push(MARKS[mark] ?? mark);
   if (one.overlaps.length) words.push(`overlaps ${one.overlaps.join(", ")}`);
   return words.filter(Boolean).join("; ");
 }

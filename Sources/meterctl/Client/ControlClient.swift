@@ -104,6 +104,21 @@ struct ControlClient: Sendable {
         }
     }
 
+    /// Sends a file as the body of a request.
+    ///
+    /// - Parameter onProgress: how much of it was sent, 0 to 1.
+    func upload<Answer: Decodable>(
+        _ path: String, _ file: UploadFile, onProgress: @escaping @Sendable (Double) -> Void
+    ) async throws -> Answer {
+        try await withClient { http in
+            let body = HTTPClientRequest.Body.stream(file.pieces(onProgress), length: .known(file.length))
+            // The longest file takes minutes; meterd ends what no longer moves.
+            let response = try await send(.post, path, body, patience: .seconds(86_400), over: http)
+            let buffer = try await response.body.collect(upTo: 16 << 20)
+            return try JSONDecoder().decode(Answer.self, from: Data(buffer.readableBytesView))
+        }
+    }
+
     /// Reads lines until `take` returns a result, or the stream ends.
     private func read<Line: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)?, _ take: (Line) throws -> Bool
@@ -147,12 +162,20 @@ struct ControlClient: Sendable {
     private func send(
         _ method: Method, _ path: String, body: (some Encodable)?, patience: Duration, over http: HTTPClient
     ) async throws -> HTTPClientResponse {
+        let bytes = try body.map { HTTPClientRequest.Body.bytes(ByteBuffer(bytes: try JSONEncoder().encode($0))) }
+        return try await send(method, path, bytes, type: "application/json", patience: patience, over: http)
+    }
+
+    private func send(
+        _ method: Method, _ path: String, _ body: HTTPClientRequest.Body?, type: String = "application/octet-stream",
+        patience: Duration, over http: HTTPClient
+    ) async throws -> HTTPClientResponse {
         try checkSocket()
         var request = HTTPClientRequest(url: "http+unix://\(socketPath.percentEncoded)\(path)")
         request.method = method.http
         if let body {
-            request.headers.add(name: "content-type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
+            request.headers.add(name: "content-type", value: type)
+            request.body = body
         }
         let response: HTTPClientResponse
         do {

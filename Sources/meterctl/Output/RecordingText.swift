@@ -1,4 +1,5 @@
 import GatewayAPI
+import ImportCore
 import MeterModel
 import ProgramKit
 
@@ -27,6 +28,7 @@ enum RecordingText {
         add("meter", recording.meter)
         if let name = recording.name { add("name", name) }
         if let note = recording.note { add("note", note) }
+        if let kind = recording.imported { add("imported from", words(forFile: kind)) }
         add("host", host(of: recording))
         add("state", state(of: recording))
         for fact in BatteryTestText.facts(of: recording) { add(fact.field, fact.value) }
@@ -40,6 +42,7 @@ enum RecordingText {
         add("current", range(.current, recording.current_A))
         add("power", range(.power, recording.power_W))
         add("temperature", range(.temperature, recording.temperature_C))
+        for (key, value) in told(recording) { add(key, value) }
         add("readings", "\(recording.readings)")
         if recording.gap_count > 0 {
             add(
@@ -52,7 +55,7 @@ enum RecordingText {
             }
             if recording.gap_count > gapsShown { add("", "and \(recording.gap_count - gapsShown) more") }
         }
-        for mark in recording.marks where mark != "gaps" { add("mark", words(forMark: mark)) }
+        for mark in recording.marks where mark != "gaps" && mark != "imported" { add("mark", words(forMark: mark)) }
         if !recording.overlaps.isEmpty {
             add("overlaps", "\(recording.overlaps.joined(separator: ", ")) of the same meter")
         }
@@ -73,7 +76,34 @@ enum RecordingText {
         (recording.host ?? recording.host_id) + (recording.mine ? " (this host)" : "")
     }
 
+    /// What the meter told besides readings when it began, and at its end where that differs.
+    private static func told(_ recording: RecordingBody) -> [(String, String)] {
+        let (start, end) = (recording.told_at_start, recording.told_at_end)
+        let keys = Swift.Set((start?.details ?? [:]).keys).union((end?.details ?? [:]).keys).sorted()
+        let details = keys.map { ($0, change(start?.details[$0].map { "\($0)" }, end?.details[$0].map { "\($0)" })) }
+        let groups = (end ?? start)?.groups.map { group -> (String, String) in
+            let before = start?.groups.first { $0.index == group.index }
+            return ("group \(group.index)", change(before.map { words($0) }, words(group)))
+        }
+        return details + (groups ?? [])
+    }
+
+    private static func words(_ group: ToldBody.Group) -> String {
+        "\(Formatting.quantity(.charge, group.charge_mAh)), \(Formatting.quantity(.energy, group.energy_Wh))"
+    }
+
+    private static func change(_ start: String?, _ end: String?) -> String {
+        guard let start, let end, start != end else { return end ?? start ?? "–" }
+        return "\(start), at the end \(end)"
+    }
+
+    /// What a kind of file is called.
+    private static func words(forFile kind: String) -> String {
+        ImportFormat(rawValue: kind)?.title ?? kind
+    }
+
     private static func state(of recording: RecordingBody) -> String {
+        guard recording.imported == nil else { return recording.state }
         let begun = recording.trigger == "threshold" ? "begun by its current" : "begun by hand"
         let ended =
             switch recording.end {

@@ -1,4 +1,5 @@
-/// What a meter tells besides readings, in `told` of its status and, when it changed, of a line of `watch --json`.
+/// What a meter tells besides readings: `told` in JSON, of its status, of its recordings, of the broker's state and, when it
+/// changed, of a line of `watch --json`.
 package struct ToldBody: Codable, Hashable, Sendable {
     /// Under the keys that Docs/Meters names. Null where the model has it and does not know it.
     package var details: [String: Value] = [:]

@@ -1,0 +1,292 @@
+import GatewayAPI
+package import ImportCore
+package import Logging
+package import MeterModel
+import RecordingCore
+import Synchronization
+
+/// What a person says of a file that is to be imported.
+package struct ImportOrder: Sendable {
+    package var meter: MeterID
+    /// What to call the recording; nil means nothing.
+    package var name: String?
+    package var options: ImportOptions
+
+    package init(meter: MeterID, name: String? = nil, options: ImportOptions) {
+        self.meter = meter
+        self.name = name
+        self.options = options
+    }
+}
+
+/// What came of it.
+package struct ImportOutcome: Sendable {
+    package var entry: RecordingEntry
+    package var format: ImportFormat
+    /// Lines of the file.
+    package var lines: Int
+    /// What the file has and no quantity stands for.
+    package var columnsLeftOut: [String]
+}
+
+/// Makes recordings of files: their readings are stored apart from what is measured here, and the recording is made when
+/// all are there. Whatever goes wrong before, nothing stays.
+package final class ImportService: Sendable {
+    package struct Limits: Sendable {
+        /// Readings of one file.
+        package var readingsMax = 20_000_000
+        /// Of the file, in bytes.
+        package var bytesMax: Int64 = 4 << 30
+        /// What its readings may take in the store, in bytes: older readings must not make room for them.
+        package var storedBytesMax: Int64
+
+        /// - Parameter storeBytesMax: what the whole store may take.
+        package init(storeBytesMax: Int64) { storedBytesMax = max(1, storeBytesMax / 4) }
+    }
+
+    private let repository: any SampleRepository & ImportRepository
+    private let recordings: RecordingService
+    private let calendar: RetentionCalendar?
+    private let wallNow: @Sendable () -> WallTime
+    package let limits: Limits
+    private let logger: Logger
+    private let isBusy = Mutex(false)
+
+    /// Readings are never later than now; a machine whose clock is a little wrong is forgiven.
+    private static let future = Duration.seconds(86_400)
+    /// Chunks that wait to be written together.
+    private static let batchChunks = 32
+
+    /// - Parameter calendar: readings age from their import on; nil means from their dates, which is for tests.
+    package init(
+        repository: any SampleRepository & ImportRepository, recordings: RecordingService,
+        calendar: RetentionCalendar? = nil, wallNow: @escaping @Sendable () -> WallTime, limits: Limits, logger: Logger
+    ) {
+        self.repository = repository
+        self.recordings = recordings
+        self.calendar = calendar
+        self.wallNow = wallNow
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// Deletes what an import left that was cut off with the whole program, and what belonged to recordings that were
+    /// deleted elsewhere. To be called once, before anything is imported.
+    package func restore() async throws {
+        let stretches = try await repository.importStretches()
+        guard !stretches.isEmpty else { return }
+        let kept = Set(try await recordings.recordings().filter { $0.recording.source != nil }.map(\.stretch))
+        for stretch in stretches where !kept.contains(stretch) {
+            let count = try await repository.deleteImport(stretch)
+            logger.notice("readings of an import without its recording deleted", metadata: ["readings": "\(count)"])
+        }
+    }
+
+    /// Reads a file to its end and makes a recording of it.
+    ///
+    /// - Parameter next: some more bytes of the file; nil at its end. What it throws ends the import.
+    /// - Throws: `badRequest` with the line for what is wrong in the file; `refused` where it was imported before or is too
+    ///   large, or another import goes on; what the store throws. Nothing is kept then.
+    package func take(
+        _ order: ImportOrder, _ next: () async throws -> [UInt8]?
+    ) async throws -> ImportOutcome {
+        try RecordingService.check(name: order.name)
+        guard
+            isBusy.withLock({ isBusy in
+                defer { isBusy = true }; return !isBusy
+            })
+        else {
+            throw GatewayError(.refused, "another file is being imported", next: "try again when that is done")
+        }
+        defer { isBusy.withLock { $0 = false } }
+        var run = Run(order, host: recordings.host, latest: (wallNow() + Self.future).millisecondsSince1970)
+        do {
+            while let bytes = try await next() { try await take(bytes, &run) }
+            try run.finish()
+            try await write(&run)
+            let outcome = try await keep(&run)
+            logger.info(
+                "a file was imported",
+                metadata: ["recording": "\(outcome.entry.recording.id.short)", "readings": "\(run.reader.readings)"])
+            return outcome
+        } catch {
+            try await undo(run, because: error)
+        }
+    }
+
+    private func take(_ bytes: [UInt8], _ run: inout Run) async throws {
+        run.bytes += Int64(bytes.count)
+        guard run.bytes <= limits.bytesMax else {
+            throw GatewayError(
+                .refused, "the file has more than \(limits.bytesMax >> 20) MB", next: "divide it, and import each part")
+        }
+        try run.read(bytes)
+        guard run.reader.readings <= limits.readingsMax else {
+            throw GatewayError(
+                .refused, "the file has more than \(limits.readingsMax) readings",
+                next: "divide it, and import each part")
+        }
+        if run.chunks.count >= Self.batchChunks { try await write(&run) }
+    }
+
+    /// Writes the chunks that are full, and all of them at the end.
+    private func write(_ run: inout Run) async throws {
+        guard let id = run.id, !run.chunks.isEmpty else { return }
+        if !run.isWriting {
+            try await check(id, run)
+            // What is left of an import that could not even be undone.
+            try await repository.deleteImport(id.importStretch)
+            run.isWriting = true
+        }
+        let chunks = run.chunks
+        run.chunks = []
+        run.storedBytes += chunks.reduce(0) { $0 + Int64($1.bytes.count) }
+        guard run.storedBytes <= limits.storedBytesMax else {
+            throw GatewayError(
+                .refused, "the readings would take more than a quarter of what the store may take",
+                next: "raise store.max-megabytes in meterd.toml, or divide the file")
+        }
+        if let calendar, let span = run.undeclared(chunks) { try await calendar.willStore([span]) }
+        try await repository.append(chunks)
+    }
+
+    private func check(_ id: RecordingID, _ run: Run) async throws(GatewayError) {
+        guard let present = try await recordings.recordings().first(where: { $0.recording.id == id })?.recording else {
+            return
+        }
+        let name = present.name.map { " \"\($0.visible)\"" } ?? ""
+        let what = present.source == nil ? "this host recorded the meter" : "a file was imported"
+        throw GatewayError(
+            .refused, "\(what) that begins at the same moment, \(id.started): \(present.id.short)\(name)",
+            next:
+                "it is there already: meterctl record show \(present.id.short); to import it anew, delete that one first"
+        )
+    }
+
+    private func keep(_ run: inout Run) async throws -> ImportOutcome {
+        guard let format = run.reader.format, var recording = run.summary?.recording() else {
+            throw ImportError(.empty, "no reading is in the file", remedy: "was anything recorded?")
+        }
+        recording.source = format.rawValue
+        (recording.toldAtStart, recording.toldAtEnd) = (run.reader.toldFirst, run.reader.toldLast)
+        let entry = try await recordings.keep(recording)
+        return ImportOutcome(
+            entry: entry, format: format, lines: run.reader.lines, columnsLeftOut: run.reader.columnsLeftOut)
+    }
+
+    /// Takes back what was written, and says what happened.
+    private func undo(_ run: Run, because cause: any Error) async throws -> Never {
+        var left = "nothing was imported"
+        if run.isWriting, let id = run.id {
+            do {
+                try await repository.deleteImport(id.importStretch)
+            } catch {
+                // The next start, or the next import of the file, does it.
+                left = "no recording was made, and what was stored goes at the next start of meterd"
+                logger.error("an import was not taken back", metadata: ["cause": "\(error)"])
+            }
+        }
+        let read = "\(run.reader.readings) \(run.reader.readings == 1 ? "reading was" : "readings were") read, \(left)"
+        switch cause {
+        case let error as ImportError:
+            throw GatewayError(.badRequest, "\(error.message); \(read)", next: error.remedy)
+        case let error as GatewayError:
+            throw GatewayError(error.code, "\(error.message); \(read)", next: error.next)
+        case let error as StoreError:
+            throw GatewayError(.store, "\(error.message); \(read)", next: "make room, and import it again")
+        default: throw cause
+        }
+    }
+}
+
+extension ImportService {
+    /// One import on its way.
+    private struct Run {
+        let order: ImportOrder
+        let host: HostID
+        var reader: ImportReader
+        var bytes: Int64 = 0
+        var storedBytes: Int64 = 0
+        /// What is not written yet.
+        var chunks: [SampleChunk] = []
+        /// From the first reading on.
+        var id: RecordingID?
+        /// Something is in the store.
+        var isWriting = false
+        var summary: StretchSummary?
+        private var builder: SampleChunkBuilder?
+        /// The first readings, from which the file's pace is told.
+        private var begun: [(WallTime, Reading)] = []
+        /// Until when dates were told to the calendar.
+        private var declared: WallTime?
+
+        private static let chunkReadings = 1024
+        /// So many readings tell the pace.
+        private static let paceReadings = 65
+        /// Told ahead, because the calendar remembers few spans.
+        private static let reach = Duration.seconds(31 * 86_400)
+
+        init(_ order: ImportOrder, host: HostID, latest: Int64) {
+            self.order = order
+            self.host = host
+            var options = order.options
+            options.latest = latest
+            reader = ImportReader(options)
+        }
+
+        mutating func read(_ bytes: [UInt8]) throws(ImportError) {
+            var found: [(WallTime, Reading)] = []
+            defer { for (time, reading) in found { add(time, reading) } }
+            try reader.read(bytes) { found.append(($0, $1)) }
+        }
+
+        mutating func finish() throws(ImportError) {
+            var found: [(WallTime, Reading)] = []
+            try reader.finish { found.append(($0, $1)) }
+            for (time, reading) in found { add(time, reading) }
+            begin()
+            if let chunk = builder?.finish() { chunks.append(chunk) }
+        }
+
+        private mutating func add(_ time: WallTime, _ reading: Reading) {
+            let id = id ?? RecordingID(host: host, meter: order.meter, token: 0, started: time)
+            self.id = id
+            if summary == nil {
+                begun.append((time, reading))
+                if begun.count >= Self.paceReadings { begin() }
+            } else {
+                summary?.add(time, reading)
+            }
+            if builder == nil { builder = SampleChunkBuilder(meter: id.importStretch) }
+            if builder?.isFar(time) ?? false || builder?.count ?? 0 >= Self.chunkReadings, let chunk = builder?.finish()
+            {
+                chunks.append(chunk)
+            }
+            builder?.append(time, reading)
+        }
+
+        /// A file of one reading a minute has no gaps between them: what is a gap depends on its usual step.
+        private mutating func begin() {
+            guard summary == nil, !begun.isEmpty else { return }
+            let times = begun.map { $0.0.millisecondsSince1970 }
+            let steps = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
+            let usual = steps.isEmpty ? 0 : steps[steps.count / 2]
+            var summary = StretchSummary(
+                host: host, meter: order.meter, name: order.name, length: .milliseconds(usual * 2))
+            for (time, reading) in begun { summary.add(time, reading) }
+            begun = []
+            self.summary = summary
+        }
+
+        /// The dates of chunks that the calendar does not know yet, and of what will probably follow.
+        mutating func undeclared(_ chunks: [SampleChunk]) -> ClosedRange<WallTime>? {
+            guard let first = chunks.first?.first, let last = chunks.last?.last, declared.map({ $0 < last }) ?? true
+            else {
+                return nil
+            }
+            let end = max(last, first + Self.reach)
+            declared = end
+            return first...end
+        }
+    }
+}

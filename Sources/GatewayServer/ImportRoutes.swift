@@ -1,0 +1,174 @@
+package import Gateway
+import GatewayAPI
+package import Hummingbird
+package import IOPorts
+import ImportCore
+package import MeterModel
+import NIOCore
+import Synchronization
+
+/// Files that become recordings: `POST /v1/meters/{meter}/imports`, whose body is the file. On the control socket alone:
+/// the page's listener takes no such bodies.
+package struct ImportRoutes: RouteGroup {
+    private let directory: MeterDirectory
+    private let imports: ImportService
+    private let zoneOffset: @Sendable (WallTime) -> Duration
+    private let loop: any SessionLoop
+
+    /// - Parameter zoneOffset: how far this machine's zone is ahead of UTC at a moment.
+    package init(
+        directory: MeterDirectory, imports: ImportService, loop: any SessionLoop,
+        zoneOffset: @escaping @Sendable (WallTime) -> Duration
+    ) {
+        self.directory = directory
+        self.imports = imports
+        self.zoneOffset = zoneOffset
+        self.loop = loop
+    }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.post("meters/:meter/imports") { request, context in
+            let length = try length(of: request)
+            let order = try await order(try MeterRoutes.reference(in: context), as: request)
+            let outcome = try await take(request, length: length, as: order)
+            return try JSON.response(
+                ImportBody(
+                    recording: RecordingBody(outcome.entry), format: outcome.format.rawValue, lines: outcome.lines,
+                    columns_left_out: outcome.columnsLeftOut))
+        }
+    }
+
+    /// A body in chunks that ends too early looks whole, so that the length is asked for before.
+    private func length(of request: Request) throws(GatewayError) -> Int64 {
+        guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > 0 else {
+            throw GatewayError(
+                .badRequest, "an import needs a body and its Content-Length",
+                next: "send the file at once; meterctl import does")
+        }
+        guard length <= imports.limits.bytesMax else {
+            throw GatewayError(
+                .refused, "the file has \(length >> 20) MB, and \(imports.limits.bytesMax >> 20) MB are taken at most",
+                next: "divide it, and import each part")
+        }
+        return length
+    }
+
+    private func order(_ reference: String, as request: Request) async throws -> ImportOrder {
+        let query = request.uri.queryParameters
+        var options = ImportOptions(meter: query["of"].map(String.init))
+        if let name = query["as"].map(String.init) {
+            guard let format = ImportFormat(rawValue: name) else {
+                let names = ImportFormat.allCases.map(\.rawValue)
+                throw GatewayError(
+                    .badRequest, "no kind of file is called \"\(name.visible)\"",
+                    next: names.suggestion(for: name, "there are \(names.joined(separator: ", "))"))
+            }
+            options.format = format
+        }
+        if let zone = query["time_zone"].map(String.init) { options.zoneOffset = try offset(zone) }
+        options.start = try request.time("start")?.millisecondsSince1970
+        return ImportOrder(meter: try await meter(reference), name: query["name"].map(String.init), options: options)
+    }
+
+    /// One that is known here, or any by its whole id: its readings may be all that is left of it.
+    private func meter(_ reference: String) async throws(GatewayError) -> MeterID {
+        do {
+            return try await directory.meter(reference)
+        } catch {
+            guard error.code == .noSuchMeter, let id = MeterID(reference), !id.isLocalOnly else { throw error }
+            return id
+        }
+    }
+
+    /// `local`, `UTC`, or a distance such as `+02:00`.
+    private func offset(_ zone: String) throws(GatewayError) -> @Sendable (Int64) -> Int64 {
+        switch zone.lowercased() {
+        case "local": return { [zoneOffset] in zoneOffset(WallTime(millisecondsSince1970: $0)).milliseconds }
+        case "utc", "z": return { _ in 0 }
+        default:
+            // As RFC 3339 writes it behind a time.
+            guard let time = WallTime("1970-01-02T00:00:00\(zone)") else {
+                throw GatewayError(
+                    .badRequest, "time_zone cannot be \"\(zone.visible)\"", next: "it takes local, UTC, or +02:00")
+            }
+            let distance = 86_400_000 - time.millisecondsSince1970
+            return { _ in distance }
+        }
+    }
+
+    private func take(_ request: Request, length: Int64, as order: ImportOrder) async throws -> ImportOutcome {
+        let upload = Upload(body: request.body, length: length, loop: loop)
+        defer { upload.end() }
+        return try await withThrowingTaskGroup(of: ImportOutcome.self) { [imports] group in
+            group.addTask { try await upload.waitForSilence() }
+            group.addTask { try await upload.take(imports, order) }
+            defer { group.cancelAll() }
+            guard let outcome = try await group.next() else { throw CancellationError() }
+            return outcome
+        }
+    }
+}
+
+/// A file on its way in.
+private final class Upload: Sendable {
+    /// A client that sends nothing for so long is gone.
+    private static let patience = Duration.seconds(60)
+
+    private let body: RequestBody
+    private let length: Int64
+    private let loop: any SessionLoop
+    private let heard: Mutex<MonotonicTime>
+    private let timer = Mutex<LoopTimer?>(nil)
+    private let silence: AsyncStream<Void>
+    private let isSilent: AsyncStream<Void>.Continuation
+
+    init(body: RequestBody, length: Int64, loop: any SessionLoop) {
+        self.body = body
+        self.length = length
+        self.loop = loop
+        heard = Mutex(loop.now)
+        (silence, isSilent) = AsyncStream.makeStream()
+        arm(at: loop.now + Self.patience)
+    }
+
+    private func arm(at time: MonotonicTime) {
+        let next = loop.schedule(at: time) { [weak self] in self?.look() }
+        timer.withLock { $0 = next }
+    }
+
+    private func look() {
+        let end = heard.withLock { $0 } + Self.patience
+        if loop.now < end { arm(at: end) } else { isSilent.yield() }
+    }
+
+    func end() {
+        if let timer = timer.withLock({ $0 }) { loop.cancel(timer) }
+    }
+
+    /// Throws when nothing came for too long.
+    func waitForSilence() async throws -> Never {
+        for await _ in silence {
+            throw GatewayError(
+                .timedOut, "nothing of the file came for \(Self.patience.shortText), and nothing was imported",
+                next: "send it again")
+        }
+        throw CancellationError()
+    }
+
+    func take(_ imports: ImportService, _ order: ImportOrder) async throws -> ImportOutcome {
+        var (rest, received) = (body.makeAsyncIterator(), Int64(0))
+        return try await imports.take(order) {
+            if let buffer = try await rest.next() {
+                self.heard.withLock { $0 = self.loop.now }
+                received += Int64(buffer.readableBytes)
+                return Array(buffer.readableBytesView)
+            }
+            try Task.checkCancellation()
+            guard received == self.length else {
+                throw GatewayError(
+                    .badRequest, "the file ended after \(received) of \(self.length) bytes", next: "send it again")
+            }
+            return nil
+        }
+    }
+}

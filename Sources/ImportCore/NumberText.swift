@@ -1,0 +1,48 @@
+/// Numbers as files have them.
+enum NumberText {
+    /// More digits than this may not fit the 53 bits of a double exactly.
+    private static let exactDigits = 15
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ]
+
+    /// The nearest double to a decimal number, with an exponent or without.
+    ///
+    /// - Parameter comma: whether a comma may stand for the point, as in the files of people who write numbers that way.
+    /// - Returns: nil for anything else, such as `nan`, `inf`, hexadecimal digits, spaces, or no digit at all.
+    static func value(_ text: ArraySlice<UInt8>, comma: Bool) -> Double? {
+        var rest = text
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        var (mantissa, digits, decimals, hasPoint) = (UInt64(0), 0, 0, false)
+        for byte in rest {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                guard digits < exactDigits else { return slowValue(text, comma: comma) }
+                mantissa = mantissa * 10 + UInt64(byte - UInt8(ascii: "0"))
+                // Zeros in front do not count as digits.
+                digits += mantissa == 0 ? 0 : 1
+                decimals += hasPoint ? 1 : 0
+            case UInt8(ascii: "."), UInt8(ascii: ","):
+                guard !hasPoint, byte == UInt8(ascii: ".") || comma else { return nil }
+                hasPoint = true
+            default:
+                return slowValue(text, comma: comma)
+            }
+        }
+        guard rest.count > (hasPoint ? 1 : 0) else { return nil }
+        guard decimals < powers.count else { return slowValue(text, comma: comma) }
+        // Both are exact, so the quotient is the nearest double.
+        let magnitude = Double(mantissa) / powers[decimals]
+        return isNegative ? -magnitude : magnitude
+    }
+
+    private static func slowValue(_ text: ArraySlice<UInt8>, comma: Bool) -> Double? {
+        guard text.count <= 64, text.allSatisfy({ allowed.contains($0) }) else { return nil }
+        let plain = text.map { comma && $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
+        guard let value = Double(String(decoding: plain, as: UTF8.self)), value.isFinite else { return nil }
+        return value
+    }
+
+    private static let allowed = Set("0123456789+-.,eE".utf8)
+}

@@ -1,0 +1,52 @@
+/// One line of a table as its fields (RFC 4180, but for line ends in quotes, which no table of readings has).
+struct TableLine {
+    /// `,`, `;`, a tab or a space. Several spaces count as one.
+    let separator: UInt8
+
+    /// - Returns: nil where a quote is not closed.
+    func fields(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
+        var fields: [ArraySlice<UInt8>] = []
+        var start = line.startIndex
+        while true {
+            if separator == UInt8(ascii: " ") {
+                while start < line.endIndex, line[start] == separator { start += 1 }
+                if start == line.endIndex { return fields }
+            }
+            if start < line.endIndex, line[start] == UInt8(ascii: "\"") {
+                guard let (field, end) = quoted(line, from: start + 1) else { return nil }
+                fields.append(field)
+                start = end
+            } else {
+                let end = line[start...].firstIndex(of: separator) ?? line.endIndex
+                fields.append(line[start..<end])
+                start = end
+            }
+            guard start < line.endIndex else { return fields }
+            start += 1
+            // A separator at the end is followed by an empty field, but for spaces.
+            if start == line.endIndex, separator != UInt8(ascii: " ") {
+                fields.append([])
+                return fields
+            }
+        }
+    }
+
+    /// - Returns: the text up to the closing quote, with two quotes for one, and the place of the separator behind it.
+    private func quoted(_ line: ArraySlice<UInt8>, from start: Int) -> (ArraySlice<UInt8>, Int)? {
+        var text: [UInt8] = []
+        var index = start
+        while index < line.endIndex {
+            guard line[index] == UInt8(ascii: "\"") else {
+                text.append(line[index])
+                index += 1
+                continue
+            }
+            let next = index + 1
+            if next == line.endIndex || line[next] == separator { return (text[...], next) }
+            guard line[next] == UInt8(ascii: "\"") else { return nil }
+            text.append(line[next])
+            index = next + 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import GatewayAPI
+import Glibc
+import ImportCore
+import LinuxIO
+import MeterModel
+import ProgramKit
+import Synchronization
+
+struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a recording of a file: our own CSV and JSON, or what other programs wrote.",
+        discussion: """
+            Which kind of file it is, its first line tells: CSV or JSON of meterctl export and record export, the CSV of \
+            rd-usb, the output of fnirsi_logger.py, the CSV of cfn2csv.py. All of it becomes one recording, or nothing \
+            does. Docs/Recordings.md says more.
+
+              meterctl import phone.csv --meter bench
+              meterctl import rd-usb.csv --meter 00:15:A3:00:4C:1F --time-zone local
+            """)
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument(help: "The file, or - for standard input.", completion: .file())
+    var file: String
+    @Option(help: "Whose readings these are: a meter that is known here, or the whole id of any.", completion: .meters)
+    var meter: String?
+    @Option(help: "What to call the recording. Default: the file's name.")
+    var name: String?
+    @Option(name: .customLong("as"), help: "Insist on a kind of file: \(kinds).", completion: .list(allKinds))
+    var kind: String?
+    @Option(help: "The zone of times that do not say it: local, UTC, or +02:00.")
+    var timeZone: String?
+    @Option(help: "When the file begins, where its times count from there: 14:30 or \"2026-11-21 14:30\".")
+    var start: MomentArgument?
+    @Option(help: "Of a file of several meters: which one, as it is called there.")
+    var of: String?
+    @OptionGroup var times: TimeOptions
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    private static var allKinds: [String] { ImportFormat.allCases.map(\.rawValue) }
+    private static var kinds: String { allKinds.joined(separator: ", ") }
+
+    func validate() throws {
+        if let kind, ImportFormat(rawValue: kind) == nil {
+            throw ValidationError(
+                "no kind of file is called \(kind): \(Self.allKinds.suggestion(for: kind, "there are \(Self.kinds)"))")
+        }
+    }
+
+    func run() async throws {
+        let upload = try UploadFile(path: file)
+        // What is plainly wrong is said before anything is sent.
+        let zone = try zone(for: upload)
+        guard let meter else {
+            throw CommandFailure(
+                .usage, "whose readings these are, no file says", next: "add --meter METER; meterctl status lists them")
+        }
+        let body = try await send(upload, to: try meterPath(meter, "/imports\(query(zone))"))
+        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if !body.columns_left_out.isEmpty {
+            Terminal.talk("left out, as no quantity stands for it: \(body.columns_left_out.joined(separator: ", "))")
+        }
+        RecordingText.table(body.recording, times.text).print()
+    }
+
+    private func send(_ upload: UploadFile, to path: String) async throws -> ImportBody {
+        let shown = Mutex(ProgressLine())
+        defer { shown.withLock { $0.end() } }
+        return try await daemon.client.upload(path, upload) { part in
+            shown.withLock { $0.show("\(Int(part * 100)) % of \(upload.label)") }
+        }
+    }
+
+    private func query(_ zone: String?) -> String {
+        let moment = start.map { $0.time(before: LinuxClock.wallNow, times.text).description }
+        let usual = file == "-" ? nil : String(file.fileName.prefix(64))
+        let parts = [
+            ("name", name ?? usual), ("as", kind), ("time_zone", zone), ("start", moment), ("of", of),
+        ].compactMap { key, value in value.map { "\(key)=\($0.percentEncoded)" } }
+        return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
+    }
+
+    /// Reads the first lines as meterd will, to ask what the file does not say.
+    private func zone(for upload: UploadFile) throws -> String? {
+        var options = ImportOptions(format: kind.flatMap { ImportFormat(rawValue: $0) }, meter: of)
+        if timeZone != nil { options.zoneOffset = { _ in 0 } }
+        options.start = start.map { $0.time(before: LinuxClock.wallNow, times.text).millisecondsSince1970 }
+        do throws(ImportError) {
+            var reader = ImportReader(options)
+            try reader.read(upload.beginning) { _, _ in }
+        } catch {
+            guard error.kind == .needsZone, isatty(STDIN_FILENO) == 1, file != "-" else {
+                throw CommandFailure(.usage, error.message, next: error.remedy)
+            }
+            Terminal.talk("\(error.message). Which one is it? local, UTC, or such as +02:00 [local]")
+            guard let answer = readLine() else {
+                throw CommandFailure(.usage, error.message, next: error.remedy)
+            }
+            return answer.isEmpty ? "local" : answer
+        }
+        return timeZone
+    }
+}
+
+extension String {
+    /// The last part of a path, without what follows its last dot.
+    fileprivate var fileName: String {
+        let name = split(separator: "/").last.map(String.init) ?? self
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+}

@@ -105,7 +105,7 @@ export function powerDeliveryPanel(id) {
     const able = body.capabilities[0]?.abilities ?? [];
     offers.replaceChildren(...body.capabilities.length === 0 ? [] : [
       el("h3", { text: "What the source offers" }),
-      table("What the source offers", ["Object", "Kind", "Voltage", "At most", ""], rows, ""),
+      table("What the source offers", ["Object", "Kind", "Voltage", "At most", "Contract"], rows, ""),
       ...able.length === 0 ? [] : [el("p", { class: "hint", text: `The source ${able.join(", ")}.` })]]);
   }
 

@@ -71,14 +71,14 @@ struct ConnectionMachineTests {
         var machine = linked()
         machine.requestSent(at: .seconds(0))
         machine.timingChanged(timing, at: .seconds(5))
-        #expect(machine.nextWake == .seconds(0) + silence)
+        #expect(machine.nextWake == MonotonicTime.seconds(0) + silence)
         timing.staleAfter += .seconds(1)
         machine.timingChanged(timing, at: .seconds(5))
-        #expect(machine.nextWake == .seconds(5) + silence)
+        #expect(machine.nextWake == MonotonicTime.seconds(5) + silence)
 
         var ready = linked()
         ready.timingChanged(timing, at: .seconds(5))
-        #expect(ready.nextWake == .seconds(5) + silence)
+        #expect(ready.nextWake == MonotonicTime.seconds(5) + silence)
     }
 
     @Test func data_growsStale_andReturnsWithAFrame() {

@@ -59,7 +59,7 @@ struct ExchangeMachineTests {
     /// A turn that comes late does not put off those after it.
     @Test func lateTurn_keepsTheBeat_untilAWholeOneIsMissed() {
         var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
-        for (turn, next) in [(499, 500), (1100, 1500), (2000, 2500)] {
+        for (turn, next) in [(499, 500), (900, 1000), (1600, 2100)] {
             expectTurn(&machine, at: .milliseconds(turn), .sendRequest)
             machine.answered()
             #expect(machine.nextWake == .milliseconds(next))

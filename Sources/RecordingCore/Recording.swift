@@ -68,7 +68,7 @@ package struct Recording: Hashable, Sendable {
         if totals.restarts > 0 { marks.append(.hostRestarted) }
         if totals.charge.resets + totals.energy.resets > 0 { marks.append(.counterReset) }
         if totals.charge.jumps + totals.energy.jumps > 0 { marks.append(.counterJump) }
-        if totals.readings == 0 { marks.append(.empty) }
+        if totals.readings == 0, !isWaiting { marks.append(.empty) }
         if source != nil { marks.append(.imported) }
         return marks
     }

@@ -99,7 +99,7 @@ struct BatteryTestMachineTests {
         var machine = RecordingMachine(rules)
         begin(try test(startAbove: 0.5), &machine)
         let waiting = try #require(machine.recording)
-        #expect(waiting.isWaiting && waiting.totals.readings == 0)
+        #expect(waiting.isWaiting && waiting.totals.readings == 0 && waiting.marks.isEmpty)
         #expect(feed(1...100, 0.1, to: &machine).isEmpty)
 
         let outcomes = feed(101...120, 1, to: &machine)

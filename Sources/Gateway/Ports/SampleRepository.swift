@@ -22,14 +22,3 @@ extension SampleRepository {
     /// Writes chunks alone.
     package func append(_ chunks: [SampleChunk]) async throws { try await append(chunks, keeping: [:]) }
 }
-
-/// A reading as read from the store.
-package struct StoredSample: Hashable, Sendable {
-    package var time: WallTime
-    package var reading: Reading
-
-    package init(time: WallTime, reading: Reading) {
-        self.time = time
-        self.reading = reading
-    }
-}

@@ -1,1 +1,0 @@
-../../../../Sources/Gateway/Ports/SampleRepository.swift

@@ -1,0 +1,1 @@
+../../../../Sources/Gateway/Samples/StoredSample.swift

@@ -1,4 +1,5 @@
 // A battery test: its cut-off, when it begins, and who is told; and how one stands, in words.
+import { targets } from "/alerts.js";
 import { call, meterPath } from "/api.js";
 import { el, say, setAttribute } from "/dom.js";
 import { number, QUANTITIES } from "/words.js";
@@ -30,10 +31,9 @@ export function batteryTestForm(id, begun) {
     field("what", "It is over when", what), field("limit", "Limit", limit), unit,
     field("hold", "for so many seconds", hold), field("start", "Begin when more than so many mA flow", start),
     field("name", "Name", name), told, button);
-  const element = el("details", { class: "test", hidden: true, ontoggle: () => { if (element.open) loadTargets(); } },
+  const element = el("details", { class: "test", hidden: true, ontoggle: () => { if (element.open) showTargets(); } },
     el("summary", { text: "Battery test" }),
     el("p", { class: "hint", text: "How much a battery takes or gives until a limit. The limit counts once the value was on its other side." }), form);
-  let targets = [];
   choose();
 
   function choose() {
@@ -42,18 +42,11 @@ export function batteryTestForm(id, begun) {
     limit.value = usual;
   }
 
-  async function loadTargets() {
-    try {
-      const answer = await call("GET", "/v1/alerts");
-      targets = answer.targets.map((target) => ({ name: target.name, box: el("input", { type: "checkbox" }) }));
-      told.hidden = targets.length === 0;
-      told.replaceChildren(el("legend", { text: "When it is over, tell" }),
-        ...targets.map((target) => el("label", {}, target.box, ` ${target.name}`)));
-    } catch {
-      // Nobody can be chosen then; the test is shown here all the same.
-      targets = [];
-      told.hidden = true;
-    }
+  /** Where nobody can be told, the test is shown here all the same. */
+  function showTargets() {
+    told.hidden = targets().length === 0;
+    told.replaceChildren(el("legend", { text: "When it is over, tell" }),
+      ...targets().map((target) => el("label", {}, el("input", { type: "checkbox", value: target.name }), ` ${target.name}`)));
   }
 
   async function begin(event) {
@@ -61,7 +54,7 @@ export function batteryTestForm(id, begun) {
     const [, condition, sign] = CUTOFFS[Number(what.value)];
     const body = { name: name.value.trim() || null, until: `${condition} ${limit.value.trim()}${sign} for ${hold.value.trim()}s` };
     if (start.value.trim()) body.start_above = `${start.value.trim()}mA`;
-    const notify = targets.filter((target) => target.box.checked).map((target) => target.name);
+    const notify = [...told.querySelectorAll("input:checked")].map((box) => box.value);
     if (notify.length > 0) body.notify = notify;
     button.disabled = true;
     try {

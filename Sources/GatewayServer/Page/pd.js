@@ -2,7 +2,7 @@
 // when. It is loaded for meters that hear it alone.
 import { call, meterPath } from "/api.js";
 import { el, setText, table } from "/dom.js";
-import { moment, number } from "/words.js";
+import { moment, number, preciseMoment } from "/words.js";
 
 /** How often is asked for news, and how often where there is a reason not to answer, ms. */
 const PACE_MS = 1000;
@@ -122,12 +122,7 @@ const most = (one) => [[one.current_max_A, "A"], [one.power_max_W, "W"]].filter(
   .map(([value, unit]) => `${value} ${unit}`).join(", ") || "–";
 
 /** With milliseconds: a negotiation is over in a tenth of a second. */
-function clock(text) {
-  const time = new Date(text);
-  const today = new Date().toDateString() === time.toDateString();
-  const of = time.toLocaleTimeString([], { hour12: false, hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
-  return today ? of : `${time.toLocaleDateString([], { dateStyle: "medium" })} ${of}`;
-}
+const clock = (text) => preciseMoment(new Date(text));
 
 function drawEntry(entry) {
   const said = entry.message;

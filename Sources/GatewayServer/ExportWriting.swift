@@ -86,17 +86,6 @@ struct ExportWriting {
     }
 }
 
-extension Request {
-    /// What `format` asks for; nil where it is left out.
-    func exportFormat() throws(GatewayError) -> ExportTable.Format? {
-        guard let wanted = uri.queryParameters["format"].map(String.init) else { return nil }
-        guard let format = ExportTable.Format(rawValue: wanted) else {
-            throw GatewayError(.badRequest, "format cannot be \"\(wanted)\"", next: "it takes csv or json")
-        }
-        return format
-    }
-}
-
 extension SeriesService {
     /// What was measured in a span: one point is enough to tell.
     func quantities(of meter: MeterID, in span: Range<WallTime>) async throws -> [Quantity] {

@@ -15,11 +15,7 @@ package struct PDRoutes: RouteGroup {
         api.get("meters/:meter/pd") { request, context in
             let reference = try MeterRoutes.reference(in: context)
             let after = try request.number("after", in: 0...Int(Int32.max)) ?? 0
-            let wanted = request.uri.queryParameters["format"].map(String.init) ?? Format.json.rawValue
-            guard let format = Format(rawValue: wanted) else {
-                throw GatewayError(
-                    .badRequest, "format cannot be \"\(wanted.visible)\"", next: "it takes json, text or pcapng")
-            }
+            let format: Format = try request.choice("format") ?? .json
             let session = try await directory.session(reference)
             let (timeline, isListening) = try await session.heardPD()
             switch format {
@@ -37,7 +33,7 @@ package struct PDRoutes: RouteGroup {
         }
     }
 
-    private enum Format: String { case json, text, pcapng }
+    private enum Format: String, CaseIterable { case json, text, pcapng }
 
     private static func file(_ content: ByteBuffer, _ type: String, _ name: String) -> Response {
         let safe = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })

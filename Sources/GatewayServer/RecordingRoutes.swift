@@ -80,7 +80,8 @@ package struct RecordingRoutes: RouteGroup {
         }
         api.get("recordings/:recording/readings") { request, context in
             let reference = try MeterRoutes.reference("recording", in: context)
-            guard try request.exportFormat() == .csv else { return try await readings(of: reference, for: request) }
+            let format: ExportTable.Format = try request.choice("format") ?? .json
+            guard format == .csv else { return try await readings(of: reference, for: request) }
             let (meter, span, _) = try await local(reference)
             return try await table(of: meter, in: span, for: request)
         }

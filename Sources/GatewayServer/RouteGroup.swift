@@ -33,6 +33,20 @@ extension Request {
         return flag
     }
 
+    /// One of some words in the query, if given.
+    ///
+    /// - Throws: 400 for any other.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(GatewayError) -> Choice? {
+        guard let text = uri.queryParameters[name[...]].map(String.init) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue)
+            throw GatewayError(
+                .badRequest, "\(name) cannot be \"\(text.visible)\"",
+                next: "it takes \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")")
+        }
+        return choice
+    }
+
     /// A moment in the query, if given: RFC 3339, or milliseconds since 1970.
     func time(_ name: String) throws -> WallTime? {
         guard let text = uri.queryParameters[name[...]] else { return nil }

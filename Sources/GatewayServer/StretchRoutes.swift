@@ -66,7 +66,7 @@ package struct StretchRoutes: RouteGroup {
     private func export(_ request: Request, of names: [String]) async throws -> Response {
         let span = try request.span(until: series.now)
         let every = try request.number("every", in: 100...86_400_000).map { Int64($0) }
-        let format = try request.exportFormat() ?? .csv
+        let format: ExportTable.Format = try request.choice("format") ?? .csv
         guard names.count == 1 || every != nil else {
             throw GatewayError(
                 .badRequest, "several meters have no common times", next: "give every, in milliseconds")

@@ -23,13 +23,14 @@ package final class EnergyCounts: Sendable {
     ///
     /// - Parameter former: what meters of this host were called before, and what they are called now.
     package func restore(former: [MeterID: MeterID] = [:]) async throws {
+        let counts = try await repository.energyCounts()
         var stored: [MeterID: EnergyCount] = [:]
-        for (id, count) in try await repository.energyCounts() {
+        for (id, count) in counts {
             let meter = former[id] ?? id
             let sum = stored[meter].map { $0 + count } ?? count
             stored[meter] = sum
         }
-        for (id, meter) in former {
+        for (id, meter) in former where counts[id] != nil {
             guard let sum = stored[meter] else { continue }
             try await repository.keepEnergyCount(sum, of: meter)
             try await repository.keepEnergyCount(nil, of: id)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Builds mutants into the copy and lets the tests find them.
 struct MutantRun {
@@ -90,20 +91,64 @@ struct MutantRun {
 
     // MARK: Testing
 
-    /// How long tests take with nothing changed, in seconds. They must pass.
-    func baseline(of tests: [String]) throws -> Double {
-        let start = ContinuousClock.now
+    /// What tests take of a processor with nothing changed, in seconds. They must pass.
+    private func baseline(of tests: [String]) throws -> Double {
+        let before = Shell.childrenTime()
         let (status, output) = try run(tests, mutant: 0, limit: nil)
         guard status == 0 else {
             throw Shell.Failed(description: "\(tests) fail with no mutant in force:\n\(output.suffix(3000))")
         }
-        return (ContinuousClock.now - start) / .seconds(1)
+        return Shell.childrenTime() - before
     }
 
-    /// - Parameter limits: the longest time of each group of tests, in seconds, by the names of its tests.
-    func fate(of mutant: Mutant, own: [String], above: [String], limit: ([String]) throws -> Double) throws -> Fate {
-        for tests in [own, options.above ? above : []] where !tests.isEmpty {
-            let (status, output) = try run(tests, mutant: mutant.id, limit: try limit(tests))
+    /// Tries every mutant, `options.jobs` at a time.
+    ///
+    /// - Parameter found: called with each mutant's fate, in no order, one at a time.
+    func tryAll(_ mutants: [Mutant], among tests: Set<String>, found: (Mutant, Fate) -> Void) throws {
+        var limits: [[String]: Double] = [:]
+        var groups: [String: [[String]]] = [:]
+        for target in Set(mutants.map(\.target)) {
+            let own = graph.ownTests(of: PackageGraph.target(target)).filter(tests.contains)
+            let above = options.above ? graph.testsAbove(PackageGraph.target(target)).filter(tests.contains) : []
+            groups[target] = [own, above].filter { !$0.isEmpty }
+            for group in groups[target] ?? [] where limits[group] == nil {
+                limits[group] = try 3 * baseline(of: group) + 10
+            }
+        }
+        struct Progress: Sendable {
+            var next = 0
+            var done = 0
+            var failure: (any Error)?
+        }
+        let progress = Mutex(Progress())
+        let report = Mutex(())
+        let (known, plan, run) = (limits, groups, self)
+        withoutActuallyEscaping(found) { found in
+            nonisolated(unsafe) let found = found
+            DispatchQueue.concurrentPerform(iterations: options.jobs) { _ in
+                while let mutant = progress.withLock({ progress -> Mutant? in
+                    guard progress.failure == nil, progress.next < mutants.count else { return nil }
+                    progress.next += 1
+                    return mutants[progress.next - 1]
+                }) {
+                    do {
+                        let fate = try run.fate(of: mutant, groups: plan[mutant.target] ?? [], limits: known)
+                        report.withLock { _ in found(mutant, fate) }
+                    } catch {
+                        progress.withLock { $0.failure = error }
+                    }
+                }
+            }
+        }
+        if let failure = progress.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// - Parameters:
+    ///   - groups: the tests that it is shown to, first those of its own target.
+    ///   - limits: what each group may take of a processor, in seconds.
+    private func fate(of mutant: Mutant, groups: [[String]], limits: [[String]: Double]) throws -> Fate {
+        for tests in groups {
+            let (status, output) = try run(tests, mutant: mutant.id, limit: limits[tests])
             guard let status else { return .endless }
             if status != 0 { return .noticed(by: Self.firstFailure(output) ?? tests.joined(separator: ", ")) }
         }

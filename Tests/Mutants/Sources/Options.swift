@@ -1,5 +1,7 @@
 import Foundation
 
+import Foundation
+
 /// What was asked for on the command line.
 struct Options {
     var seed: UInt64 = 1
@@ -13,20 +15,32 @@ struct Options {
     /// The folder of the copy and its build.
     var work = ".build/mutants"
 
+    /// How many test runs at once.
+    var jobs = ProcessInfo.processInfo.activeProcessorCount
+
     /// The targets whose rules decide who may talk to a meter, what it said and which write survives.
     static let pure = [
         "MeterModel", "MeterCodec", "BluetoothCore", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-        "RecordingCore", "AlertCore", "RelayCore", "HomeAutomationCore",
+        "RecordingCore", "AlertCore", "RelayCore", "HomeAutomationCore", "ImportCore",
     ]
+    /// Those, and what keeps their words: the stores, and the parts of the gateway that drive the machines.
+    static let all =
+        pure + [
+            "CloudStore", "CloudEtcd", "MeterStore", "Gateway/Session", "Gateway/Leases", "Gateway/Sync",
+            "Gateway/Samples",
+        ]
 
     static let usage = """
-        usage: Tests/Mutants/run [--seed N] [--count N] [--target NAME]... [--own] [--least PERCENT] [--list] [--work FOLDER]
+        usage: Tests/Mutants/run [--seed N] [--count N] [--target NAME]... [--all] [--own] [--jobs N] [--least PERCENT] [--list] [--work FOLDER]
 
         Puts small mistakes into a copy of the project, one at a time, and says which of them no test notices.
 
           --seed N         which mutants are picked (default: 1)
           --count N        how many (default: 40)
           --target NAME    of which target; more than once for several (default: the pure cores and codecs)
+                           (Gateway/Leases: of a folder of a target)
+          --all            of the stores, the cloud's engines and the gateway too
+          --jobs N         so many test runs at once (default: one for each processor)
           --own            only the target's own tests, not those of the targets above it
           --least PERCENT  fail where fewer are noticed
           --list           name the mutants that would be picked, and build nothing
@@ -52,13 +66,15 @@ struct Options {
             case "--least": least = try number(of: option)
             case "--target": named.append(try value(of: option))
             case "--work": work = try value(of: option)
+            case "--all": targets = Options.all
+            case "--jobs": jobs = try number(of: option)
             case "--own": above = false
             case "--list": list = true
             default: throw UsageError("\(option) is not known")
             }
         }
         if !named.isEmpty { targets = named }
-        guard count > 0 else { throw UsageError("--count must be at least 1") }
+        guard count > 0, jobs > 0 else { throw UsageError("--count and --jobs must be at least 1") }
     }
 }
 

@@ -30,6 +30,9 @@ struct PackageGraph {
         self.targets = targets
     }
 
+    /// The target of a folder of it: `Gateway/Leases` is of Gateway.
+    static func target(_ folder: String) -> String { String(folder.prefix { $0 != "/" }) }
+
     func has(_ name: String) -> Bool { targets[name] != nil }
 
     /// It and everything that it stands on.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 
 /// Runs other programs.
@@ -17,7 +18,8 @@ enum Shell {
     }
 
     /// - Parameters:
-    ///   - limit: it is killed after so many seconds.
+    ///   - limit: it is killed after so many seconds of a processor's time, or once it has used none for
+    ///     `idleMax`: what does not end either runs in a circle or waits for what never comes.
     ///   - enough: it is killed once a line says this.
     /// - Returns: how it ended, nil where it was killed for its time, and everything that it printed.
     static func run(
@@ -36,23 +38,67 @@ enum Shell {
         try process.run()
 
         let isLate = Atomic(false)
-        let watchman = limit.map { limit in
-            let item = DispatchWorkItem {
-                isLate.store(true, ordering: .relaxed)
-                kill(process.processIdentifier, SIGKILL)
+        let hasEnded = Atomic(false)
+        let identifier = process.processIdentifier
+        if let limit {
+            Thread.detachNewThread {
+                if !isAlive(identifier, limit: limit, unless: { hasEnded.load(ordering: .acquiring) }) {
+                    isLate.store(true, ordering: .releasing)
+                    kill(identifier, SIGKILL)
+                }
             }
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: item)
-            return item
         }
         var output = Data()
         let sign = enough.map { Data($0.utf8) }
         while case let piece = pipe.fileHandleForReading.availableData, !piece.isEmpty {
             output.append(piece)
-            if let sign, piece.range(of: sign) != nil { kill(process.processIdentifier, SIGKILL) }
+            if let sign, piece.range(of: sign) != nil { kill(identifier, SIGKILL) }
         }
+        hasEnded.store(true, ordering: .releasing)
         process.waitUntilExit()
-        watchman?.cancel()
         let text = String(decoding: output, as: UTF8.self)
-        return (isLate.load(ordering: .relaxed) ? nil : process.terminationStatus, text)
+        return (isLate.load(ordering: .acquiring) ? nil : process.terminationStatus, text)
+    }
+
+    /// Looks at a program until it ends.
+    ///
+    /// - Returns: false once it has used up its time, or has long done nothing.
+    private static func isAlive(_ process: Int32, limit: Double, unless hasEnded: () -> Bool) -> Bool {
+        var mark = (time: ContinuousClock.now, used: 0.0)
+        while !hasEnded() {
+            Thread.sleep(forTimeInterval: 0.25)
+            guard let used = processorTime(of: process) else { return true }
+            if used > limit { return false }
+            if used - mark.used > 0.05 {
+                mark = (.now, used)
+            } else if ContinuousClock.now - mark.time > idleMax {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Tests wait for real sockets and timers now and then, but none of them for so long.
+    private static let idleMax = Duration.seconds(15)
+
+    /// In seconds; nil where there is no such process. Wall time would say as much of whatever else the machine does.
+    private static func processorTime(of process: Int32) -> Double? {
+        // proc(5): what stands behind the name, which is in brackets, are fields from the third on; 14 and 15 are ticks.
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        let fields = text[end...].split(separator: " ").dropFirst()
+        guard fields.count > 13, let user = Double(fields[fields.startIndex + 11]),
+            let system = Double(fields[fields.startIndex + 12])
+        else { return nil }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// What this program's children that have ended used of processors, in seconds.
+    static func childrenTime() -> Double {
+        var usage = rusage()
+        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 }

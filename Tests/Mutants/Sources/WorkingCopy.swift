@@ -88,7 +88,7 @@ struct WorkingCopy {
     func build(in mutants: [Mutant], of targets: [String]) throws -> [Int: (file: String, lines: ClosedRange<Int>)] {
         var places: [Int: (file: String, lines: ClosedRange<Int>)] = [:]
         let byFile = Dictionary(grouping: mutants, by: \.file)
-        for target in targets {
+        for target in Set(targets.map(PackageGraph.target)) {
             try write(Self.theSwitch, to: "Sources/\(target)/MutantSwitch.swift")
             for file in try sources(of: target) {
                 let source = try self.source(file)

@@ -7,7 +7,7 @@ do {
     let copy = try WorkingCopy(of: project, in: work)
     let graph = try PackageGraph(
         manifest: Data(try Shell.output(["swift", "package", "dump-package"], in: project).utf8))
-    if let unknown = options.targets.first(where: { !graph.has($0) }) {
+    if let unknown = options.targets.first(where: { !graph.has(PackageGraph.target($0)) }) {
         throw UsageError("--target: the package has no \(unknown)")
     }
     let run = MutantRun(copy: copy, graph: graph, options: options)
@@ -20,35 +20,21 @@ do {
 
     var tests: Set<String> = []
     for target in options.targets {
-        tests.formUnion(graph.ownTests(of: target))
-        if options.above { tests.formUnion(graph.testsAbove(target)) }
+        tests.formUnion(graph.ownTests(of: PackageGraph.target(target)))
+        if options.above { tests.formUnion(graph.testsAbove(PackageGraph.target(target))) }
     }
     tests.subtract(Options.never)
-    try copy.reduce(to: graph.closure(of: tests.union(options.targets)))
+    try copy.reduce(to: graph.closure(of: tests.union(options.targets.map(PackageGraph.target))))
     say("seed \(options.seed): building \(picked.count) mutants into a copy in \(copy.folder.path)")
     let built = try run.build(picked)
     let mutants = Array(built.prefix(options.count))
     say("\(picked.count - built.count) do not compile, \(mutants.count) are tried")
 
     var report = Report(options: options)
-    var times: [[String]: Double] = [:]
-    for (place, mutant) in mutants.enumerated() {
-        if place > 0, place.isMultiple(of: 20) { say("\(place) of \(mutants.count) tried") }
-        if let reason = equivalent.reason(of: mutant) {
-            report.add(mutant, .equivalent(reason))
-            continue
-        }
-        let fate = try run.fate(
-            of: mutant, own: graph.ownTests(of: mutant.target).filter(tests.contains),
-            above: graph.testsAbove(mutant.target).filter(tests.contains)
-        ) { tests in
-            if let time = times[tests] { return time }
-            let time = try 3 * run.baseline(of: tests) + 10
-            times[tests] = time
-            return time
-        }
-        report.add(mutant, fate)
+    for mutant in mutants {
+        if let reason = equivalent.reason(of: mutant) { report.add(mutant, .equivalent(reason)) }
     }
+    try run.tryAll(mutants.filter { equivalent.reason(of: $0) == nil }, among: tests) { report.add($0, $1) }
     try report.write(to: work.appending(path: "report.txt"))
     exit(report.isGood ? 0 : 1)
 } catch let error as UsageError {

@@ -16,11 +16,7 @@ package struct AlertRoutes: RouteGroup {
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("alerts") { _, _ in
-            let entries = await alerts.list()
-            return try JSON.response(
-                AlertsBody(
-                    alerts: entries.map { AlertBody($0) }, raised: entries.count(where: \.standing.isRaised),
-                    targets: alerts.targets.map { AlertTarget($0.name, $0.kind, $0.figures) }))
+            try JSON.response(await AlertsBody(of: alerts))
         }
         api.post("alerts") { request, _ in
             let body = try await JSON.decode(AlertRequest.self, from: request)
@@ -40,6 +36,16 @@ package struct AlertRoutes: RouteGroup {
             let results = try await alerts.test(try MeterRoutes.reference("alert", in: context))
             return try JSON.response(AlertTestBody(results: results.map { .init($0.target, $0.delivery) }))
         }
+    }
+}
+
+extension AlertsBody {
+    /// As they are now.
+    init(of alerts: AlertService) async {
+        let entries = await alerts.list()
+        self.init(
+            alerts: entries.map { AlertBody($0) }, raised: entries.count(where: \.standing.isRaised),
+            targets: alerts.targets.map { AlertTarget($0.name, $0.kind, $0.figures) })
     }
 }
 

@@ -198,7 +198,7 @@ struct Host {
         }
         let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
         let metrics = MetricsRoute(
-            routes: routes, settings: settings, engine: { [member] in await member.engine() },
+            routes: routes, settings: settings, alerts: alerts, engine: { [member] in await member.engine() },
             // An unreadable store is reported elsewhere on the page.
             storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
             process: { ProcessFigures.current })

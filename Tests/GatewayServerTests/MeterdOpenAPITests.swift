@@ -112,7 +112,8 @@ struct MeterdOpenAPITests {
         return GatewayRoutes(
             meters: bench.routes,
             metrics: MetricsRoute(
-                routes: bench.routes, settings: bench.settings, engine: { nil }, storeBytes: { nil },
+                routes: bench.routes, settings: bench.settings, alerts: bench.alerts, engine: { nil },
+                storeBytes: { nil },
                 broker: { BrokerStatus() }, process: { nil }),
             live: LiveRoutes(feed: WebBench().live), broker: BrokerRoutes { BrokerStatus() },
             leases: LeaseRoutes(directory: bench.directory, settings: bench.settings, keeper: { nil }),

@@ -1,3 +1,4 @@
+import AlertCore
 import Gateway
 import GatewayAPI
 import Hummingbird
@@ -22,7 +23,8 @@ struct MetricsRouteTests {
 
     private func route(_ engine: SyncEngine? = nil) -> MetricsRoute {
         MetricsRoute(
-            routes: bench.routes, settings: bench.settings, engine: { engine }, storeBytes: { 4096 },
+            routes: bench.routes, settings: bench.settings, alerts: bench.alerts, engine: { engine },
+            storeBytes: { 4096 },
             broker: { [broker] in broker }, process: { nil })
     }
 
@@ -112,6 +114,21 @@ struct MetricsRouteTests {
         #expect(!answer.text.contains("broker.lan") && !answer.text.contains("refuses"))
     }
 
+    @Test func alert_isTold_byItsNumber_untilItIsOver() async throws {
+        try await bench.connect()
+        let added = try await bench.alerts.add("current > 0mA", of: ServerBench.id, name: "Alice's phone", notify: [])
+        let line = "meterd_alert_raised{meter=\"\(ServerBench.id)\",alert=\"\(added.rule.id)\"} "
+        #expect(try await page().lines.contains("\(line)0"))
+
+        bench.loop.advance(by: .seconds(30))
+        let (answer, lines) = try await page()
+
+        #expect(lines.contains("\(line)1"), "\(answer.text)")
+        #expect(!answer.text.contains("Alice"))
+        _ = try await bench.alerts.remove("\(added.rule.id)")
+        #expect(!(try await page().answer.text.contains("meterd_alert_raised{")))
+    }
+
     /// With everything there is, every metric is there: what the catalogue and the documents name is not made up.
     @Test func fullPage_hasTheWholeCatalogue() throws {
         let page = try fullPage()
@@ -145,6 +162,9 @@ struct MetricsRouteTests {
         var page = MetricsPage()
         page.add(VersionBody(version: "1", commit: "a", build: "debug"))
         page.add(meter)
+        let alert = AlertBody(id: 1, meter: "m", condition: "current > 1A", notify: [], state: "quiet", count: 0)
+        let target = AlertTarget(name: "ntfy", kind: "ntfy", waiting: 1, delivered: 2, lost: 3, error: nil)
+        page.add(AlertsBody(alerts: [alert], raised: 0, targets: [target]))
         page.add(AdapterStatus(address: "00:1A:7D:DA:71:13", name: "hci0", state: .searching, since: ""))
         page.add(sync)
         page.add(BrokerStatus(url: "mqtt://broker.lan:1883"))

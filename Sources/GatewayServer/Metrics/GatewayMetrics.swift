@@ -49,6 +49,19 @@ package enum GatewayMetrics {
         "meterd_lease_remaining_seconds", meter,
         "Until the meter's lease expires, whoever holds it; absent while nobody does.")
 
+    // MARK: Alerts
+
+    static let alertRaised = MetricDefinition.gauge(
+        "meterd_alert_raised", ["meter", "alert"],
+        "1 while the alert is raised; absent for one that waits for a change of hands.")
+    private static let target = ["target"]
+    static let noticesWaiting = MetricDefinition.gauge(
+        "meterd_alert_notices_waiting", target, "Notices that are on their way, or are tried again later.")
+    static let noticesDelivered = MetricDefinition.counter(
+        "meterd_alert_notices_delivered_total", target, "Notices that were taken.")
+    static let noticesLost = MetricDefinition.counter(
+        "meterd_alert_notices_lost_total", target, "Notices that were refused, or given up.")
+
     // MARK: Adapters
 
     static let adapterInfo = MetricDefinition.gauge(
@@ -129,6 +142,7 @@ package enum GatewayMetrics {
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
             signal, readings, decodeErrors, skippedBytes, timeouts, rejected, filtered, linksOpened, linksLost,
             leaseState, leaseHeld, leaseRemaining,
+            alertRaised, noticesWaiting, noticesDelivered, noticesLost,
             adapterInfo, adapterState, slots, slotsUsed, heard, recoveries, discovery,
             joined, stream, clockBehind, pending, heldBack, parked, failing, halted, runs, ends, polls, pollsSkipped,
             pages, batches, splits, streamOpenings, refreshes,

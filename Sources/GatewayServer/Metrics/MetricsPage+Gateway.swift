@@ -37,6 +37,18 @@ extension MetricsPage {
         add(GatewayMetrics.leaseRemaining, id, lease.remaining_ms.map(Self.seconds))
     }
 
+    /// An alert is told by its number: its name changes, and may name people. So may a target's address, which is left out.
+    mutating func add(_ body: AlertsBody) {
+        for alert in body.alerts where alert.state != "momentary" {
+            add(GatewayMetrics.alertRaised, [alert.meter, "\(alert.id)"], alert.state == "raised" ? 1 : 0)
+        }
+        for target in body.targets {
+            add(GatewayMetrics.noticesWaiting, [target.name], count: target.waiting)
+            add(GatewayMetrics.noticesDelivered, [target.name], count: target.delivered)
+            add(GatewayMetrics.noticesLost, [target.name], count: target.lost)
+        }
+    }
+
     mutating func add(_ adapter: AdapterStatus) {
         let address = [adapter.address]
         addInfo(GatewayMetrics.adapterInfo, address + [adapter.name ?? ""])

@@ -7,6 +7,7 @@ package import MetricsCore
 package struct MetricsRoute: Sendable {
     private let routes: MeterRoutes
     private let settings: SettingsService
+    private let alerts: AlertService
     private let engine: @Sendable () async -> SyncEngine?
     private let storeBytes: @Sendable () async -> Int64?
     private let broker: @Sendable () async -> BrokerStatus
@@ -19,12 +20,14 @@ package struct MetricsRoute: Sendable {
     ///   - broker: the state of the MQTT connection, even if no broker is configured.
     ///   - process: the kernel's figures for this process.
     package init(
-        routes: MeterRoutes, settings: SettingsService, engine: @escaping @Sendable () async -> SyncEngine?,
+        routes: MeterRoutes, settings: SettingsService, alerts: AlertService,
+        engine: @escaping @Sendable () async -> SyncEngine?,
         storeBytes: @escaping @Sendable () async -> Int64?, broker: @escaping @Sendable () async -> BrokerStatus,
         process: @escaping @Sendable () -> ProcessFigures?
     ) {
         self.routes = routes
         self.settings = settings
+        self.alerts = alerts
         self.engine = engine
         self.storeBytes = storeBytes
         self.broker = broker
@@ -45,6 +48,7 @@ package struct MetricsRoute: Sendable {
         var page = MetricsPage()
         page.add(routes.version)
         for meter in await routes.directory.status() { page.add(meter) }
+        page.add(await AlertsBody(of: alerts))
         for adapter in await routes.directory.adapters() { page.add(adapter) }
         page.add(await syncStatus())
         page.add(routes.storeStatus(), bytes: await storeBytes())

@@ -1,7 +1,5 @@
 import Foundation
 
-import Foundation
-
 /// What was asked for on the command line.
 struct Options {
     var seed: UInt64 = 1

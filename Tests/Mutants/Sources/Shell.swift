@@ -18,8 +18,8 @@ enum Shell {
     }
 
     /// - Parameters:
-    ///   - limit: it is killed after so many seconds of a processor's time, or once it has used none for
-    ///     `idleMax`: what does not end either runs in a circle or waits for what never comes.
+    ///   - limit: it is killed after so many seconds of a processor's time, or once it has long used
+    ///     none: what does not end either runs in a circle or waits for what never comes.
     ///   - enough: it is killed once a line says this.
     /// - Returns: how it ended, nil where it was killed for its time, and everything that it printed.
     static func run(
@@ -38,15 +38,20 @@ enum Shell {
         try process.run()
 
         let isLate = Atomic(false)
-        let hasEnded = Atomic(false)
         let identifier = process.processIdentifier
-        if let limit {
-            Thread.detachNewThread {
-                if !isAlive(identifier, limit: limit, unless: { hasEnded.load(ordering: .acquiring) }) {
-                    isLate.store(true, ordering: .releasing)
-                    kill(identifier, SIGKILL)
-                }
+        let watch = limit.map { limit in
+            let timer = DispatchSource.makeTimerSource()
+            let patience = Mutex(Patience(limit: limit))
+            timer.schedule(deadline: .now() + 0.25, repeating: 0.25)
+            timer.setEventHandler {
+                guard let used = processorTime(of: identifier),
+                    patience.withLock({ $0.isOver(at: .now, used: used) })
+                else { return }
+                isLate.store(true, ordering: .releasing)
+                kill(identifier, SIGKILL)
             }
+            timer.resume()
+            return timer
         }
         var output = Data()
         let sign = enough.map { Data($0.utf8) }
@@ -54,32 +59,32 @@ enum Shell {
             output.append(piece)
             if let sign, piece.range(of: sign) != nil { kill(identifier, SIGKILL) }
         }
-        hasEnded.store(true, ordering: .releasing)
+        watch?.cancel()
         process.waitUntilExit()
         let text = String(decoding: output, as: UTF8.self)
         return (isLate.load(ordering: .acquiring) ? nil : process.terminationStatus, text)
     }
 
-    /// Looks at a program until it ends.
-    ///
-    /// - Returns: false once it has used up its time, or has long done nothing.
-    private static func isAlive(_ process: Int32, limit: Double, unless hasEnded: () -> Bool) -> Bool {
-        var mark = (time: ContinuousClock.now, used: 0.0)
-        while !hasEnded() {
-            Thread.sleep(forTimeInterval: 0.25)
-            guard let used = processorTime(of: process) else { return true }
-            if used > limit { return false }
-            if used - mark.used > 0.05 {
-                mark = (.now, used)
-            } else if ContinuousClock.now - mark.time > idleMax {
+    /// How long a program is waited for.
+    private struct Patience: Sendable {
+        /// In seconds of a processor's time.
+        let limit: Double
+        private var mark = (time: ContinuousClock.now, used: 0.0)
+        /// Tests wait for real sockets and timers now and then, but none of them for so long.
+        private static let idleMax = Duration.seconds(15)
+
+        init(limit: Double) { self.limit = limit }
+
+        /// Whether it has used up its time, or has long done nothing.
+        mutating func isOver(at now: ContinuousClock.Instant, used: Double) -> Bool {
+            if used > limit { return true }
+            guard used - mark.used < 0.05 else {
+                mark = (now, used)
                 return false
             }
+            return now - mark.time > Self.idleMax
         }
-        return true
     }
-
-    /// Tests wait for real sockets and timers now and then, but none of them for so long.
-    private static let idleMax = Duration.seconds(15)
 
     /// In seconds; nil where there is no such process. Wall time would say as much of whatever else the machine does.
     private static func processorTime(of process: Int32) -> Double? {

@@ -15,38 +15,65 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Returns: nil for anything else. An address that reads well may still be none of a device: `identityFault`.
     package init?(_ text: some StringProtocol) {
-        let trimmed = Array(text.utf8).trimmingBlanks()
+        let bytes = Array(text.utf8).trimmingBlanks()
         // Most texts that are tried are names: they are turned away by their length.
-        guard (11...17).contains(trimmed.count) else { return nil }
-        let digits: [UInt8]
-        if let separator = trimmed.first(where: { $0.hexDigitValue == nil }) {
-            guard let padded = Self.padded(trimmed, separator: separator) else { return nil }
-            digits = padded
-        } else {
-            digits = Array(trimmed)
-        }
-        guard digits.count == 12 else { return nil }
+        guard (11...17).contains(bytes.count) else { return nil }
         var bits: UInt64 = 0
-        for byte in digits {
-            guard let digit = byte.hexDigitValue else { return nil }
-            bits = bits << 4 | UInt64(digit)
+        var separator: UInt8?
+        var group = Group()
+        var sizes: [Int] = []
+        for byte in bytes {
+            if let digit = byte.hexDigitValue {
+                group.take(digit)
+            } else {
+                guard byte == separator ?? byte, ":-. ".utf8.contains(byte) else { return nil }
+                separator = byte
+                group.end(into: &bits, &sizes)
+            }
         }
+        group.end(into: &bits, &sizes)
+        let isWhole =
+            switch sizes.count {
+            case 1: sizes == [12]
+            case 3: sizes == [4, 4, 4] && separator == UInt8(ascii: ".")
+            case 6: sizes.allSatisfy { $0 == 1 || $0 == 2 }
+            default: false
+            }
+        guard isWhole else { return nil }
         self.bits = bits
     }
 
-    /// The digits of a separated form, single ones with the zero that was left out before them.
-    private static func padded(_ text: ArraySlice<UInt8>, separator: UInt8) -> [UInt8]? {
-        guard ":-. ".utf8.contains(separator) else { return nil }
-        let groups = text.split(separator: separator, omittingEmptySubsequences: false)
-        if groups.count == 3, separator == UInt8(ascii: ".") {
-            return groups.allSatisfy { $0.count == 4 } ? Array(groups.joined()) : nil
+    /// The digits between two separators. Every settings record that comes has its name read, so no text is made of them.
+    private struct Group {
+        private var value: UInt64 = 0
+        private var digits = 0
+
+        mutating func take(_ digit: UInt8) {
+            value = value << 4 | UInt64(digit)
+            digits += 1
         }
-        guard groups.count == 6, groups.allSatisfy({ (1...2).contains($0.count) }) else { return nil }
-        return groups.flatMap { $0.count == 1 ? [UInt8(ascii: "0")] + $0 : Array($0) }
+
+        /// A single digit has left out the zero before it.
+        mutating func end(into bits: inout UInt64, _ sizes: inout [Int]) {
+            bits = bits << UInt64(4 * max(2, digits)) | value
+            sizes.append(digits)
+            self = Group()
+        }
     }
 
     package var description: String {
-        let octets = stride(from: UInt64(40), through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
-        return octets.map { Hex.encode([$0]).uppercased() }.joined(separator: ":")
+        String(unsafeUninitializedCapacity: 17) { text in
+            for octet in 0..<6 {
+                let value = UInt8(truncatingIfNeeded: bits >> UInt64(40 - 8 * octet))
+                if octet > 0 { text[3 * octet - 1] = UInt8(ascii: ":") }
+                text[3 * octet] = Self.digit(value >> 4)
+                text[3 * octet + 1] = Self.digit(value & 15)
+            }
+            return 17
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 }

@@ -87,7 +87,11 @@ extension MeterID: CustomStringConvertible {
 }
 
 extension MeterID: Comparable {
-    package static func < (lhs: Self, rhs: Self) -> Bool { lhs.description < rhs.description }
+    package static func < (lhs: Self, rhs: Self) -> Bool {
+        // As their texts are, which need not be made for it.
+        if case (.mac(let left), .mac(let right)) = (lhs, rhs) { return left.bits < right.bits }
+        return lhs.description < rhs.description
+    }
 }
 
 extension String {

@@ -72,20 +72,7 @@ struct HeldLeases {
 
     /// The number of an id that is exactly a normalised MAC address, `AA:BB:CC:DD:EE:FF`.
     private static func mac(_ meter: String) -> UInt64? {
-        guard meter.utf8.count == 17 else { return nil }
-        var bits: UInt64 = 0
-        for (position, byte) in meter.utf8.enumerated() {
-            if position % 3 == 2 {
-                guard byte == UInt8(ascii: ":") else { return nil }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "A") + 10)
-            default: return nil
-            }
-        }
-        return bits
+        MACAddress(meter).flatMap { $0.description == meter ? $0.bits : nil }
     }
 }
 

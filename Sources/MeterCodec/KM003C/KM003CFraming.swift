@@ -135,7 +135,6 @@ package struct KM003CFraming: Sendable {
             let end = min(offset + length, message.count)
             body(header, offset..<end)
             offset = end
-            if !header.hasNext { return }
         }
     }
 

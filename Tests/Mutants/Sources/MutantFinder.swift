@@ -157,7 +157,7 @@ final class MutantFinder: SyntaxVisitor {
             let isExit =
                 statement.is(ContinueStmtSyntax.self) || statement.is(BreakStmtSyntax.self)
                 || statement.as(ReturnStmtSyntax.self).map { $0.expression == nil } == true
-            if isExit, !isGuarded(node), !isCase(node) { forget(.exit, node) }
+            if isExit, !isGuarded(node), !isCase(node), !isLastOfLoop(node) { forget(.exit, node) }
         default: break
         }
         return .visitChildren
@@ -204,6 +204,24 @@ final class MutantFinder: SyntaxVisitor {
     private func isCase(_ node: CodeBlockItemSyntax) -> Bool {
         !node.item.is(ContinueStmtSyntax.self) && node.parent?.as(CodeBlockItemListSyntax.self)?.count == 1
             && node.parent?.parent?.is(SwitchCaseSyntax.self) == true
+    }
+
+    /// What would go on with the loop does so at its end anyway.
+    private func isLastOfLoop(_ node: CodeBlockItemSyntax) -> Bool {
+        guard node.item.is(ContinueStmtSyntax.self) else { return false }
+        var item = node
+        while let list = item.parent?.as(CodeBlockItemListSyntax.self), list.last?.id == item.id {
+            var above = list.parent
+            while let here = above, !here.is(CodeBlockItemSyntax.self) {
+                if here.is(WhileStmtSyntax.self) || here.is(ForStmtSyntax.self) || here.is(RepeatStmtSyntax.self) {
+                    return true
+                }
+                above = here.parent
+            }
+            guard let next = above?.as(CodeBlockItemSyntax.self) else { return false }
+            item = next
+        }
+        return false
     }
 
     /// In an initialiser a property would be left without a value.

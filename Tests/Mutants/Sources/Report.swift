@@ -14,6 +14,7 @@ struct Report {
     mutating func add(_ mutant: Mutant, _ fate: MutantRun.Fate) {
         tried.append((mutant, fate))
         if case .survived = fate { say("survived  \(Self.line(of: mutant))") }
+        if tried.count.isMultiple(of: 20) { say("\(tried.count) tried") }
     }
 
     static func line(of mutant: Mutant) -> String {

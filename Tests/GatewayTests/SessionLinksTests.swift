@@ -116,7 +116,7 @@ struct SessionLinksTests {
         #expect(await session.state == "connecting")
 
         host.loop.advance(by: .seconds(2))
-        #expect(await session.status().error == "the link did not open within 30000 ms")
+        #expect(await session.status().error == "the link did not open within 30 s")
         #expect(await host.leave(session) == .none)
     }
 

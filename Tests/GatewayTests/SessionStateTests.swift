@@ -60,7 +60,7 @@ struct SessionStateTests {
         #expect(host.links.openChannels == 0)
         let status = await session.status()
         #expect(status.counters.disconnects == 1)
-        #expect(status.error == "no valid answer for 15000 ms")
+        #expect(status.error == "no valid answer for 15 s")
     }
 
     @Test func silentMeter_isTriedForEver_atMostABackoffApart() async throws {
@@ -120,7 +120,7 @@ struct SessionStateTests {
         let status = await session.status()
         #expect(status.state == "not-connected")
         #expect(status.counters.disconnects == 0)
-        #expect(status.error == "the link did not open within 10000 ms")
+        #expect(status.error == "the link did not open within 10 s")
         #expect(host.links.openChannels == 0)
         #expect(try #require(status.retry_in_ms) <= 1200)
     }

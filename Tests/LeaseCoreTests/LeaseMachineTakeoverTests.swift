@@ -73,6 +73,20 @@ struct LeaseMachineTakeoverTests {
         #expect(machine.phase(at: .seconds(301)) == .unleased(.held))
     }
 
+    /// Until then the link was closed in time; from then on there may be two.
+    @Test func takenOver_isAConflict_fromTheHardStopOn() throws {
+        for (early, expected) in [
+            (Duration.milliseconds(1), LeaseMachine.Action.withdraw(.takenOver)), (.zero, .permitUnleased),
+        ] {
+            var machine = LeaseMachine.held(.keep)
+            let time = try #require(machine.permit).hardStopAt - early
+
+            let lost = machine.renewalLost(.takenOver, of: 1, .of(token: 2, holder: 2), at: time, random: 0)
+
+            #expect(lost == expected, "\(early) before it")
+        }
+    }
+
     @Test func takeover_isAskedForOnce_thenWaitsInLine() {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
 

@@ -17,6 +17,7 @@ struct StampTests {
 
     @Test func milliseconds_areClamped_at48Bits() {
         #expect(Sample.stamp(.max).milliseconds == Stamp.millisecondsMax)
+        #expect(Stamp.millisecondsMax == 0xFFFF_FFFF_FFFF)
     }
 
     @Test(arguments: [

@@ -33,6 +33,27 @@ struct SyncCancellationTests {
         #expect(bench.results.map(\.end) == [.cancelled])
     }
 
+    /// What would fail a run does not fail one that ends anyway.
+    @Test mutating func answerThatMakesNoSense_doesNotFailARunThatEnds() {
+        bench.begin()
+        bench.answer(.batchRead(.records(1...3)))
+        bench.send(.cancelRequested)
+        bench.answer(.pushed(PushOutcome(results: [], serverTime: 1000), .exact(at: bench.now)))
+        #expect(bench.results.map(\.end) == [.cancelled])
+        #expect(bench.status.lastSyncError == nil)
+    }
+
+    @Test mutating func pageOfAnotherStore_doesNotFailARunThatEnds() {
+        bench.begin()
+        bench.answer(.batchRead(nil))
+        bench.send(.cancelRequested)
+        bench.answer(.pageFetched(.page(.host, moreComing: true, epoch: "e9")))
+        bench.settleDown()
+        #expect(bench.results.map(\.end) == [.cancelled])
+        #expect(bench.status.lastSyncError == nil)
+        #expect(!bench.history.contains { if case .adopt = $0 { true } else { false } })
+    }
+
     @Test mutating func batchThatWasOnlyRead_isNotTold() {
         bench.begin()
         bench.send(.cancelRequested)

@@ -207,6 +207,8 @@ struct SyncRecordErrorTests {
         #expect(!sharp.isOutdone(by: measurement(50, roundTrip: 200, at: 10)))
         #expect(sharp.isOutdone(by: measurement(1, roundTrip: 2, at: 10)))
         #expect(sharp.isOutdone(by: measurement(5000, roundTrip: 200, at: 10)))
+        #expect(sharp.isOutdone(by: measurement(-5000, roundTrip: 200, at: 10)))
+        #expect(!sharp.isOutdone(by: measurement(-50, roundTrip: 200, at: 10)))
         #expect(sharp.isOutdone(by: measurement(50, roundTrip: 200, at: 600)))
     }
 

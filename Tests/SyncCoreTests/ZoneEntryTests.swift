@@ -25,6 +25,14 @@ struct ZoneEntryTests {
         return progress
     }
 
+    /// A cloud that says no more which zone this is does not make it another one, nor does one that begins to say so.
+    @Test func identity_stays_whileTheNameDoes() {
+        #expect(SyncZone.home().identity(after: "1", name: "home") == "1")
+        #expect(SyncZone.home().identity(after: "1", name: "lab") == "zone home")
+        #expect(SyncZone.home().identity(after: nil, name: "home") == "zone home")
+        #expect(SyncZone.home(id: "2").identity(after: "1", name: "home") == "2")
+    }
+
     @Test func sameZone_goesOn() { #expect(entry(.home(id: "1"), after: progress("1")) == nil) }
 
     @Test func firstZone_isToldEverything() {

@@ -1,12 +1,10 @@
 """The web page in a real browser, at a real meterd with simulated meters. See README.md.
 
-usage: Tests/Web/run [--bin FOLDER] [--pictures FOLDER] [CASE…]
+usage: Tests/Web/run [--bin FOLDER] [CASE…]
 """
 
-import json
-import shutil
-import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -99,7 +97,7 @@ def weighs_little(daemon):
         browser.quit()
 
 
-def run_case(case, daemon, browser, axe, pictures):
+def run_case(case, daemon, browser, axe):
     name = f"{case.__name__} {browser.size[0]}x{browser.size[1]} {browser.theme}"
     began = time.monotonic()
     try:
@@ -116,7 +114,7 @@ def run_case(case, daemon, browser, axe, pictures):
         print(f"FAILED {name}: {failure}")
         if not isinstance(failure, Failure):
             traceback.print_exc()
-        browser.picture(f"{pictures or '/tmp'}/failed-{case.__name__}-{browser.size[0]}-{browser.theme}.png")
+        browser.picture(f"{tempfile.gettempdir()}/failed-{case.__name__}-{browser.size[0]}-{browser.theme}.png")
         browser.watch()
         browser.errors = []
         return False
@@ -124,34 +122,11 @@ def run_case(case, daemon, browser, axe, pictures):
     return True
 
 
-def take_pictures(daemon, browser, folder):
-    """A screen of every view. Small where pngquant is installed."""
-    kind = "phone" if browser.size == PHONE else "desktop"
-    now = int(time.time() * 1000)
-    some = [one["id"] for one in json.loads(daemon.fetch("/v1/recordings"))["recordings"] if one["mine"] and one["readings"] > 1][:3]
-    for view, path in (
-            ("meters", "/"), ("meter", f"{PATH}?select={now - 170_000}-{now - 60_000}"), ("settings", PATH),
-            ("pd", power.PD_PATH), ("recordings", "/#/recordings"),
-            ("compare", f"/#/compare?recordings={','.join(some)}"), ("efficiency", "/#/efficiency"), ("host", "/#/host")):
-        browser.open("about:blank")
-        browser.open(daemon.url + path)
-        time.sleep(3)
-        part = {"meter": ".chart", "settings": ".commands", "pd": ".pd"}.get(view)
-        if part:
-            browser.js("document.querySelector(arguments[0]).scrollIntoView()", part)
-            time.sleep(1)
-        file = f"{folder}/{view}-{kind}-{browser.theme}.png"
-        browser.picture(file)
-        if shutil.which("pngquant"):
-            subprocess.run(["pngquant", "--force", "--skip-if-larger", "--output", file, "64", file], check=False)
-
-
 LOOKS = {"meters_appear", "chart_draws_and_zooms", "can_be_read_by_everybody", "alert_is_added_and_raised"}
 
 
 def main():
     parser = command_line(__doc__)
-    parser.add_argument("--pictures", help="where to put pictures of every view")
     parser.add_argument("--axe", help="axe.min.js; without it nothing is said of contrast and labels")
     parser.add_argument("cases", nargs="*")
     arguments = parser.parse_args()
@@ -173,9 +148,7 @@ def main():
                     for case in cases:
                         # What a case does is the same in the dark; how it looks is not.
                         if is_first or case not in ONCE and (theme == "light" or case.__name__ in LOOKS):
-                            good &= run_case(case, daemon, browser, axe, arguments.pictures)
-                    if arguments.pictures:
-                        take_pictures(daemon, browser, arguments.pictures)
+                            good &= run_case(case, daemon, browser, axe)
                 finally:
                     browser.quit()
                 is_first = False

@@ -337,10 +337,15 @@ package actor DeviceSession {
         switch before {
         case .offline: "the device is still there"
         case .notConnected: "an attempt is due"
-        case .connecting: "the link did not open within \(machine.timing.connectTimeout.milliseconds) ms"
-        case .connected, .ready, .communicating: "no valid answer for \(machine.timing.silenceTimeout.milliseconds) ms"
-        case .dataAvailable: "no valid frame for \(machine.timing.staleAfter.milliseconds) ms"
+        case .connecting: "the link did not open within \(words(machine.timing.connectTimeout))"
+        case .connected, .ready, .communicating: "no valid answer for \(words(machine.timing.silenceTimeout))"
+        case .dataAvailable: "no valid frame for \(words(machine.timing.staleAfter))"
         }
+    }
+
+    private func words(_ time: Duration) -> String {
+        let milliseconds = time.milliseconds
+        return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
     }
 
     private func stateChanged(from before: ConnectionState, because cause: String) {

@@ -47,7 +47,7 @@ export function makeCard(id, mover) {
     // That meterd is silent stands once, above all cards.
     setText(loss, now.tone === "old" ? "" : lossWords(now));
     loss.hidden = loss.textContent === "";
-    setText(lease, leaseWords(meter.lease, confirmed(meter), state.isLive));
+    setText(lease, leaseWords(meter, confirmed(meter), state.isLive));
     raised.update();
     if (isSeen) curve.draw(scale);
   }

@@ -117,7 +117,7 @@ export function meterView(place, id, values) {
     setAttribute(badge, "data-tone", now.tone);
     setAttribute(content, "data-tone", now.tone);
     setText(loss, lossWords(now));
-    const lease = leaseWords(meter.lease, confirmed(meter), state.isLive);
+    const lease = leaseWords(meter, confirmed(meter), state.isLive);
     setText(who, [meter.model === nameOf(meter) ? null : meter.model, lease].filter(Boolean).join(" · "));
   }
 

@@ -90,18 +90,22 @@ export function moment(text) {
 export const preciseMoment = (time) =>
   `${isToday(time) ? "" : `${dayWords(time)} `}${clockWords(time)}.${String(time.getMilliseconds()).padStart(3, "0")}`;
 
+const LINKED = ["connected", "ready", "communicating", "data-available"];
+
 /**
  * Who may talk to the meter, as one sentence. `passed` is for how long meterd has confirmed it since it was said; once
  * meterd is not heard any more, nothing counts down.
  */
-export function leaseWords(lease, passed, isHeard) {
+export function leaseWords(meter, passed, isHeard) {
+  const { lease } = meter;
   if (!lease) return "";
   const left = lease.remaining_ms === null || lease.remaining_ms === undefined
     ? "" : ` · ${countdown(lease.remaining_ms - passed)} left${isHeard ? "" : " when last heard"}`;
   const line = lease.waiting?.length ? ` · waiting: ${lease.waiting.join(", ")}` : "";
   const holder = lease.holder ?? "another host";
   switch (lease.state) {
-    case "none": return `Nobody holds it${line}`;
+    // Without a cloud there are no leases.
+    case "none": return LINKED.includes(meter.state) ? "Read by this host" : `Nobody holds it${line}`;
     case "requesting": return "Asking for the lease …";
     case "held": return `Held here${left}${line}`;
     case "jeopardy": return `Held here, and cannot be renewed${left}${line}`;

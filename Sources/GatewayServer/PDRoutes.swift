@@ -36,14 +36,9 @@ package struct PDRoutes: RouteGroup {
     private enum Format: String, CaseIterable { case json, text, pcapng }
 
     private static func file(_ content: ByteBuffer, _ type: String, _ name: String) -> Response {
-        let safe = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: type, .cacheControl: "no-store",
-                .contentDisposition: "attachment; filename=\"\(safe)\"",
-            ],
-            body: ResponseBody(byteBuffer: content))
+        var headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
+        headers.saveAs(name)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: content))
     }
 }
 

@@ -8,6 +8,14 @@ package protocol RouteGroup: Sendable {
     func add(to api: RouterGroup<BasicRequestContext>)
 }
 
+extension HTTPFields {
+    /// Has a browser save the answer under this name, without what a file system or a header might take amiss.
+    mutating func saveAs(_ name: String) {
+        let safe = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })
+        self[.contentDisposition] = "attachment; filename=\"\(safe)\""
+    }
+}
+
 extension Request {
     /// A number in the query, if given.
     ///

@@ -87,15 +87,13 @@ package struct StretchRoutes: RouteGroup {
             var writing = ExportWriting(table: table, series: series)
             try await writing.run(meters, span, every: every, write)
         }
-        response.headers[.contentDisposition] = "attachment; filename=\"\(Self.fileName(names, span, format))\""
+        response.headers.saveAs(Self.fileName(names, span, format))
         return response
     }
 
-    /// With nothing in it that a file system or a header might take amiss.
     private static func fileName(_ names: [String], _ span: Range<WallTime>, _ format: ExportTable.Format) -> String {
-        let who = names.joined(separator: "-").map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let when = span.lowerBound.description.prefix(16).replacing(":", with: "")
-        return "\(String(who.prefix(60)))-\(when).\(format.rawValue)"
+        return "\(names.joined(separator: "-").prefix(60))-\(when).\(format.rawValue)"
     }
 }
 

@@ -32,7 +32,7 @@ enum ListenersBenchmark {
         for daemon in [alone, telling] { try daemon.awaitData(meters) }
         Clocks.pause(8)
         // Both at the same time, so that whatever the machine does meanwhile is done to both.
-        let shares = (0..<rounds).map { _ in share(of: [alone, telling]) }
+        let shares = (0..<rounds).map { _ in MeterdProcess.shares(of: [alone, telling], for: seconds) }
         let (base, told) = (shares.map { $0[0] }.median, shares.map { $0[1] }.median)
         Report.figure("CPU of meterd", "\((base * 100).fixed(2)) % of a core")
         tell("  with a broker, a reading each 5 s and meter", told, base)
@@ -54,13 +54,6 @@ enum ListenersBenchmark {
         Report.figure(
             name, "\((share * 100).fixed(2)) %, \((share / base).fixed(2)) x",
             goal: (share <= 1.1 * base, "adds under 10 %"))
-    }
-
-    private static func share(of daemons: [MeterdProcess]) -> [Double] {
-        let (began, used) = (Clocks.wall, daemons.map(\.processorTime))
-        Clocks.pause(seconds)
-        let time = Clocks.wall - began
-        return zip(daemons, used).map { ($0.processorTime - $1) / time }
     }
 
     private static func ask(_ url: String) async throws {

@@ -75,6 +75,9 @@ final class MeterdProcess: Sendable {
         throw BenchmarkError("not all of \(meters) meters are held: \(Report.file("\(folder.path)/log"))")
     }
 
+    /// Has it watch a meter, by its name.
+    func addAlert(_ meter: String, _ condition: String) throws { _ = try ask(["alert", "add", meter, condition]) }
+
     /// For requests to its control socket.
     func client(connections: Int) -> LoadClient {
         LoadClient("http+unix://\("\(folder.path)/socket".percentEncoded)", connections: connections)
@@ -104,6 +107,14 @@ final class MeterdProcess: Sendable {
     func readings() throws -> Int { try status().meters.reduce(0) { $0 + $1.counters.readings } }
 
     var processorTime: Double { process.processorTime }
+
+    /// What each of some takes of a core, measured at the same time, so that whatever else the machine does is done to all.
+    static func shares(of daemons: [MeterdProcess], for seconds: Double) -> [Double] {
+        let (began, used) = (Clocks.wall, daemons.map(\.processorTime))
+        Clocks.pause(seconds)
+        let time = Clocks.wall - began
+        return zip(daemons, used).map { ($0.processorTime - $1) / time }
+    }
 
     /// A line of /proc/PID/status, in megabytes.
     func memory(_ key: String) -> Double { process.memory(key) }

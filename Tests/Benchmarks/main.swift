@@ -1,6 +1,6 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [gatt] [disk] [series] [export] [daemon] [throughput] [web] [listeners]
+// Benchmarks [decode] [path] [radios] [gatt] [disk] [series] [export] [daemon] [throughput] [web] [listeners] [alerts]
 //            [cloud | leases | records | sync | visibility | copies | relay]
 //
 // All of them where none is named; `cloud` is the last six, `gatt` one of `radios`.
@@ -39,6 +39,7 @@ do {
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }
     if isWanted("web") { try await WebBenchmark.run() }
     if isWanted("listeners") { try await ListenersBenchmark.run() }
+    if isWanted("alerts") { try AlertBenchmark.run() }
     if isWanted("leases", of: "cloud") { try await LeaseBenchmark.run() }
     if isWanted("records", of: "cloud") { try await RecordBenchmark.run() }
     if isWanted("sync", of: "cloud") { try await SyncBenchmark.run() }

@@ -88,6 +88,18 @@ struct LeaseMachineReadOnlyTests {
         #expect(machine.phase(at: .seconds(60)) == .unleased(nil))
     }
 
+    /// What ran out was this host's own, from before it might only look: nobody else has the meter.
+    @Test func ownLeaseThatIsOver_isNoOthers() {
+        var machine = machine()
+        _ = machine.leaseSeen(.of(token: 3, holder: 2), at: .seconds(0), random: 0)
+        _ = machine.wanted(.resume, at: .seconds(1))
+        let own = LeaseView.of(token: 4, state: .expired, holder: 1, remaining: .zero)
+
+        _ = machine.leaseSeen(own, at: .seconds(2), random: 0)
+
+        #expect(machine.wokeUntilQuiet(at: .seconds(2)) == [.permitUnleased])
+    }
+
     @Test func leaseOfAnotherHost_isShownAsAConflict_andTheLinkIsKept() {
         var machine = machine()
         _ = machine.wanted(.resume, at: .seconds(0))

@@ -26,6 +26,9 @@ struct RecordNamesTests {
 }
 
 struct RebuildPlanTests {
+    /// Another version makes every host and cloud go through all its records again; it changes with the rule alone.
+    @Test func version_isThatOfThePresentRule() { #expect(RebuildPlan.version == 1) }
+
     @Test func olderName_isFolded_andBecomesATombstone() throws {
         let loser = Sample.record(["a": Sample.register(1, 10), "b": Sample.register(2, 20)], key: Sample.oldKey)
         let canonical = Sample.record(["b": Sample.register(3, 15), "c": Sample.register(4, 5)])

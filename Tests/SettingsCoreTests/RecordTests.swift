@@ -31,6 +31,17 @@ struct SettingValueTests {
 }
 
 struct RecordTests {
+    /// A person's deletion is none of the rebuild's, though both have one stamp.
+    @Test func deletions_areEqual_whereStampAndSuccessorAre() {
+        let stamp = Sample.stamp(5)
+
+        #expect(Deletion(stamp: stamp) != Deletion(stamp: stamp, mergedInto: "m"))
+        #expect(Deletion(stamp: stamp, mergedInto: "l") != Deletion(stamp: stamp, mergedInto: "m"))
+        #expect(Deletion(stamp: stamp) != Deletion(stamp: Sample.stamp(6)))
+        #expect(
+            Deletion(stamp: stamp, mergedInto: "m", broughtBy: Sample.one) == Deletion(stamp: stamp, mergedInto: "m"))
+    }
+
     @Test func greaterStamp_wins_perProperty() {
         let mine = Sample.record(["a": Sample.register(1, 10), "b": Sample.register(1, 20)])
         let theirs = Sample.record(["a": Sample.register(2, 11, Sample.two), "b": Sample.register(2, 19, Sample.two)])

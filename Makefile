@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test lint bench load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -94,6 +94,10 @@ prometheus: build ## a real Prometheus scrapes meterd and metercloud
 mqtt: build ## a real Mosquitto between meterd and its listeners
 	@Scripts/setup mosquitto mosquitto-clients openssl python3
 	Tests/MQTT/run
+
+influx: build ## a real VictoriaMetrics and a real InfluxDB get what meterd measures
+	@Scripts/setup victoria-metrics influxdb python3
+	Tests/Influx/run $(ARGS)
 
 home-assistant: build ## a real Home Assistant finds the meters (fetches 1.5 GB, needs root)
 	@Scripts/setup mmdebstrap mosquitto mosquitto-clients python3

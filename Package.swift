@@ -72,6 +72,7 @@ let package = Package(
         .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore", "AlertCore"]),
         .target(name: "AlertCore", dependencies: ["MeterModel"]),
         .target(name: "ImportCore", dependencies: ["MeterModel"]),
+        .target(name: "InfluxCore", dependencies: ["MeterModel"]),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
         .target(name: "MetricsCore"),
         .target(name: "HomeAutomationCore", dependencies: ["MeterModel"]),
@@ -89,7 +90,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-                "RecordingCore", "AlertCore", "ImportCore", "RelayCore", "GatewayAPI", logging,
+                "RecordingCore", "AlertCore", "ImportCore", "InfluxCore", "RelayCore", "GatewayAPI", logging,
             ]),
         .target(name: "Cloud", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", logging]),
 
@@ -124,8 +125,8 @@ let package = Package(
         .target(
             name: "Notifications",
             dependencies: [
-                "MeterModel", "AlertCore", "Gateway", "GatewayAPI", "LinuxIO", asyncHTTPClient, nioCore, nioHTTP1,
-                nioPosix,
+                "MeterModel", "AlertCore", "InfluxCore", "Gateway", "GatewayAPI", "LinuxIO", asyncHTTPClient, nioCore,
+                nioHTTP1, nioPosix,
             ]),
         .target(
             name: "GatewayServer",
@@ -185,9 +186,9 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO",
                 "USBTransport", "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer",
-                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "AlertCore", "Notifications",
-                "HomeAutomation", "HomeAutomationCore", "Cloud", "CloudHosting", "CloudServer", "CloudClient",
-                "ProgramKit", "ServerKit",
+                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "AlertCore", "InfluxCore",
+                "Notifications", "HomeAutomation", "HomeAutomationCore", "Cloud", "CloudHosting", "CloudServer",
+                "CloudClient", "ProgramKit", "ServerKit",
                 argumentParser, crypto, logging, serviceLifecycle, tomlKit, unixSignals,
             ]),
         .executableTarget(
@@ -306,12 +307,13 @@ let package = Package(
             name: "RecordingCoreTests",
             dependencies: ["MeterModel", "SettingsCore", "AlertCore", "RecordingCore", "MeterTestKit"]),
         .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
+        .testTarget(name: "InfluxCoreTests", dependencies: ["MeterModel", "InfluxCore", "MeterTestKit"]),
         .testTarget(name: "ImportCoreTests", dependencies: ["MeterModel", "ImportCore", "MeterTestKit"]),
         .testTarget(
             name: "NotificationsTests",
             dependencies: [
-                "MeterModel", "AlertCore", "Notifications", "Gateway", "GatewayAPI", "LinuxIO", "MeterTestKit", nioCore,
-                nioPosix,
+                "MeterModel", "AlertCore", "InfluxCore", "Notifications", "Gateway", "GatewayAPI", "LinuxIO",
+                "MeterTestKit", nioCore, nioPosix,
             ]),
         .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "MeterTestKit"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["MeterModel", "LeaseCore", "RelayCore", "MeterTestKit"]),
@@ -375,9 +377,9 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "RelayCore", "MeterModel",
-                "MeterCodec", "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI", "MeterTestKit",
-                logging,
+                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "InfluxCore", "RelayCore",
+                "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI",
+                "MeterTestKit", logging,
             ]),
         .testTarget(
             name: "GatewayServerTests",

@@ -110,6 +110,10 @@ extension InMemoryMeterStore: EnergyCountRepository {
     }
 }
 
+extension InMemoryMeterStore: StoredMetersRepository {
+    package func storedMeters() -> [MeterID] { Set(chunks.map(\.meter).filter { !$0.isImportStretch }).sorted() }
+}
+
 extension InMemoryMeterStore: ImportRepository {
     package func importStretches() -> [MeterID] {
         Set(chunks.map(\.meter).filter(\.isImportStretch)).sorted()

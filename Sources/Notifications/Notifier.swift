@@ -1,17 +1,11 @@
 package import AlertCore
-import AsyncHTTPClient
 import Gateway
 import Glibc
 import LinuxIO
 import MeterModel
 import NIOCore
-import NIOHTTP1
-import NIOPosix
 
 /// Tells people and programs of alerts: by HTTP, or by running a program.
-///
-/// Each attempt has a client of its own: there are few, and nothing is left open between them. An answer's body is not
-/// read, and an answer that sends elsewhere is not followed, so that a token goes to the configured address alone.
 package struct Notifier: AlertNotifier {
     private let byName: [String: NotificationTarget]
     /// This host's name, which notices carry.
@@ -59,54 +53,25 @@ package struct Notifier: AlertNotifier {
 
     // MARK: HTTP
 
+    /// An answer's body is not read.
     private func post(_ request: NotificationRequest?, within limit: Duration) async -> AlertDelivery {
         guard let request else { return .refused("it is not an address") }
-        var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.httpVersion = .http1Only
-        configuration.timeout.connect = .nanoseconds(limit.nanoseconds)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        var message = HTTPClientRequest(url: request.url)
-        message.method = .POST
-        for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
-            message.headers.add(name: name, value: value)
-        }
-        message.headers.add(name: "user-agent", value: "meterd")
-        message.body = .bytes(ByteBuffer(string: request.body))
-        do {
-            let deadline = NIODeadline.now() + .nanoseconds(limit.nanoseconds)
-            let status = try await HTTPClient.withHTTPClient(configuration: configuration) { [message] http in
-                try await http.execute(message, deadline: deadline).status
-            }
-            return Self.verdict(on: status)
-        } catch {
-            return .failed(Self.reason(of: error, limit))
+        let outgoing = OutgoingRequest(
+            url: request.url, headers: request.headers, body: ByteBuffer(string: request.body))
+        return switch await outgoing.send(within: limit) {
+        case .answered(let status, _, _): Self.verdict(on: status)
+        case .failed(let reason): .failed(reason)
         }
     }
 
     /// What an answer means: a server in trouble may be well later, a wrong address stays wrong.
-    static func verdict(on status: HTTPResponseStatus) -> AlertDelivery {
-        switch status.code {
+    static func verdict(on status: UInt) -> AlertDelivery {
+        switch status {
         case 200..<300: .delivered
-        case 408, 425, 429, 500...: .failed("it answered \(status.code)")
-        case 300..<400: .refused("it answered \(status.code), another address: correct the url")
-        case 401, 403: .refused("it answered \(status.code): correct the token")
-        default: .refused("it answered \(status.code)")
-        }
-    }
-
-    /// Without the address, which may hold a secret.
-    private static func reason(of error: any Error, _ limit: Duration) -> String {
-        switch error {
-        case let error as HTTPClientError where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(error):
-            "no answer within \(limit.shortText)"
-        case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
-        case let error as HTTPClientError: error.shortDescription
-        case is CancellationError: "meterd is stopping"
-        case let error as IOError: "no connection: \(Errno(error.errnoCode).words)"
-        case let error as NIOConnectionError:
-            "no connection\(error.dnsAError != nil || error.dnsAAAAError != nil ? ": its host is not found" : "")"
-        default: "no connection: \(words(for: error).prefix(200))"
+        case 408, 425, 429, 500...: .failed("it answered \(status)")
+        case 300..<400: .refused("it answered \(status), another address: correct the url")
+        case 401, 403: .refused("it answered \(status): correct the token")
+        default: .refused("it answered \(status)")
         }
     }
 

@@ -33,6 +33,8 @@ struct Host {
     let directory: MeterDirectory
     let member: CloudMember
     let zone: ZoneMeters
+    /// Nil if this host sends its readings nowhere.
+    let influx: InfluxService?
     /// Nil if this host uses no broker.
     let bridge: HomeBridge?
     private let name: String
@@ -111,6 +113,9 @@ struct Host {
         recordings.tellResults { [alerts] in alerts.tell($0, of: $1, over: $2) }
         alerts.ask { [directory] in await directory.alertFacts(of: $0) }
         confirmation.ask { [member] in await member.confirmsCalendar() }
+        influx = InfluxService.make(
+            configuration.influx, folder: configuration.stateDirectory, hostName: name, store: store,
+            recorder: recorder, directory: directory, loop: loop, logger: logger)
         bridge = HomeBridge.make(
             configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, alerts: alerts,
             loop: loop,
@@ -204,7 +209,7 @@ struct Host {
             process: { ProcessFigures.current })
         let all = GatewayRoutes(
             meters: routes, metrics: metrics, live: LiveRoutes(feed: live),
-            broker: BrokerRoutes { await brokerStatus() },
+            broker: BrokerRoutes { await brokerStatus() }, influx: InfluxRoutes { influxStatus },
             leases: LeaseRoutes(
                 directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
             sync: SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
@@ -227,6 +232,7 @@ struct Host {
             .init(service: FinishingService(body: recordings.run, finish: recordings.finish)),
             .init(service: FinishingService(body: log.run, finish: log.finish)),
             .init(service: FinishingService(body: alerts.run, finish: alerts.finish)),
+        ] + (influx.map { [.init(service: FinishingService(body: $0.run, finish: $0.finish))] } ?? []) + [
             .init(service: server.application(onRunning: onRunning)),
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
@@ -244,6 +250,11 @@ struct Host {
     private func brokerStatus() async -> BrokerStatus {
         guard let bridge, let address = configuration.mqtt.address else { return BrokerStatus() }
         return BrokerStatus(await bridge.status, at: address)
+    }
+
+    private var influxStatus: InfluxStatus {
+        guard let influx, let target = configuration.influx.target else { return InfluxStatus() }
+        return InfluxStatus(influx.state, at: target)
     }
 
     private var liveSources: LiveFeed.Sources {

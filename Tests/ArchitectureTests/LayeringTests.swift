@@ -18,6 +18,7 @@ private let allowedImports: [String: Set<String>] = [
     "RecordingCore": ["MeterModel", "SettingsCore", "AlertCore"],
     "AlertCore": ["MeterModel"],
     "ImportCore": ["MeterModel"],
+    "InfluxCore": ["MeterModel"],
     "RelayCore": ["MeterModel", "LeaseCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],
@@ -26,7 +27,8 @@ private let allowedImports: [String: Set<String>] = [
     // Layer 1.
     "Gateway": [
         "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-        "RecordingCore", "AlertCore", "ImportCore", "RelayCore", "GatewayAPI", "Logging", "Synchronization",
+        "RecordingCore", "AlertCore", "ImportCore", "InfluxCore", "RelayCore", "GatewayAPI", "Logging",
+        "Synchronization",
     ],
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
@@ -41,8 +43,8 @@ private let allowedImports: [String: Set<String>] = [
         "Synchronization",
     ],
     "Notifications": [
-        "MeterModel", "AlertCore", "Gateway", "GatewayAPI", "LinuxIO", "AsyncHTTPClient", "FoundationEssentials",
-        "Glibc", "NIOCore", "NIOHTTP1", "NIOPosix",
+        "MeterModel", "AlertCore", "InfluxCore", "Gateway", "GatewayAPI", "LinuxIO", "AsyncHTTPClient",
+        "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "NIOPosix",
     ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "IOPorts", "LinuxIO"],
     "MeterStore": [
@@ -96,8 +98,9 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
         "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
         "SyncCore",
-        "CloudAPI", "MetricsCore", "ServerKit", "HomeAutomation", "HomeAutomationCore", "AlertCore", "Notifications",
-        "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
+        "CloudAPI", "MetricsCore", "ServerKit", "HomeAutomation", "HomeAutomationCore", "AlertCore", "InfluxCore",
+        "Notifications", "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser",
+        "FoundationEssentials",
         "Glibc",
         "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",
     ],

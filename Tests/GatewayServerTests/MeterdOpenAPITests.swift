@@ -116,6 +116,7 @@ struct MeterdOpenAPITests {
                 storeBytes: { nil },
                 broker: { BrokerStatus() }, process: { nil }),
             live: LiveRoutes(feed: WebBench().live), broker: BrokerRoutes { BrokerStatus() },
+            influx: InfluxRoutes { InfluxStatus() },
             leases: LeaseRoutes(directory: bench.directory, settings: bench.settings, keeper: { nil }),
             sync: SyncRoutes(settings: bench.settings, engine: { nil }),
             parked: ParkedRoutes(parked: ParkedService(repository: bench.records, settings: bench.settings)),
@@ -302,7 +303,7 @@ struct MeterdOpenAPITests {
                 "RecordingBody",
                 recording
             ),
-            ("RecordingsBody", RecordingsBody(recordings: [])),
+            ("RecordingsBody", RecordingsBody(recordings: [])), ("InfluxStatus", InfluxStatus(url: "u")),
             (
                 "ImportBody",
                 ImportBody(

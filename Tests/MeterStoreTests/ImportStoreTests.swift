@@ -33,6 +33,7 @@ struct ImportStoreTests {
         // Summed up, as it is an hour later.
         while try await store.rollUp() > 0 {}
         #expect(try await store.importStretches() == [stretch])
+        #expect(try await store.storedMeters() == [recording.meter])
 
         #expect(try await store.deleteImport(stretch) == 100)
 

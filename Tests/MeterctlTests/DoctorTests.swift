@@ -273,6 +273,19 @@ struct DoctorTests {
         #expect(findings(answers([], broker: nil)).allSatisfy { $0.check != "broker" })
     }
 
+    @Test func timeSeriesDatabase_isLookedAt_whereOneIsConfigured() {
+        for (influx, isThere) in [
+            (InfluxStatus(url: "http://influx.lan"), true), (InfluxStatus(), false), (nil, false),
+        ] {
+            var facts = answers([], broker: nil)
+            if case .answers(var known) = facts {
+                known.influx = influx
+                facts = .answers(known)
+            }
+            #expect(findings(facts).contains { $0.check == "influx" } == isThere)
+        }
+    }
+
     @Test func whatDisturbsMeters_isSaid() {
         let machine = machine {
             $0.runsModemManager = true

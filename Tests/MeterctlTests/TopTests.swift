@@ -131,6 +131,17 @@ struct StatusPictureTests {
         #expect(narrow.linesOfPicture(80).last == "store: the disk is full")
         #expect(narrow.linesOfPicture(12).suffix(2) == ["store: the", "disk is full"])
     }
+
+    @Test func databaseThatTakesNothing_isInTheStatus() {
+        var influx = InfluxStatus(url: "http://influx.lan:8086")
+        let status = GatewayStatus(
+            meters: [], store: StoreStatus(path: "p", unsaved: 0, saved: 0, dropped: 0, error: nil))
+        let well = Status.look(at: status, nil, influx, fitting: nil)
+        influx.error = "it answered 401"
+        let refused = Status.look(at: status, nil, influx, fitting: nil)
+
+        #expect(refused.talk == well.talk + ["influx: it answered 401"])
+    }
 }
 
 /// The built program on a terminal of its own.

@@ -63,6 +63,7 @@ struct PackagedConfigurationTests {
         #expect(configuration.cloud.proxies == ["192.168.1.2"])
         #expect(configuration.web.names == ["meters.example.org"])
         #expect(configuration.mqtt.address != nil)
+        #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
         #expect(configuration.ports.map(\.declared.isRawHID) == [false, true])
         #expect(configuration.notify.map(\.name) == ["lamp", "phone"])
         #expect(configuration.notify.map(\.kind) == ["exec", "ntfy"])
@@ -74,6 +75,7 @@ struct PackagedConfigurationTests {
         configuration.mqtt.address = defaults.mqtt.address
         configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath
         configuration.mqtt.certificatePath = defaults.mqtt.certificatePath
+        configuration.influx.target = nil
         configuration.ports = defaults.ports
         configuration.notify = defaults.notify
         #expect(configuration == defaults)

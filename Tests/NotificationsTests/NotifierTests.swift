@@ -229,7 +229,7 @@ struct ProgramNotificationTests {
 
 /// A server on this machine that reads a request, and answers it with a text; with nil it never does, with an empty one it
 /// closes the connection.
-private final class AnsweringServer: Sendable {
+final class AnsweringServer: Sendable {
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer

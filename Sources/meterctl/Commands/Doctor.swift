@@ -57,9 +57,10 @@ struct Doctor: AsyncParsableCommand {
                     version: try await client.call(.get, "/v1/version"),
                     status: try await client.call(.get, "/v1/status"),
                     cloud: try await client.call(.get, "/v1/cloud"),
-                    // A meterd of another version may not know the page or the broker; its version is reported anyway.
+                    // A meterd of another version may not know one of these; its version is reported anyway.
                     page: try? await client.call(.get, "/v1/web"),
-                    broker: try? await client.call(.get, "/v1/broker")))
+                    broker: try? await client.call(.get, "/v1/broker"),
+                    influx: try? await client.call(.get, "/v1/influx")))
         } catch let failure as CommandFailure {
             return .fails(failure)
         } catch {

@@ -36,9 +36,10 @@ struct Status: AsyncParsableCommand {
         }
         let status: GatewayStatus = try await client.call(.get, "/v1/status")
         if json { return Look(lines: [watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)]) }
-        // A meterd of another version that knows no broker has no trouble with one.
+        // A meterd of another version that knows no broker, or no time series database, has no trouble with one.
         let broker: BrokerStatus? = try? await client.call(.get, "/v1/broker")
-        return Self.look(at: status, broker, fitting: room)
+        let influx: InfluxStatus? = try? await client.call(.get, "/v1/influx")
+        return Self.look(at: status, broker, influx, fitting: room)
     }
 
     /// Data, and talk about what is wrong.
@@ -59,7 +60,9 @@ struct Status: AsyncParsableCommand {
         }
     }
 
-    static func look(at status: GatewayStatus, _ broker: BrokerStatus?, fitting room: Int?) -> Look {
+    static func look(
+        at status: GatewayStatus, _ broker: BrokerStatus?, _ influx: InfluxStatus? = nil, fitting room: Int?
+    ) -> Look {
         var look = Look(heading: MeterTable.heading(status.meters), lines: [])
         if status.meters.isEmpty {
             look.talk.append("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
@@ -74,6 +77,7 @@ struct Status: AsyncParsableCommand {
         look.talk += AdapterText.talk(status.adapters)
         if let error = status.store.error { look.talk.append("store: \(error)") }
         if let error = broker?.error { look.talk.append("broker: \(error)") }
+        if let error = influx?.error { look.talk.append("influx: \(error)") }
         if let line = AlertText.line(raised: status.alerts_raised) { look.talk.append(line) }
         return look
     }

@@ -17,6 +17,7 @@ struct Checkup {
         var cloud: CloudStatus
         var page: WebStatus?
         var broker: BrokerStatus?
+        var influx: InfluxStatus?
     }
 
     let machine: MachineFacts
@@ -37,6 +38,7 @@ struct Checkup {
             if let clock = Self.cloudClock(answers.cloud) { all.append(clock) }
             if let page = answers.page { all += Self.page(page) }
             if let broker = answers.broker { all += Self.broker(broker) }
+            if let influx = answers.influx { all += Self.influx(influx) }
         }
         all += [disk, clock].compactMap { $0 }
         all += ports + unclaimed + rules + drivers + radios(adapters)

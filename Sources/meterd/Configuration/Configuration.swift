@@ -3,6 +3,7 @@ import Gateway
 import GatewayAPI
 import HomeAutomation
 import IOPorts
+import InfluxCore
 import LeaseCore
 import LinuxIO
 import Logging
@@ -36,6 +37,7 @@ struct Configuration: Hashable, Sendable {
     var bluetooth = Bluetooth()
     var web = Web()
     var mqtt = MQTT()
+    var influx = Influx()
     /// Those that can be told of alerts, in the order of their names.
     var notify: [NotificationTarget] = []
     /// Serial ports that have a meter behind them, according to a person.
@@ -109,6 +111,18 @@ struct Configuration: Hashable, Sendable {
         var baseTopic = "metergateway"
         /// How often a meter's reading is published.
         var interval = Duration.seconds(5)
+    }
+
+    /// The time series database that readings are sent to.
+    struct Influx: Hashable, Sendable {
+        /// Nil for none.
+        var target: InfluxTarget?
+        /// What the points are called.
+        var measurement = "meter"
+        /// How often what is new is sent.
+        var interval = SendMachine.Settings().interval
+        /// How old a reading may be that was not sent yet.
+        var backFill = SendMachine.Settings().backFill
     }
 
     struct Port: Hashable, Sendable {

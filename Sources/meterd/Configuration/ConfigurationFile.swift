@@ -60,6 +60,10 @@ struct ConfigurationFile {
             guard let mqtt = value.table else { throw wrongType("mqtt", "a table, [mqtt]") }
             try applyMQTT(mqtt, to: &configuration)
         }
+        if let value = table["influx"] {
+            guard let influx = value.table else { throw wrongType("influx", "a table, [influx]") }
+            try applyInflux(influx, to: &configuration)
+        }
         if let value = table["notify"] {
             guard let notify = value.table else { throw wrongType("notify", "tables, [notify.NAME]") }
             try applyNotify(notify, to: &configuration)

@@ -10,6 +10,8 @@ enum ConfigurationReference {
         /// The environment variable and the flag, if any.
         var otherWays: [String] = []
         var explanation = ""
+        /// Keys that may stand in its place, as the explanation says.
+        var alternatives: [String] = []
     }
 
     struct Table: Sendable {
@@ -29,12 +31,12 @@ enum ConfigurationReference {
     }
 
     static let tables = [
-        general, cloud, relay, sync, bluetooth, web, mqtt, notify, programNotify, store, port, rawPort,
+        general, cloud, relay, sync, bluetooth, web, mqtt, influx, notify, programNotify, store, port, rawPort,
     ]
 
     /// The names allowed in a table: its keys and, in the outermost one, the tables as well.
     static func names(in table: String) -> [String] {
-        let keys = tables.filter { $0.name == table }.flatMap(\.keys).map(\.name)
+        let keys = tables.filter { $0.name == table }.flatMap(\.keys).flatMap { [$0.name] + $0.alternatives }
         return table.isEmpty ? keys + tables.map(\.name).filter { !$0.isEmpty } : keys
     }
 
@@ -154,6 +156,37 @@ enum ConfigurationReference {
             Key(name: "base-topic", value: #""metergateway""#, explanation: "What everything of ours begins with."),
             Key(
                 name: "interval", value: #""5s""#, explanation: "How often a meter's reading is published. 1s to 1h."),
+        ])
+
+    private static let influx = Table(
+        name: "influx",
+        explanation:
+            "A time series database that readings of this host's meters are sent to (Docs/InfluxDB.md). Without this table "
+            + "there is none.",
+        keys: [
+            Key(
+                name: "url", value: #""https://influx.lan:8086""#,
+                explanation: "InfluxDB's or VictoriaMetrics's address, in front of /api/v2/write or /write. Never in a "
+                    + "log, but for its server."),
+            Key(
+                name: "bucket", value: #""home""#,
+                explanation: "Of InfluxDB 2 and later. In its place, InfluxDB 1 and VictoriaMetrics have database = "
+                    + #""home", and user = "meterd" where token-file has that user's password."#,
+                alternatives: ["database", "user"]),
+            Key(name: "org", value: #""home""#, explanation: "Whose bucket it is."),
+            Key(
+                name: "token-file", value: #""/etc/meterd/influx-token""#,
+                explanation:
+                    "The token to show, in its first line. Nobody but its owner may write it "
+                    + "and nobody but owner and group may read it. Default: no token."),
+            Key(name: "measurement", value: #""meter""#, explanation: "What the points are called."),
+            Key(name: "interval", value: #""10s""#, explanation: "How often what is new is sent. 1s to 1h."),
+            Key(
+                name: "back-fill", value: #""168h""#,
+                explanation:
+                    "How old a reading may be that was not sent yet, at the first start or after an outage. 1m "
+                    + "to 8760h."),
+            Key(name: "timeout", value: #""10s""#, explanation: "How long one attempt may take. 1s to 5m."),
         ])
 
     private static let notify = Table(

@@ -1,0 +1,14 @@
+package import MeterModel
+
+extension MeterDirectory {
+    /// What meters are called, and their models, as this host knows them.
+    package func tags(of meters: [MeterID]) -> [MeterID: InfluxService.Tags] {
+        var tags: [MeterID: InfluxService.Tags] = [:]
+        for meter in meters {
+            tags[meter] = session(of: meter)?.assumeIsolated {
+                InfluxService.Tags(name: $0.displayName, model: $0.shownModel?.displayName)
+            }
+        }
+        return tags
+    }
+}

@@ -1,0 +1,14 @@
+package import GatewayAPI
+package import Hummingbird
+
+/// How far readings were sent to a time series database: `/v1/influx`.
+package struct InfluxRoutes: RouteGroup {
+    private let status: @Sendable () -> InfluxStatus
+
+    /// - Parameter status: the present status, even if no server is configured.
+    package init(status: @escaping @Sendable () -> InfluxStatus) { self.status = status }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("influx") { _, _ in try JSON.response(status()) }
+    }
+}

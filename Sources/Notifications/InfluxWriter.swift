@@ -1,0 +1,134 @@
+import FoundationEssentials
+import Gateway
+package import InfluxCore
+import MeterModel
+import NIOCore
+
+/// A time series database, as `[influx]` in the configuration says.
+package struct InfluxTarget: Hashable, Sendable {
+    package enum Place: Hashable, Sendable {
+        /// InfluxDB 2 and later; VictoriaMetrics takes it too.
+        case bucket(String, org: String?)
+        /// InfluxDB 1 and VictoriaMetrics.
+        case database(String)
+    }
+
+    /// The server's, up to what is in front of `/api/v2/write` or `/write`.
+    package var address: NotificationAddress
+    package var place: Place
+    /// Whose password is in the file; nil for a token.
+    package var user: String?
+    /// The file with the token or the password, if one is needed.
+    package var tokenPath: String?
+    package var limit: Duration = .seconds(10)
+
+    package init(address: NotificationAddress, place: Place) {
+        self.address = address
+        self.place = place
+    }
+
+    /// Where points go, as one text: another server, path, bucket or database has another. For a file that only its owner may
+    /// read, since the path may be a secret.
+    package var identity: String {
+        switch place {
+        case .bucket(let bucket, let org): "\(address.text) bucket \(org ?? "") \(bucket)"
+        case .database(let name): "\(address.text) database \(name)"
+        }
+    }
+}
+
+/// Sends points by HTTP (<https://docs.influxdata.com/influxdb/v2/api/v2/#operation/PostWrite>,
+/// <https://docs.influxdata.com/influxdb/v1/tools/api/#write-http-endpoint>,
+/// <https://docs.victoriametrics.com/victoriametrics/integrations/influxdb/>).
+package struct InfluxWriter: PointSink {
+    private let target: InfluxTarget
+
+    package init(_ target: InfluxTarget) { self.target = target }
+
+    package func send(_ lines: [UInt8]) async -> SendAnswer {
+        var request = OutgoingRequest(
+            url: url, headers: ["content-type": "text/plain; charset=utf-8"], body: ByteBuffer(bytes: lines))
+        request.answerBytesMax = 1000
+        var secrets = [base.dropFirst(target.address.server.count)].map(String.init)
+        if let path = target.tokenPath {
+            do throws(SecretToken.Problem) {
+                let secret = try SecretToken(file: path).text
+                secrets += [secret, encoded(secret)]
+                request.headers["authorization"] = authorization(secret)
+            } catch {
+                return .refused(error.message, next: "correct the file or [influx] token-file")
+            }
+        }
+        return Self.verdict(on: await request.send(within: target.limit), hiding: secrets)
+    }
+
+    /// The configured address without a slash at its end.
+    private var base: String {
+        target.address.text.hasSuffix("/") ? String(target.address.text.dropLast()) : target.address.text
+    }
+
+    private var url: String {
+        switch target.place {
+        case .bucket(let bucket, let org):
+            let owner = org.map { "&org=\($0.percentEncoded)" } ?? ""
+            return "\(base)/api/v2/write?bucket=\(bucket.percentEncoded)\(owner)&precision=ms"
+        case .database(let name): return "\(base)/write?db=\(name.percentEncoded)&precision=ms"
+        }
+    }
+
+    /// InfluxDB 2 wants `Token` (<https://docs.influxdata.com/influxdb/v2/api/v2/#section/Authentication>), InfluxDB 1 `Basic`
+    /// (<https://docs.influxdata.com/influxdb/v1/administration/authentication_and_authorization/>), and what stands in front of
+    /// VictoriaMetrics `Bearer` or `Basic` (<https://docs.victoriametrics.com/victoriametrics/vmauth/>).
+    private func authorization(_ secret: String) -> String {
+        if target.user != nil { return "Basic \(encoded(secret))" }
+        if case .bucket = target.place { return "Token \(secret)" }
+        return "Bearer \(secret)"
+    }
+
+    private func encoded(_ password: String) -> String {
+        Data("\(target.user ?? ""):\(password)".utf8).base64EncodedString()
+    }
+
+    /// The codes are those of <https://docs.influxdata.com/influxdb/v2/write-data/troubleshoot/> and
+    /// <https://docs.influxdata.com/influxdb/v1/tools/api/#write-http-endpoint>. For an address that it does not know
+    /// VictoriaMetrics answers 400 (seen with 1.79.5).
+    ///
+    /// - Parameter secrets: what is not repeated although the server says it, as VictoriaMetrics does with the path.
+    private static func verdict(on outcome: OutgoingRequest.Outcome, hiding secrets: [String]) -> SendAnswer {
+        let (status, delay, answer): (UInt, Duration?, String)
+        switch outcome {
+        case .failed(let reason): return .later(after: nil, reason)
+        case .answered(let code, let retryAfter, let text): (status, delay, answer) = (code, retryAfter, text)
+        }
+        let body = secrets.filter { !$0.isEmpty }.reduce(answer) { $0.replacing($1, with: "…") }
+        let cause = "it answered \(status)\(message(in: body).map { ": \($0)" } ?? "")"
+        switch status {
+        case 200..<300: return .taken
+        case 400, 422:
+            // InfluxDB 1, 2 and 3 say so where they took the rest: PartialWriteError in influxdata/influxdb, tsdb/store.go.
+            return body.contains("partial write") ? .partly(dropped: dropped(in: body), cause) : .unwanted(cause)
+        case 413: return .tooLarge
+        case 401, 403: return .refused(cause, next: "correct the token, or what it may write to")
+        case 404:
+            return .refused(
+                cause, next: "see whether there is such a bucket or database; url is what comes before /api or /write")
+        case 300..<400: return .refused("\(cause), another address", next: "correct [influx] url")
+        case 408, 425, 429, 500...:
+            return .later(
+                after: delay, cause, next: "see what the server's own log says; meterd tries again by itself")
+        default: return .refused(cause, next: "correct [influx] url")
+        }
+    }
+
+    /// `dropped=7` in what InfluxDB says of a partial write.
+    private static func dropped(in body: String) -> Int? {
+        guard let found = body.firstRange(of: "dropped=") else { return nil }
+        return Int(body[found.upperBound...].prefix { $0.isASCII && $0.isNumber })
+    }
+
+    /// What a server says, on one line and not at length.
+    private static func message(in body: String) -> String? {
+        let line = body.split(whereSeparator: \.isNewline).joined(separator: " ").prefix(200).visible
+        return line.isEmpty ? nil : line
+    }
+}

@@ -1,0 +1,72 @@
+import Gateway
+import GatewayAPI
+import InfluxCore
+import LinuxIO
+import Logging
+import MeterModel
+import MeterStore
+import Notifications
+
+extension InfluxService {
+    /// The service of one host, as configured, if it sends its readings anywhere.
+    static func make(
+        _ configuration: Configuration.Influx, folder: String, hostName: String, store: MeterStore,
+        recorder: SampleRecorder, directory: MeterDirectory, loop: IOLoop, logger: Logger
+    ) -> InfluxService? {
+        guard let target = configuration.target else { return nil }
+        var settings = SendMachine.Settings()
+        (settings.interval, settings.backFill) = (configuration.interval, configuration.backFill)
+        var logger = logger
+        logger[metadataKey: "server"] = "\(target.address)"
+        return InfluxService(
+            settings, measurement: configuration.measurement, hostName: hostName,
+            Dependencies(
+                series: SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow }),
+                stored: store, present: { recorder.meters }, tags: { await directory.tags(of: $0) },
+                sink: InfluxWriter(target),
+                journal: InfluxJournal(path: "\(folder)/influx.json", target: target.identity), loop: loop),
+            logger: logger)
+    }
+}
+
+/// Up to when readings were sent, in a file beside the store.
+struct InfluxJournal: SendJournal {
+    let path: String
+    /// Where they are sent. What was sent elsewhere is not known here.
+    let target: String
+
+    private struct Content: Codable {
+        var target: String
+        /// Milliseconds since 1970, by meter.
+        var sent: [String: Int64]
+    }
+
+    private var file: OwnersFile<Content> { OwnersFile(path: path, subject: "up to when readings were sent") }
+
+    func load() throws -> [MeterID: WallTime] {
+        let content = try file.read(next: "remove it: what was sent lately is sent again, which changes nothing") { $0 }
+        guard let content, content.target == target else { return [:] }
+        var positions: [MeterID: WallTime] = [:]
+        for (text, time) in content.sent {
+            if let meter = MeterID(text) { positions[meter] = WallTime(millisecondsSince1970: time) }
+        }
+        return positions
+    }
+
+    func save(_ positions: [MeterID: WallTime]) throws {
+        var content = Content(target: target, sent: [:])
+        for (meter, time) in positions { content.sent[meter.description] = time.millisecondsSince1970 }
+        try file.write(
+            content, problem: "up to when readings were sent cannot be written to \(path)",
+            next: "it is tried again")
+    }
+}
+
+extension InfluxStatus {
+    init(_ state: SendMachine, at target: InfluxTarget) {
+        self.init(url: "\(target.address)")
+        (sent, rejected, behind) = (state.sent, state.rejected, state.isBehind)
+        (error, next, rejection) = (state.trouble?.cause, state.trouble?.next, state.rejection)
+        taken = state.takenAt?.description
+    }
+}

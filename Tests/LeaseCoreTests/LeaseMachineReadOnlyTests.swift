@@ -97,7 +97,7 @@ struct LeaseMachineReadOnlyTests {
 
         _ = machine.leaseSeen(own, at: .seconds(2), random: 0)
 
-        #expect(machine.wokeUntilQuiet(at: .seconds(2)) == [.permitUnleased])
+        #expect(machine.wokeUntilQuiet(at: .seconds(100)).contains(.permitUnleased))
     }
 
     @Test func leaseOfAnotherHost_isShownAsAConflict_andTheLinkIsKept() {

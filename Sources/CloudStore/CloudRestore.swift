@@ -54,10 +54,6 @@ package struct CloudRestore: Hashable, Sendable {
         var configuration = Configuration()
         configuration.readonly = true
         let source = try DatabaseQueue(path: backup, configuration: configuration)
-        defer {
-            // It was only read, so closing it cannot lose anything.
-            try? source.close()
-        }
         var report: CloudRestore?
         try source.read { db in
             try check(db, path: backup)
@@ -105,9 +101,9 @@ package struct CloudRestore: Hashable, Sendable {
         let floor = max(UInt64(clamping: greatest) + 1, earlier, FencingToken.floor(ofRestoreAt: now).rawValue)
         self.epoch = epoch
         tokenFloor = min(floor, FencingToken.max.rawValue)
-        zones = try Int.fetchOne(db, sql: "SELECT count(*) FROM zone") ?? 0
-        records = try Int.fetchOne(db, sql: "SELECT count(*) FROM record") ?? 0
-        leases = try Int.fetchOne(db, sql: "SELECT count(*) FROM lease") ?? 0
+        zones = try Table("zone").fetchCount(db)
+        records = try Table("record").fetchCount(db)
+        leases = try Table("lease").fetchCount(db)
         try Meta.epoch.write(epoch, db)
         try Meta.tokenFloor.write(String(tokenFloor), db)
         try Meta.restoring.write("1", db)

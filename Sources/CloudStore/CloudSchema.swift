@@ -188,8 +188,7 @@ enum CloudSchema {
     ///
     /// - Returns: whether it has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
-        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-        guard tables > 0 else { return true }
+        guard try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema") != nil else { return true }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
             throw CloudStoreError(
                 .damaged,

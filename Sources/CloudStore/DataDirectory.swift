@@ -80,7 +80,6 @@ struct DataDirectory: Sendable {
         do {
             let queue = try DatabaseQueue(path: store)
             _ = try queue.writeWithoutTransaction { try Row.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-            try queue.close()
         } catch {
             // It may be the damaged store that is being replaced. Its log stays beside it.
         }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import LinuxIO
 import StoreKit
@@ -30,8 +31,7 @@ enum FileSystem {
     static func move(_ old: String, to new: String) throws(CloudStoreError) {
         guard !exists(new) else { throw CloudStoreError(.system, "\(new) is there already; move it away") }
         guard rename(old, new) == 0 else { throw failure("renamed to \(new)", old) }
-        let folder = new.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        try sync(new.hasPrefix("/") ? folder + "/" : folder.isEmpty ? "." : folder)
+        try sync(URL(filePath: new).deletingLastPathComponent().path)
     }
 
     private static func failure(_ action: String, _ path: String) -> CloudStoreError {

@@ -46,12 +46,15 @@ enum LeaseRow {
 
     private static func record(_ row: Row, renewedAt: MonotonicTime) throws -> LeaseRecord {
         let meter: String = row["meter"]
-        let state: String = row["state"]
-        let holder = LeaseHolder(row)
-        guard state == "free" || holder != nil else {
-            throw CloudStoreError(
-                .damaged, "the lease of \(meter) is \(state), and its holder does not read. Restore from a backup")
-        }
+        let state: LeaseRecord.State =
+            switch (row["state"] as String, LeaseHolder(row)) {
+            case ("free", _): .free
+            case ("held", let holder?): .held(holder)
+            case ("revoking", let holder?): .revoking(holder)
+            case (let state, _):
+                throw CloudStoreError(
+                    .damaged, "the lease of \(meter) is \(state), and its holder does not read. Restore from a backup")
+            }
         let token = FencingToken(rawValue: UInt64(clamping: row["token"] as Int64))
         var grants = try grants(row["earlier_grants"], of: meter)
         let request: String? = row["request"]
@@ -59,13 +62,11 @@ enum LeaseRow {
             grants.append(LeaseGrant(requestID: request, token: token))
         }
         return LeaseRecord(
-            state: state == "free" ? .free : holder.map { state == "held" ? .held($0) : .revoking($0) } ?? .free,
-            token: token, terms: try LeaseTerms(row, of: "the lease of \(meter)"), renewedAt: renewedAt,
+            state: state, token: token, terms: try LeaseTerms(row, of: "the lease of \(meter)"), renewedAt: renewedAt,
             grants: grants)
     }
 
-    /// - Parameter text: pairs of a request and its token, all separated by blanks. NULL in rows of older versions, and
-    ///   without earlier grants.
+    /// - Parameter text: pairs of a request and its token, all separated by blanks. NULL in rows of older versions.
     private static func grants(_ text: String?, of meter: String) throws -> [LeaseGrant] {
         let words = text?.split(separator: " ") ?? []
         return try stride(from: 0, to: words.count, by: 2).map { index in
@@ -75,8 +76,8 @@ enum LeaseRow {
         }
     }
 
-    private static func text(_ grants: some Collection<LeaseGrant>) -> String? {
-        grants.isEmpty ? nil : grants.map { "\($0.requestID) \($0.token.rawValue)" }.joined(separator: " ")
+    private static func text(_ grants: some Collection<LeaseGrant>) -> String {
+        grants.map { "\($0.requestID) \($0.token.rawValue)" }.joined(separator: " ")
     }
 
     static func write(_ record: LeaseRecord, _ key: LeaseKey, _ db: Database) throws {

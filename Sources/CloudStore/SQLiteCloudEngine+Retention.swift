@@ -62,7 +62,7 @@ extension SQLiteCloudEngine {
     }
 
     package func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool {
-        try await writer.write(weight: 1) { batch in
+        try await writer.write { batch in
             guard try Meta.believedDate.readDate(batch.db) == known else { return false }
             try Meta.believedDate.write("\(date.millisecondsSince1970)", batch.db)
             return true

@@ -11,7 +11,7 @@ extension SQLiteCloudEngine {
         let (records, bytes) = try await read { db in
             let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             let pageBytes = try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0
-            return (try Int.fetchOne(db, sql: "SELECT count(*) FROM record") ?? 0, pages * pageBytes)
+            return (try Table("record").fetchCount(db), pages * pageBytes)
         }
         let zones = zoneTable.zones
         let counts = writer.counts

@@ -45,10 +45,7 @@ final class ZoneTable: Sendable {
 
     var zones: [StoredZone] { state.withLock { $0.zones.values.sorted { $0.zone.name < $1.zone.name } } }
 
-    func replace(_ zones: [String: StoredZone]) {
-        guard !zones.isEmpty else { return }
-        state.withLock { $0.zones.merge(zones) { $1 } }
-    }
+    func replace(_ zones: [String: StoredZone]) { state.withLock { $0.zones.merge(zones) { $1 } } }
 
     func credential(hash: [UInt8]) -> Credential? { state.withLock { $0.credentials[hash] } }
 

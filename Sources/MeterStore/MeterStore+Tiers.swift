@@ -158,7 +158,7 @@ extension MeterStore: TierRepository {
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {
-        let rolled = series.tier == nil ? Int64.min : try rolled(db)
+        let rolled = try rolled(db)
         // By number if only the latest are wanted, which are few; the plus keeps SQLite from walking through a month.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(
@@ -198,13 +198,12 @@ private struct TierSums {
 
     init(_ tiers: [SampleTier]) { self.tiers = tiers }
 
-    /// - Parameter row: with the columns id, meter_ref, first_ms, last_ms, count, bytes, in this order.
+    /// - Parameter row: with the columns meter_ref, first_ms, last_ms, count, bytes.
     /// - Returns: number of readings in it; nil for a chunk that cannot be read, of which nothing is added.
     mutating func add(_ row: Row) -> Int? {
-        let (meter, bytes): (Int64, Data) = (row[1], row[5])
-        let chunk = SampleChunk(
-            meter: .mac(MACAddress(bits: 0)), first: WallTime(millisecondsSince1970: row[2]),
-            last: WallTime(millisecondsSince1970: row[3]), count: row[4], bytes: [UInt8](bytes))
+        let meter: Int64 = row["meter_ref"]
+        // Whose it is, is in the row.
+        let chunk = SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row)
         // All of it is read before any of it counts. `samples` reports what is wrong with it when asked for that time.
         guard let samples = try? chunk.samples() else { return nil }
         for sample in samples {

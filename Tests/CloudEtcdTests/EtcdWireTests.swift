@@ -102,7 +102,9 @@ struct EtcdWireTests {
 
     @Test func fault_thatIsNoneOfEtcds_saysSo() {
         #expect(EtcdError(status: 404, body: bytes("<html>"), member: "m").code == .garbage)
-        #expect(EtcdError(status: 503, body: [], member: "m").code == .unreachable)
+        for status in [503, 504] as [UInt] {
+            #expect(EtcdError(status: status, body: [], member: "m").code == .unreachable)
+        }
         #expect(EtcdError(status: 200, body: bytes("{}"), member: "m").code == .garbage)
     }
 

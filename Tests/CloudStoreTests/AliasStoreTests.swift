@@ -58,6 +58,24 @@ struct AliasStoreTests {
         #expect(try await engine.heldLeases(in: "home").map(\.meter) == [Self.meter])
     }
 
+    @Test func leaseThatAnAliasEnded_staysEnded_afterAStart() async throws {
+        try await makeCloud { engine in
+            _ = try await engine.acquire(Sample.acquire(1), meter: Self.alias)
+            let late = MonotonicTime.origin + LeaseTerms.standard.over
+            let outcomes = try await engine.modify([record], in: "home", now: Sample.now, leaseTime: late)
+            #expect(outcomes.map(\.fate) == [.changed(sequence: 1)])
+            #expect(try await engine.heldLeases(in: "home").isEmpty)
+            let removal = SyncRecord(key: record.key, deletion: Deletion(stamp: Sample.stamp(1)))
+            _ = try await engine.modify([removal], in: "home", now: Sample.now, leaseTime: late)
+        }
+
+        let engine = try folder.openCloud(now: restart)
+
+        #expect(try await engine.heldLeases(in: "home").isEmpty)
+        #expect(try await engine.standing(of: Self.alias, in: "home").meter == Self.alias, "it is no alias any more")
+        #expect(try await engine.acquire(Sample.acquire(2), meter: Self.alias, at: restart).token?.rawValue == 2)
+    }
+
     /// As a version left it that had the alias as a record alone, while these ids were held by hosts 1, 2, ….
     private func openStoreOfAnEarlierVersion(held ids: [String]) async throws -> SQLiteCloudEngine {
         try await makeCloud { engine in

@@ -93,6 +93,47 @@ struct CloudStoreErrorTests {
         try folder.file.edit(sql)
         let error = #expect(throws: CloudStoreError.self) { try folder.openCloud() }
         #expect(error?.code == .damaged)
+        #expect(error?.message.contains("lacks") == true)
+    }
+
+    @Test(arguments: [
+        ("UPDATE lease SET host = 'x'", "its holder does not read"),
+        ("UPDATE lease SET session = 'x'", "its holder does not read"),
+        ("UPDATE lease SET transport = 'x'", "its holder does not read"),
+        ("UPDATE lease SET host = NULL", "its holder does not read"),
+        ("UPDATE lease SET policy = 'x'", "policy \"x\""),
+        ("UPDATE lease SET earlier_grants = 'x 1'", "grants of AA:BB:CC:DD:EE:FF"),
+        ("UPDATE lease SET earlier_grants = '00000000-0000-4000-8000-000000000001'", "grants of AA:BB:CC:DD:EE:FF"),
+        ("UPDATE lease SET earlier_grants = '00000000-0000-4000-8000-000000000001 x'", "grants of AA:BB:CC:DD:EE:FF"),
+        (
+            "UPDATE lease SET earlier_grants = earlier_grants || ' 00000000-0000-4000-8000-000000000001'",
+            "grants of AA:BB:CC:DD:EE:FF"
+        ),
+        ("UPDATE zone SET identity = 'x'", "identity \"x\""),
+        ("UPDATE zone SET policy = 'x'", "policy \"x\""),
+        ("UPDATE credential SET kind = 'x'", "kind \"x\""),
+        ("UPDATE credential SET role = 'x'", "role \"x\""),
+        ("UPDATE credential SET host = 'x'", "host id \"x\""),
+    ])
+    func valueThatDoesNotRead_isDamage_andIsNamed(sql: String, words: String) async throws {
+        let engine = try folder.openCloud()
+        _ = try await engine.createZone("home", terms: .standard)
+        try await engine.add(Sample.credential("1", bound: 1))
+        for host in UInt64(1)...2 { _ = try await engine.acquire(Sample.acquire(host), takesOver: true) }
+        try engine.close()
+        try folder.file.edit(sql)
+
+        let error = #expect(throws: CloudStoreError.self) { try folder.openCloud() }
+
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func closedStore_refusesFurtherCalls() async throws {
+        let engine = try folder.openCloud()
+        try engine.close()
+        await #expect(throws: CloudFailure.self) { try await engine.check() }
+        #expect(!folder.exists(folder.store + "-wal"), "the file is whole without its log")
     }
 
     @Test func unreadableRecord_isDamaged_andTheOthersAreServed() async throws {
@@ -166,7 +207,7 @@ struct CloudStoreErrorTests {
         #expect(!acknowledged.isEmpty)
         #expect(!failures.isEmpty)
         #expect(failures.allSatisfy { $0.code == .serviceUnavailable && $0.message.contains("full") })
-        #expect(failures.allSatisfy { $0.retryAfter != nil })
+        #expect(failures.allSatisfy { $0.retryAfter == .seconds(10) })
         try engine.close()
         let contents = try await CloudContents(at: folder.cloud, folder)
         #expect(Set(contents.records.map(\.key.name)) == acknowledged)

@@ -59,6 +59,26 @@ struct DepartureTests {
         try engine.close()
     }
 
+    @Test func contents_areThoseOfAnEmptyStore_atFirst() async throws {
+        let engine = try folder.openCloud()
+        let contents = try await engine.contents()
+        #expect(contents.tokenFloor == FencingToken(rawValue: 0))
+        #expect(!contents.isRestoring)
+        #expect(contents.zones.isEmpty && contents.destination == nil)
+        try engine.close()
+    }
+
+    @Test func directory_isFreeForANewCloud_onceTheStoreIsAside() async throws {
+        for number in 0..<2 {
+            try await departed().close()
+            let aside = try SQLiteCloudEngine.setAsideDeparted(directory: folder.cloud, at: Sample.now)
+            #expect(aside == "\(folder.store).moved-\(1_795_000_000 + number)", "the earlier one stays")
+        }
+        let engine = try folder.openCloud()
+        #expect(try await engine.zones().isEmpty)
+        try engine.close()
+    }
+
     @Test func departedFile_canBeginANewCloud() async throws {
         let engine = try await departed()
         let epoch = engine.epoch

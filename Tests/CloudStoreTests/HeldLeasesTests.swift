@@ -7,6 +7,11 @@ import Testing
 
 /// The packed table against a plain dictionary.
 struct HeldLeasesTests {
+    static func record(_ number: UInt64) -> LeaseRecord {
+        var rng = SeededRNG(seed: number)
+        return HeldLeasesTests().record(number, isRevoking: false, rng: &rng)
+    }
+
     private func record(_ number: UInt64, isRevoking: Bool, rng: inout some RandomNumberGenerator) -> LeaseRecord {
         let holder = LeaseHolder(
             host: HostID(high: 0, low: number % 5), hostName: "Host \(number % 7) – ü",
@@ -52,9 +57,27 @@ struct HeldLeasesTests {
 
         #expect(Dictionary(uniqueKeysWithValues: table.all.map { ($0.meter, $0.record) }) == model, "seed \(seed)")
         for meter in meters { #expect(table[meter] == model[meter], "seed \(seed)") }
+        #expect(room(of: "runs", in: table) == Set(model.values.map { Run($0) }).count, "one for each run of a host")
+        #expect((model.count...meters.count).contains(room(of: "slots", in: table)), "room is used again")
         for meter in meters { table[meter] = nil }
         #expect(table.isEmpty)
         #expect(table.all.isEmpty)
+        #expect(room(of: "runs", in: table) == 0)
+    }
+
+    private struct Run: Hashable {
+        var session: SessionID?
+        var hostName: String?
+
+        init(_ record: LeaseRecord) {
+            session = record.holder?.session
+            hostName = record.holder?.hostName
+        }
+    }
+
+    /// How many elements a list within the table has.
+    private func room(of list: String, in table: HeldLeases) -> Int {
+        Mirror(reflecting: table).descendant(list).map { Mirror(reflecting: $0).children.count } ?? -1
     }
 
     @Test func freedLease_isNone() {

@@ -1,8 +1,10 @@
 import Cloud
 import CloudAPI
 import CloudStore
+import GRDB
 import LeaseCore
 import MeterTestKit
+import StoreFiles
 import Testing
 
 /// Whether the store says that it would not do its part.
@@ -27,6 +29,16 @@ struct ProbeTests {
         #expect(await fault(of: engine) == nil)
         #expect(await fault(of: engine, writes: true) == nil)
         #expect(try await engine.check() == [])
+        try engine.close()
+        let queue = try DatabaseQueue(path: folder.store)
+        #expect(try await queue.read { try String.fetchAll($0, sql: "SELECT key FROM meta WHERE key = 'probe'") } == [])
+        try queue.close()
+    }
+
+    @Test func fileThatLostWhatItHeld_isAFault() async throws {
+        let engine = try folder.openCloud()
+        try folder.file.edit("DELETE FROM meta WHERE key = 'epoch'")
+        #expect(await fault(of: engine)?.message.contains("lost what it held") == true)
     }
 
     @Test func emptyOrMissingFile_isAFault_andItsLogIsLeft() async throws {

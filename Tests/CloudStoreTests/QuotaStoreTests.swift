@@ -45,6 +45,28 @@ struct QuotaStoreTests {
         #expect(outcomes.map(\.record?.key.name) == ["m3", nil])
     }
 
+    @Test func purge_lowersTheUsage_andTheFileShrinks_andBothAreKept_overAStart() async throws {
+        var engine = try folder.openCloud()
+        _ = try await engine.createZone("home", terms: .standard)
+        let gone = (0..<200).map { Sample.tombstone("gone \($0)") }
+        _ = try await engine.modify(gone, in: "home", now: Sample.now)
+        _ = try await engine.modify([Sample.record("kept")], in: "home", now: Sample.now)
+        let before = try await engine.statistics()
+
+        #expect(try await engine.purgeTombstones(before: Sample.now + .seconds(1)) == 200)
+
+        let usage = try await engine.usage(of: "home")
+        #expect(usage == ZoneUsage(of: Sample.record("kept")))
+        let after = try await engine.statistics()
+        #expect((before.records, after.records) == (201, 1))
+        #expect(after.bytes < before.bytes)
+        try engine.close()
+        engine = try folder.openCloud()
+        #expect(try await engine.usage(of: "home") == usage)
+        #expect(try await engine.statistics().bytes < before.bytes)
+        try engine.close()
+    }
+
     @Test func storeOfAVersionWithoutQuotas_isCounted_whenItIsOpened() async throws {
         let usage = try await makeCloud()
         let queue = try DatabaseQueue(path: folder.store)
@@ -67,6 +89,10 @@ struct QuotaStoreTests {
     @Test func statistics_haveEachZonesUsage() async throws {
         let usage = try await makeCloud()
         let engine = try folder.openCloud()
+
+        for meter in ["a", "b", "c"] { _ = try await engine.acquire(Sample.acquire(1), meter: meter) }
+        try await engine.release(FencingToken(rawValue: 1), session: 1, meter: "b")
+        #expect(try await engine.statistics().leases == 2)
 
         let figures = try await engine.statistics().usages
 

@@ -1,11 +1,13 @@
 import Cloud
 import CloudAPI
 import CloudStore
+import Foundation
 import GRDB
 import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import StoreFiles
 import Testing
 
 /// Backup and restore (Docs/Leases.md#rule-5).
@@ -77,6 +79,77 @@ struct RestoreTests {
 
         try folder.write(try folder.bytes(of: replaced), to: folder.path + "/old/cloud.db")
         #expect(try await CloudContents(at: folder.path + "/old", folder) == whole)
+    }
+
+    /// A cloud that was killed left part of it in the log.
+    @Test func replacedStore_isWholeInOneFile_alsoAfterAKill() async throws {
+        let engine = try await makeCloud()
+        let whole = try await CloudContents(of: engine)
+        let killed = try folder.copyCloud(as: "killed")
+        try engine.close()
+        #expect(folder.exists(killed + "/cloud.db-wal"))
+
+        let replaced = try #require(try restore(into: killed).replaced)
+
+        try folder.write(try folder.bytes(of: replaced), to: folder.path + "/old/cloud.db")
+        #expect(try await CloudContents(at: folder.path + "/old", folder) == whole)
+        #expect(try await CloudContents(at: killed, folder).records == [Sample.record("m1")])
+    }
+
+    @Test func restoresInOneSecond_keepEachReplacedStore() async throws {
+        try await makeCloud().close()
+        let names = try (0..<3).map { _ in try restore().replaced }
+        #expect(names == (0..<3).map { "\(folder.store).replaced-\(1_795_000_010 + $0)" })
+    }
+
+    @Test func backup_isOneFileWithoutALog_andIsOnlyRead() async throws {
+        try await makeCloud().close()
+        let bytes = try folder.bytes(of: backup)
+        // The read and write versions of the file format: 1 without a log beside it (https://www.sqlite.org/fileformat2.html).
+        #expect(Array(bytes[18...19]) == [1, 1])
+        _ = try restore()
+        #expect(try folder.bytes(of: backup) == bytes)
+        for suffix in ["-wal", "-shm", "-journal", ".unfinished"] { #expect(!folder.exists(backup + suffix)) }
+    }
+
+    /// Identities of that version's zones come from the epoch that it had, so that all copies agree.
+    @Test func backupOfAnEarlierVersion_isRestored_withTheIdentitiesThatAnOpenedCopyHas() async throws {
+        let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "Fixtures/metercloud-b2dd1a7.sql")
+        try StoreFile(backup).create(from: dump)
+        try folder.write(try folder.bytes(of: backup), to: folder.store)
+        let opened = try folder.openCloud()
+        let (zones, epoch) = (try await opened.zones(), opened.epoch)
+        try opened.close()
+
+        _ = try restore(into: folder.path + "/new")
+
+        let restored = try folder.openCloud(folder.path + "/new")
+        #expect(try await restored.zones().map(\.id) == zones.map(\.id))
+        #expect(restored.epoch != epoch)
+        #expect(try await restored.contents().isRestoring)
+        try restored.close()
+    }
+
+    @Test func backupOfTheYear1970_hasTheFirstTokenThereIs() async throws {
+        let engine = try folder.openCloud()
+        try await engine.backup(to: backup, at: WallTime(millisecondsSince1970: 0))
+        try engine.close()
+        #expect(try restore(at: WallTime(millisecondsSince1970: 0)).tokenFloor == 1)
+    }
+
+    @Test func damageOfAnyPage_isFound_beforeAnythingIsReplaced() async throws {
+        try await makeCloud().close()
+        let good = try folder.bytes(of: backup)
+        for page in 0..<good.count / 4096 {
+            var bytes = good
+            bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Array(repeating: 0xA5, count: 4096))
+            try folder.write(bytes, to: backup)
+            let error = #expect(throws: CloudStoreError.self, "page \(page)") { try restore() }
+            #expect(error?.code == .damaged, "\(page): \(error?.message ?? "")")
+            if page > 0 { #expect(error?.message.contains("is damaged (") == true, "\(page): \(error?.message ?? "")") }
+        }
+        #expect(try await CloudContents(at: folder.cloud, folder).records.count == 2, "nothing was replaced")
     }
 
     @Test func restore_worksIntoANewDirectory() async throws {
@@ -293,7 +366,8 @@ struct RestoreTests {
             #expect(error?.code == .damaged, "\(error?.message ?? "")")
         }
         try folder.remove(backup)
-        #expect(throws: CloudStoreError.self) { try restore() }
+        let error = #expect(throws: CloudStoreError.self) { try restore() }
+        #expect(error?.message == "there is no backup \(backup)")
 
         #expect(try await CloudContents(at: folder.cloud, folder) == whole, "nothing was replaced")
     }

@@ -110,6 +110,21 @@ struct TimelineTests {
         try engine.close()
     }
 
+    @Test func writesWithoutNews_leaveNoMark_andTokensStay() async throws {
+        var engine = try open(folder.cloud, run: 1)
+        _ = try await engine.createZone("home", terms: .standard)
+        try await write(["m1"], to: engine)
+        let token = try await page(of: engine).token
+        try engine.close()
+        engine = try open(folder.cloud, run: 2)
+
+        try await write(["m1"], to: engine)
+
+        #expect(try await page(of: engine).token == token)
+        #expect(try await engine.contents().zones.first?.marks.map(\.number) == [1])
+        try engine.close()
+    }
+
     /// As the first version left it.
     private func makeFirstVersion() async throws {
         let engine = try open(folder.cloud, run: 1)

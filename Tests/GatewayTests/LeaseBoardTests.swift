@@ -37,6 +37,29 @@ struct LeaseBoardTests {
         #expect(board.listAt == nil)
     }
 
+    @Test func leaseThatNobodyHas_isWatchedByNobody() {
+        var board = LeaseBoard(host: own)
+        #expect(!board.isKnown)
+        var freed = lease(holder: nil, remaining: .zero)
+        freed.state = .free
+        freed.waiting = ["pi3"]
+        board.list([freed], at: .second(1000))
+        #expect(board.isKnown)
+        #expect(board.listAt == nil)
+    }
+
+    /// Whatever is left of it, one that is being given back is not over before its holder says so.
+    @Test func onlyAHeldLease_expires() {
+        var board = LeaseBoard(host: own)
+        var revoking = lease(remaining: .seconds(10))
+        revoking.state = .revoking
+        board.update(revoking, at: .second(1))
+        #expect(board.lease(of: .um, at: .second(20))?.state == .revoking)
+        board.update(lease(token: 2, remaining: .seconds(10)), at: .second(1))
+        #expect(board.lease(of: .um, at: .second(11) + .milliseconds(-1))?.state == .held)
+        #expect(board.lease(of: .um, at: .second(11))?.state == .expired)
+    }
+
     @Test func olderNews_isNoNews() {
         var board = LeaseBoard(host: own)
         board.update(lease(token: 5), at: .second(1))

@@ -1,10 +1,11 @@
-import Gateway
 import Logging
 import MeterModel
 import MeterTestKit
 import SettingsCore
 import SyncCore
 import Testing
+
+@testable import Gateway
 
 /// What people can see of a sync session afterwards: in the log, and after a restart.
 @Suite(.timeLimit(.minutes(10)))
@@ -57,6 +58,44 @@ struct SyncLogTests {
         #expect(bench.log.entries(saying: "changed by another host").isEmpty)
         let lines = bench.log.entries(saying: "changed by other hosts")
         #expect(lines.map { $0.values["types"] } == ["300 Recording"])
+    }
+
+    /// Five are a line each, and one more makes a single line of all.
+    @Test(arguments: [5, 6])
+    func fewChanges_areALineEach(count: Int) async throws {
+        bench.cloud.put((0..<count).map { .setting($0) }, by: .second)
+        _ = try await bench.running(bench.engine()) { try await $0.next() }
+        #expect(bench.log.entries(saying: "changed by another host").count == (count == 5 ? 5 : 0))
+        #expect(bench.log.entries(saying: "changed by other hosts").count == (count == 5 ? 0 : 1))
+    }
+
+    @Test func line_saysWhichRecord_andWhetherItIsGone_andNamesNobodyTwice() async throws {
+        let stamps = [HostID.second, .first].map { Stamp(milliseconds: 1000, counter: 0, host: $0) }
+        let gone = SyncRecord(key: SyncRecord.setting(2).key, deletion: Deletion(stamp: stamps[0]))
+        var shared = SyncRecord.setting(3)
+        shared.merge(
+            SyncRecord(
+                key: shared.key, properties: ["mine": Register(value: .int(1), stamp: stamps[1])]))
+        let own = SyncRecord(
+            key: SyncRecord.setting(4).key, properties: ["mine": Register(value: .int(1), stamp: stamps[1])])
+        bench.cloud.put([.setting(1), gone, shared, own], by: .second)
+        _ = try await bench.running(bench.engine()) { try await $0.next() }
+
+        let lines = bench.log.entries(saying: "changed by another host").map(\.values)
+        #expect(lines.map { $0["record"] } == ["Recording 00001", "Recording 00002", "Recording 00003"])
+        #expect(lines.map { $0["deleted"] } == [nil, "true", nil])
+        #expect(lines.map { $0["keys"] } == ["v", nil, "mine, v"])
+        #expect(lines.allSatisfy { $0["meter.id"] == nil && $0["from"] == "\(HostID.second)" })
+    }
+
+    @Test func oneSettingThatTheCloudLost_isSaid() {
+        var merge = MergeOutcome()
+        let engine = bench.engine()
+        engine.logToldAgain(merge)
+        merge.toldAgain = 1
+        engine.logToldAgain(merge)
+        let message = "the cloud accepted settings but does not list them: they are sent again"
+        #expect(bench.log.entries(saying: message).map { $0.values["settings"] } == ["1"])
     }
 
     @Test func successAndFailures_surviveARestart() async throws {

@@ -17,8 +17,8 @@ package struct SampleChunkBuilder: Sendable {
 
     /// Whether a sample of that time belongs into the next chunk.
     package func isFar(_ time: WallTime) -> Bool {
-        guard count > 0 else { return false }
         let milliseconds = time.millisecondsSince1970
+        // Of an empty chunk, the sample itself is both ends.
         let (span, overflow) = max(last, milliseconds).subtractingReportingOverflow(min(first, milliseconds))
         return overflow || span > Self.spanMax
     }

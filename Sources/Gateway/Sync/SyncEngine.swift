@@ -116,7 +116,6 @@ package actor SyncEngine {
                 take(input, &group)
                 if isStopping, machine.state.phase == .stopped { break }
             }
-            stream?.interrupt()
             group.cancelAll()
         }
         finish()

@@ -109,7 +109,6 @@ extension SettingsTransaction {
             try statement.run([row, property] + stamp.columns)
             try remember(told: property, of: row, stamp)
         }
-        hasTold = true
         try stopHoldingBack(row)
         try unpark(sent, .push)
         // The cloud holds the record, so a refetch that is under way will not find it missing.

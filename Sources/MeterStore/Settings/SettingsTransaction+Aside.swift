@@ -9,10 +9,11 @@ import SyncCore
 
 extension SettingsTransaction {
     /// - Parameter zone: the zone it was in; '' if unknown.
-    func putAside(
+    mutating func putAside(
         _ property: String, _ register: Register, of key: RecordKey, because reason: String, zone: String,
         zoneName: String?
     ) throws {
+        hasAside = true
         let entry: [(any DatabaseValueConvertible)?] = [key.type.rawValue, key.name, reason, zone]
         try db.cachedStatement(
             sql: """

@@ -82,10 +82,7 @@ extension SettingsTransaction {
                 zoneName: zone?.zoneName)
             try remove(property, of: row)
         }
-        if !gone.isEmpty {
-            hasAside = true
-            result.parked += 1
-        }
+        if !gone.isEmpty { result.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
         let isEmpty = gone.count == before.properties.count && (before.deletion == nil || losesDeletion)
         if isEmpty, listed == nil, waiting.isEmpty { try forget(row, before.key) }

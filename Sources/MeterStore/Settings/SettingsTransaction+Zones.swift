@@ -55,7 +55,7 @@ extension SettingsTransaction {
     // MARK: Another zone
 
     /// Keeps deletions apart, and sets aside whatever is not brought along.
-    private func leave(_ zone: String, name: String?, bringsAll: Bool) throws {
+    private mutating func leave(_ zone: String, name: String?, bringsAll: Bool) throws {
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO deletion_elsewhere (zone, type, name, deleted_ms, deleted_counter, deleted_host,
@@ -89,7 +89,7 @@ extension SettingsTransaction {
             SELECT 1 FROM register JOIN meter ON meter.id = register.value WHERE register.record = record.id)
         """
 
-    private func putAside(_ row: Int64, of zone: String, name: String?) throws {
+    private mutating func putAside(_ row: Int64, of zone: String, name: String?) throws {
         guard let key = try key(of: row) else { return }
         for (property, register) in try registers(of: row) {
             try putAside(property, register, of: key, because: "zone", zone: zone, zoneName: name)

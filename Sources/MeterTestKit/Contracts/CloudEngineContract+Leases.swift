@@ -114,6 +114,7 @@ extension CloudEngineContract {
                 _ = try await decide(engine, acquire(1))
                 try ContractViolation.requireEqual(await engine.lease(of: meter, in: "other"), nil, "lease")
                 try ContractViolation.require(await engine.heldLeases(in: "other").isEmpty, "held")
+                try ContractViolation.require(await engine.leases(in: "other").isEmpty, "all")
             },
             inZone("token_growsForEver") { engine in
                 var last = FencingToken(rawValue: 0)
@@ -152,7 +153,7 @@ extension CloudEngineContract {
             },
             Clause("limits_leaveEverythingOpen_atFirst") { engine in
                 try ContractViolation.requireEqual(
-                    await engine.leaseLimits(at: start).grantsNothingNewBefore, nil, "no wait")
+                    await engine.leaseLimits(at: start), LeaseLimits(tokenFloor: FencingToken(rawValue: 0)), "limits")
             },
         ]
     }

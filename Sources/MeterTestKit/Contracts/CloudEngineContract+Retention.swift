@@ -66,6 +66,9 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual([first, late, second], [true, false, true], "stored")
                 try ContractViolation.requireEqual(await engine.believedDate, now + .seconds(5), "in the end")
             },
+            Clause("newestStamp_isNone_withoutAZone") { engine in
+                try ContractViolation.requireEqual(await engine.newestStamp(), nil, "newest")
+            },
             inZone("newestStamp_isTheGreatestAccepted_ofAllZones") { engine in
                 try ContractViolation.requireEqual(await engine.newestStamp(), nil, "of nothing")
                 _ = try await engine.createZone("lab", terms: .standard)

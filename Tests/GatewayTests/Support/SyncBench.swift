@@ -132,6 +132,7 @@ final class HandledStore: SyncRepository {
         var onCall: @Sendable () async -> Void = {}
         var failures: [StoreError] = []
         var cleanUps = 0
+        var dates: [WallTime] = []
         var offsets: [Duration] = []
     }
 
@@ -151,6 +152,8 @@ final class HandledStore: SyncRepository {
     func fail(with errors: StoreError...) { state.withLock { $0.failures += errors } }
 
     var cleanUps: Int { state.withLock { $0.cleanUps } }
+    /// The dates from which things aged, in the order of the calls.
+    var dates: [WallTime] { state.withLock { $0.dates } }
     var offsets: [Duration] { state.withLock { $0.offsets } }
 
     /// All records that are not deleted.
@@ -217,7 +220,10 @@ final class HandledStore: SyncRepository {
     func parked(limit: Int) async throws -> [ParkedEntry] { await settings.parked(limit: limit) }
     func restoreParked(_ id: String) async throws -> ParkedRestore { try await settings.restoreParked(id) }
     func dropParked(_ id: String) async throws -> Bool { try await settings.dropParked(id) }
-    func ageParked(to confirmed: WallTime) async throws -> Int { try await settings.ageParked(to: confirmed) }
+    func ageParked(to confirmed: WallTime) async throws -> Int {
+        state.withLock { $0.dates.append(confirmed) }
+        return try await settings.ageParked(to: confirmed)
+    }
 
     func restamp(from physical: UInt64) async throws {
         try await begin()
@@ -232,7 +238,10 @@ final class HandledStore: SyncRepository {
 
     func cleanUp(now: WallTime) async throws {
         try await begin()
-        state.withLock { $0.cleanUps += 1 }
+        state.withLock {
+            $0.cleanUps += 1
+            $0.dates.append(now)
+        }
         try await settings.cleanUp(now: now)
     }
 }

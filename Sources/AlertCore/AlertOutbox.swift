@@ -72,7 +72,7 @@ package struct AlertOutbox: Sendable {
     package mutating func add(_ entry: Entry, age: Duration = .zero, at now: MonotonicTime) -> Entry? {
         var queue = queues[entry.target] ?? Queue()
         defer { queues[entry.target] = queue }
-        queue.waiting.append((entry, now + max(.zero, Self.patience - max(.zero, age))))
+        queue.waiting.append((entry, now + Self.patience - max(.zero, age)))
         guard queue.waiting.count > Self.queueMax else { return nil }
         queue.figures.lost += 1
         return queue.waiting.remove(at: queue.isSending ? 1 : 0).entry

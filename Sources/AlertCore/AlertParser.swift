@@ -256,7 +256,7 @@ package struct AlertParser {
                 "the number is missing", next: "for example \(quantity.alertWord) > 5\(quantity.unit)")
         }
         let (digits, suffix) = AlertUnits.split(words[place].text)
-        guard let number = Double(digits), number.isFinite, number.magnitude <= AlertUnits.numberMax else {
+        guard let number = Double(digits), number.magnitude <= AlertUnits.numberMax else {
             throw AlertSyntaxError(
                 "\(shown) is not a number", next: "it takes a number such as 5\(quantity.unit) or 0.5")
         }

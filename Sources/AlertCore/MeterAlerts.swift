@@ -22,8 +22,6 @@ package struct MeterAlerts: Sendable {
     private var withoutQuantity = 0
     private var watched: QuantitySet = []
     private var state: ConnectionState?
-    /// The state that the rules were last told.
-    private var judged: ConnectionState?
     /// Until then states and silence are not judged: after a restart every meter is away for a while.
     private let settledAt: MonotonicTime
     /// A longer silence than this breaks a hold time.
@@ -52,7 +50,6 @@ package struct MeterAlerts: Sendable {
     ) -> [Event] {
         entries.append(Entry(rule: rule, machine: AlertMachine(rule.pattern, standing, at: max(now, settledAt))))
         sort()
-        judged = nil
         return judgeState(at: now, wall)
     }
 
@@ -106,8 +103,7 @@ package struct MeterAlerts: Sendable {
     }
 
     private mutating func judgeState(at now: MonotonicTime, _ wall: WallTime) -> [Event] {
-        guard let state, state != judged, now >= settledAt else { return [] }
-        judged = state
+        guard let state, now >= settledAt else { return [] }
         var events: [Event] = []
         for place in 0..<withoutQuantity {
             note(entries[place].machine.stateChanged(to: state, at: now, wall), place, wall, in: &events)

@@ -2,7 +2,7 @@ import MeterModel
 
 /// The values of the last while, thinned out, and how fast they change. It holds no reference, so that adding a value
 /// never allocates.
-struct RateWindow: Hashable, Sendable {
+struct RateWindow: Sendable {
     private static let places = 17
 
     private let window: Duration
@@ -19,19 +19,19 @@ struct RateWindow: Hashable, Sendable {
 
     /// - Returns: the change per second since the oldest value in the window; nil before half a window is full.
     mutating func add(_ value: Double, at time: MonotonicTime, gapMax: Duration) -> Double? {
-        if count > 0, time - last > gapMax || time < last { removeAll() }
+        if time - last > gapMax || time < last { removeAll() }
         last = time
         while count > 0, time - times[first] > window { dropFirst() }
         defer { keep(value, at: time) }
         guard count > 0 else { return nil }
         let length = time - times[first]
         guard length >= window / 2 else { return nil }
-        return (value - values[first]) * 1000 / Double(max(1, length.milliseconds))
+        return (value - values[first]) * 1000 / Double(length.milliseconds)
     }
 
+    /// What is kept is a sixteenth of the window apart and no older than the window, so there is room.
     private mutating func keep(_ value: Double, at time: MonotonicTime) {
         if count > 0, time - times[(first + count - 1) % Self.places] < window / (Self.places - 1) { return }
-        if count == Self.places { dropFirst() }
         let place = (first + count) % Self.places
         (times[place], values[place]) = (time, value)
         count += 1
@@ -40,18 +40,5 @@ struct RateWindow: Hashable, Sendable {
     private mutating func dropFirst() {
         first = (first + 1) % Self.places
         count -= 1
-    }
-
-    static func == (lhs: Self, rhs: Self) -> Bool {
-        guard lhs.window == rhs.window, lhs.count == rhs.count, lhs.last == rhs.last else { return false }
-        return (0..<lhs.count).allSatisfy { offset in
-            let (one, other) = ((lhs.first + offset) % places, (rhs.first + offset) % places)
-            return lhs.times[one] == rhs.times[other] && lhs.values[one] == rhs.values[other]
-        }
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(count)
-        hasher.combine(last)
     }
 }

@@ -23,43 +23,35 @@ package struct Backlog: Sendable {
     }
 
     private let limits: Limits
-    /// Entries before `first` have been removed.
-    private var entries: [Entry] = []
-    private var first = 0
+    /// A slice, whose first is removed at no cost.
+    private var entries: ArraySlice<Entry> = []
     private var bytes = 0
     /// Number of readings dropped for lack of room.
     package private(set) var dropped = 0
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    package var count: Int { entries.count - first }
-    package var isEmpty: Bool { count == 0 }
+    package var count: Int { entries.count }
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// Inserts an entry by its number, which is nearly always at the end.
     package mutating func add(_ entry: Entry) {
         var place = entries.endIndex
-        while place > first, entries[place - 1].number > entry.number { place -= 1 }
+        while place > entries.startIndex, entries[place - 1].number > entry.number { place -= 1 }
         entries.insert(entry, at: place)
         bytes += entry.size
         while count > limits.entries || bytes > limits.bytes {
-            removeFirst()
+            _ = next()
             dropped += 1
         }
     }
 
     /// Removes and returns the oldest.
-    package mutating func next() -> Entry? { isEmpty ? nil : removeFirst() }
-
-    @discardableResult
-    private mutating func removeFirst() -> Entry {
-        let entry = entries[first]
-        first += 1
+    package mutating func next() -> Entry? {
+        guard let entry = entries.popFirst() else { return nil }
         bytes -= entry.size
-        // Moving the rest now and then costs less than moving it each time.
-        if first >= 64, first * 2 >= entries.count {
-            entries.removeFirst(first)
-            first = 0
-        }
+        // What a slice has passed lives as long as its buffer.
+        if entries.isEmpty { entries = [] }
         return entry
     }
 }

@@ -182,7 +182,9 @@ struct JSONLine {
 
     private mutating func unit() throws(Malformed) -> UInt16 {
         let digits = bytes[index..<min(index + 4, bytes.endIndex)]
-        guard digits.count == 4, let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16) else {
+        guard digits.count == 4, digits.allSatisfy({ $0.hexDigitValue != nil }),
+            let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+        else {
             throw Malformed()
         }
         index += 4

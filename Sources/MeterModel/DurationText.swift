@@ -7,7 +7,7 @@ extension Duration {
         guard let unit = units.first(where: { lowered.hasSuffix($0.suffix) }) else { return nil }
         let digits = lowered.dropLast(unit.suffix.count)
         let isPlain = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == .point }
-        guard isPlain, let number = Double(digits), number.isFinite else { return nil }
+        guard isPlain, let number = Double(digits) else { return nil }
         let milliseconds = (number * unit.seconds * 1000).rounded()
         guard milliseconds < 1e15 else { return nil }
         self = .milliseconds(Int64(milliseconds))

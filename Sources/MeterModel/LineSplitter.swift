@@ -14,6 +14,7 @@ package struct LineSplitter: Sendable {
         var start = 0
         while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
             let line = rest + bytes[start..<end]
+            guard line.count <= lengthMax else { throw LineTooLong() }
             rest.removeAll()
             if !line.isEmpty { lines.append(line) }
             start = end + 1

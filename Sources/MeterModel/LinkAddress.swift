@@ -91,7 +91,7 @@ package struct RadioLink: Hashable, Sendable {
     /// This host's adapter, by its own address: `hci0` may be another one after a reset.
     package var adapter: MACAddress
 
-    package init(address: MACAddress, isRandom: Bool = false, adapter: MACAddress) {
+    package init(address: MACAddress, isRandom: Bool, adapter: MACAddress) {
         self.address = address
         self.isRandom = isRandom
         self.adapter = adapter

@@ -19,16 +19,12 @@ extension Duration {
     /// Whole milliseconds, rounded towards zero; clamped to what an Int64 holds.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        return whole + attoseconds / 1_000_000_000_000_000
+        return Int64(clamping: Int128(seconds) * 1000 + Int128(attoseconds / 1_000_000_000_000_000))
     }
 
     /// Nanoseconds, rounded towards zero; clamped to what an Int64 holds.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        return whole + attoseconds / 1_000_000_000
+        return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000))
     }
 }

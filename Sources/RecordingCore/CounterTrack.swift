@@ -16,7 +16,7 @@ package struct CounterTrack: Hashable, Sendable {
     private let perSecondMax: Double
     private let resolution: Double
     /// Seconds since the last value; nil if unknown.
-    private var age: Double? = 0
+    private var age: Double?
 
     init(perSecondMax: Double, resolution: Double) {
         self.perSecondMax = perSecondMax

@@ -180,6 +180,161 @@ struct AlertMachineTests {
         #expect(machine.holderIs("a", at: 13) == .happened)
     }
 
+    @Test func holder_mayChangeAgain_onceThePauseIsOver() {
+        var machine = AlertMachine("holder changes")
+        _ = machine.holderIs("a", at: 0)
+        #expect(machine.holderIs("b", at: 20) == .happened)
+        #expect(machine.holderIs("c", at: 29) == .none)
+        #expect(machine.holderIs("c", at: 30) == .happened)
+        #expect(machine.holderIs("d", at: 39) == .none)
+        #expect(machine.holderIs("d", at: 40) == .happened)
+        #expect(machine.standing.count == 3)
+    }
+
+    // MARK: The second time
+
+    /// What it was raised for is gone when it is over: a second alert needs its whole hold time again.
+    @Test func secondAlert_isAsTheFirst() {
+        var state = AlertMachine("state is offline for 60s")
+        var stale = AlertMachine("stale for 15s")
+        for round in [0.0, 1000, 2000] {
+            #expect(state.stateChanged(to: .offline, at: round) == .none)
+            #expect(state.stateChanged(to: .ready, at: round + 59) == .none)
+            #expect(state.stateChanged(to: .offline, at: round + 100) == .none)
+            #expect(state.woke(at: round + 159) == .none)
+            #expect(state.woke(at: round + 160) == .raised(value: nil))
+            #expect(state.stateChanged(to: .offline, at: round + 161) == .none)
+            #expect(state.woke(at: round + 170) == .none)
+            #expect(state.stateChanged(to: .ready, at: round + 180) == .cleared(value: nil))
+            #expect(state.standing.count == Int64(round / 1000 + 1))
+
+            _ = stale.received(round, 1)
+            #expect(stale.woke(at: round + 14) == .none)
+            #expect(stale.woke(at: round + 15) == .raised(value: nil))
+            #expect(stale.received(round + 16, 1) == .cleared(value: nil))
+            #expect(stale.woke(at: round + 30) == .none)
+            #expect(stale.woke(at: round + 31) == .raised(value: nil))
+            #expect(stale.received(round + 32, 1) == .cleared(value: nil))
+        }
+    }
+
+    /// A state that comes back at once is not told twice in ten seconds, and is told then.
+    @Test func pause_isOfStatesToo() {
+        var machine = AlertMachine("state is offline")
+        var short = AlertMachine("stale for 1s")
+        #expect(machine.stateChanged(to: .offline, at: 0) == .raised(value: nil))
+        #expect(machine.stateChanged(to: .ready, at: 1) == .cleared(value: nil))
+        #expect(machine.stateChanged(to: .offline, at: 2) == .none)
+        #expect(machine.woke(at: 10) == .none)
+        #expect(machine.woke(at: 11) == .raised(value: nil))
+
+        #expect(short.woke(at: 1) == .raised(value: nil))
+        #expect(short.received(2, 1) == .cleared(value: nil))
+        #expect(short.woke(at: 11) == .none)
+        #expect(short.woke(at: 12) == .raised(value: nil))
+    }
+
+    @Test func standing_keepsWhatRaisedIt_andWhen() {
+        var machine = AlertMachine("voltage > 5V hysteresis 1V")
+        #expect(machine.standing == AlertStanding())
+        #expect(machine.received(1, 6) == .raised(value: 6))
+        #expect(machine.received(2, 7) == .none)
+        #expect(machine.standing.value == 6)
+        #expect(machine.received(3, 4) == .cleared(value: 4))
+        #expect(machine.standing.value == 6)
+        #expect(machine.received(20, 8) == .raised(value: 8))
+        #expect(machine.standing.value == 8)
+        #expect(machine.standing.raisedAt == .start + .seconds(20))
+        #expect(machine.standing.clearedAt == .start + .seconds(3))
+        #expect(machine.standing.count == 2)
+    }
+
+    @Test func silence_asLongAsAllowed_breaksNoHoldTime() {
+        var machine = AlertMachine("current < 50mA for 20s")
+        #expect(machine.received(0, 0.01) == .none)
+        #expect(machine.received(10, 0.01) == .none)
+        #expect(machine.received(20, 0.01) == .raised(value: 0.01))
+    }
+
+    // MARK: Limits
+
+    /// A limit that is reached is neither above nor below it; the quiet side begins with the hysteresis itself.
+    @Test(arguments: [
+        ("above", [(5.0, false), (5.001, true), (5, false), (4.001, false)], 4.0),
+        ("below", [(5.0, false), (4.999, true), (5, false), (5.999, false)], 6.0),
+    ])
+    func limit_isNotCrossedByItself(side: String, values: [(Double, Bool)], back: Double) {
+        var machine = AlertMachine("voltage \(side) 5V hysteresis 1V")
+        for (second, (value, raises)) in values.enumerated() {
+            #expect(machine.received(Double(second), value) == (raises ? .raised(value: value) : .none))
+        }
+        #expect(machine.received(9, back) == .cleared(value: back))
+    }
+
+    /// Of current and power the size counts; of the others the sign does.
+    @Test func sign_countsButForCurrentAndPower() throws {
+        for quantity in Quantity.allCases {
+            let pattern = try AlertParser.pattern("\(quantity.alertWord) > 5 hysteresis 0")
+            var machine = AlertMachine(pattern, at: .origin)
+            let isBySize = quantity == .current || quantity == .power
+            #expect(quantity.isAlertedBySize == isBySize)
+            #expect(machine.received(0, -6, quantity) == (isBySize ? .raised(value: 6) : .none), "\(quantity)")
+        }
+    }
+
+    @Test func hysteresis_isTwiceTheLastDigit_ofEachQuantity() throws {
+        let digits: [(Double, [Quantity])] = [
+            (0.01, [.voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage, .powerFactor, .price]),
+            (0.001, [.current, .power, .energy, .countedEnergy]),
+            (1, [.charge, .countedCharge, .temperature, .duration]), (0.1, [.resistance, .frequency]),
+        ]
+        #expect(digits.flatMap(\.1).count == Quantity.allCases.count)
+        for (digit, quantities) in digits {
+            for quantity in quantities {
+                #expect(quantity.alertResolution == digit)
+                let least = try AlertParser.pattern("\(quantity.alertWord) > \(quantity == .price ? "0.5" : "0")")
+                #expect(least.hysteresisInForce == 2 * digit)
+                let great = try AlertParser.pattern("\(quantity.alertWord) > 100000")
+                #expect(great.hysteresisInForce == 1000)
+            }
+        }
+        #expect(try AlertParser.pattern("voltage rate > 2/s").hysteresisInForce == 0.02)
+        #expect(try AlertParser.pattern("voltage rate < -2/s").hysteresisInForce == 0.02)
+        #expect(try AlertParser.pattern("voltage rate < -2/s hysteresis 1").hysteresisInForce == 1)
+        for text in ["stale", "state is offline", "holder changes"] {
+            #expect(try AlertParser.pattern(text).hysteresisInForce == 0)
+        }
+    }
+
+    /// A rate per minute or hour is that many times the change per second, over the window of its unit.
+    @Test(arguments: [("s", 1, 10), ("min", 60, 60), ("h", 3600, 600)])
+    func rate_isPerItsUnitOfTime(per: String, seconds: Int, window: Int) {
+        for (change, raises) in [(1.99, false), (2.01, true)] {
+            var machine = AlertMachine("voltage rate > 2/\(per)")
+            var outcomes: [AlertMachine.Outcome] = []
+            for step in 0...128 {
+                let time = Double(step * window) / 64
+                outcomes.append(machine.received(time, time * change / Double(seconds)))
+            }
+            #expect(outcomes.firstIndex { $0 != .none } == (raises ? 32 : nil))
+        }
+        var falling = AlertMachine("voltage rate < -2/\(per)")
+        #expect(AlertRate(2, per: AlertRate.Per(rawValue: per) ?? .second).window == .seconds(window))
+        for step in 0..<32 { _ = falling.received(Double(step * window) / 64, 0) }
+        #expect(falling.received(Double(window) / 2, -Double(window) * 3 / Double(seconds)) != .none)
+        #expect(falling.standing.isRaised)
+    }
+
+    @Test func onlyWhatTimeDecides_needsWaking_andOnlyAHolderIsOfAMoment() throws {
+        for (text, wakes) in [
+            ("voltage > 5V", false), ("voltage rate > 5/s", false), ("stale", true), ("state is offline", true),
+            ("holder changes", false),
+        ] {
+            #expect(AlertMachine(text).needsWaking == wakes, "\(text)")
+            #expect(try AlertParser.pattern(text).condition.isMomentary == (text == "holder changes"))
+        }
+    }
+
     // MARK: Against a model
 
     /// Any values and gaps, with restarts in between, against a few lines that keep everything.

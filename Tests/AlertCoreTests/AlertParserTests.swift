@@ -84,6 +84,107 @@ struct AlertParserTests {
         }
     }
 
+    /// Every unit of every quantity, as it is written and in small letters where that leaves no doubt.
+    @Test func everyUnit_isWorthWhatItSays() throws {
+        let volts: [(String, Double)] = [("mV", 1e-3), ("V", 1), ("kV", 1e3)]
+        let wattHours: [(String, Double)] = [("mWh", 1e-3), ("Wh", 1), ("kWh", 1e3)]
+        let charges: [(String, Double)] = [("mAh", 1), ("Ah", 1000)]
+        let units: [Quantity: [(String, Double)]] = [
+            .voltage: volts, .dataPlus: volts, .dataMinus: volts, .cc1: volts, .cc2: volts, .supplyVoltage: volts,
+            .current: [("µA", 1e-6), ("μA", 1e-6), ("uA", 1e-6), ("mA", 1e-3), ("A", 1)],
+            .power: [("mW", 1e-3), ("W", 1), ("kW", 1e3)], .energy: wattHours, .countedEnergy: wattHours,
+            .charge: charges, .countedCharge: charges, .temperature: [("°C", 1), ("C", 1)],
+            .resistance: [("mΩ", 1e-3), ("Ω", 1), ("kΩ", 1e3), ("mohm", 1e-3), ("ohm", 1), ("kohm", 1e3)],
+            .frequency: [("Hz", 1), ("kHz", 1e3)], .duration: [("s", 1), ("min", 60), ("h", 3600)], .powerFactor: [],
+            .price: [],
+        ]
+        for quantity in Quantity.allCases {
+            for (unit, factor) in [("", 1)] + (units[quantity] ?? []) {
+                for text in Set([unit, unit.lowercased()]) {
+                    let found = try AlertParser.pattern("\(quantity.alertWord) > 5\(text)")
+                    #expect(found.condition.isNear(.level(quantity, .above, 5 * factor)), "\(quantity) \(text)")
+                }
+            }
+            for other in ["x", "Mx", "mX"] {
+                #expect(throws: AlertSyntaxError.self) { try AlertParser.pattern("\(quantity.alertWord) > 5\(other)") }
+            }
+        }
+    }
+
+    /// However it is said, it is the same.
+    @Test(arguments: [
+        [
+            "voltage > 5V", "voltage >= 5V", "voltage ≥ 5V", "voltage above 5V", "voltage over 5 V",
+            "voltage is above 5V",
+        ],
+        ["voltage < 5V", "voltage <= 5V", "voltage ≤ 5V", "voltage below 5V", "voltage under 5 V", "voltage is < 5V"],
+        ["voltage rate > 2V/s", "voltage rate > 2/sec", "voltage rate > 2 V per second", "voltage_V rate over 2/s"],
+        ["voltage rate > 2/min", "voltage rate > 2/m", "voltage rate > 2 per minute", "voltage rate > 2V/min"],
+        ["voltage rate > 2/h", "voltage rate > 2/hour", "voltage rate > 2 per hour"],
+        ["state is offline for 90s", "state = offline for 1.5m", "STATE IS OFFLINE FOR 90 SECONDS"],
+        [
+            "stale for 2m", "stale for 2min", "stale for 2 minutes", "stale for 2minute", "stale for 120",
+            "stale for 120s",
+        ],
+        ["stale for 2m", "stale for 120sec", "stale for 120 sec", "stale for 120 s", "stale for 120000ms"],
+        ["stale for 1h", "stale for 1 h", "stale for 60 m", "stale for 60 min", "stale for 3600 seconds"],
+        ["d- > 1V", "d− > 1V", "dn > 1", "dn_V > 1"], ["d+ > 1V", "dp_v > 1"],
+        ["power-factor > 1", "power_factor > 1"],
+        [
+            "voltage > 5V for 2s hysteresis 1V", "voltage > 5V hysteresis 1V for 2s",
+            "voltage > 5V for 2s hysteresis 1 V",
+        ],
+        [
+            "voltage rate > 2/s hysteresis 1/s", "voltage rate > 2/s hysteresis 1",
+            "voltage rate > 2/s hysteresis 1V/sec",
+        ],
+    ])
+    func sameMeaning_isTheSamePattern(texts: [String]) throws {
+        let patterns = try texts.map {
+            var pattern = try AlertParser.pattern($0)
+            pattern.text = ""
+            return pattern
+        }
+        for (text, pattern) in zip(texts, patterns) { #expect(pattern == patterns[0], "\(text)") }
+    }
+
+    /// What a limit may be: its exact ends.
+    @Test(arguments: [
+        ("current > 0A", true), ("current > -0.001A", false), ("voltage > -5V", true),
+        ("voltage > 1000000000000", true), ("voltage > 1000000000001", false), ("voltage > -1000000000001", false),
+        ("voltage > 5V hysteresis 0", true), ("voltage > 5V hysteresis -0.1", false),
+        ("voltage > 5V for 24h", true), ("voltage > 5V for 86401s", false), ("voltage > 5V for 0s", true),
+        ("stale for 1s", true), ("stale for 999ms", false), ("voltage > 5V for 999ms", true),
+        ("voltage rate > 2/s hysteresis 1/min", false), ("voltage > 5 hysteresis 1/s", false),
+        ("voltage > 5V V", false), ("voltage > 5 for 2 for", false), ("voltage > 5 hysteresis 1 hysteresis 1", false),
+        ("voltage > 5 V 2", false), ("stale for 2 m m", false), ("state is not not offline", false),
+        ("voltage rate > 2 s", false), ("voltage rate > 2/", false), ("rate > 2", false), ("voltage > = = 5", false),
+    ])
+    func limits_areExact(text: String, isLegal: Bool) {
+        #expect(((try? AlertParser.pattern(text)) != nil) == isLegal)
+    }
+
+    /// What is legal where something else stands is said, as far as it is still legal there.
+    @Test func trailingWord_isToldWhatMayStandThere() {
+        for (text, next) in [
+            ("voltage > 5 xyzzy", "after it: nothing, for 2m, or hysteresis 10mA"),
+            ("voltage > 5 for 2m xyzzy", "after it: nothing, or hysteresis 10mA"),
+            ("voltage > 5 for 2m hystersis 1", "did you mean hysteresis?"), ("voltage > 5 fr 2m", "did you mean for?"),
+            ("voltage > 5 for 2m fr", "after it: nothing, or hysteresis 10mA"),
+            ("price > 5 x", "after it: nothing, for 2m, or hysteresis 10mA"), ("price > 5x", "price has no unit"),
+        ] {
+            let error = #expect(throws: AlertSyntaxError.self) { try AlertParser.pattern(text) }
+            #expect(error?.next == next, "\(text)")
+        }
+    }
+
+    @Test func longestText_isRead() throws {
+        let text = "stale" + String(repeating: " ", count: 195)
+        #expect(text.count == AlertParser.textMax)
+        #expect(try AlertParser.pattern(text).text == "stale")
+        #expect(throws: AlertSyntaxError.self) { try AlertParser.pattern(text + " ") }
+    }
+
     @Test func longText_isRefused() {
         #expect(throws: AlertSyntaxError.self) { try AlertParser.pattern(String(repeating: "x", count: 201)) }
     }

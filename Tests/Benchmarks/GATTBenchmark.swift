@@ -41,7 +41,7 @@ enum GATTBenchmark {
         let links = meters.map { meter in
             let opener = RadioChannelOpener(loop: loop, slots: EverySlot(), sockets: OneSocket(meter.host))
             let asking = Asking(readings, warmUp: 1)
-            let radio = RadioLink(address: MACAddress(bits: 1), adapter: MACAddress(bits: 2))
+            let radio = RadioLink(address: MACAddress(bits: 1), isRandom: false, adapter: MACAddress(bits: 2))
             loop.execute { asking.open(opener, .ble(radio)) }
             return asking
         }
@@ -94,7 +94,7 @@ enum GATTBenchmark {
         loop.start()
         defer { loop.shutdown() }
         let opener = RadioChannelOpener(loop: loop, slots: EverySlot(), sockets: OneSocket(meter.host))
-        let radio = RadioLink(address: MACAddress(bits: 1), adapter: MACAddress(bits: 2))
+        let radio = RadioLink(address: MACAddress(bits: 1), isRandom: false, adapter: MACAddress(bits: 2))
         let asking = Asking(readings)
         loop.execute { asking.open(opener, .ble(radio)) }
         guard let outcome = asking.wait() else { throw BenchmarkError("the link ended") }

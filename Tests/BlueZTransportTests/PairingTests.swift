@@ -11,7 +11,7 @@ import Testing
 /// Who answers a meter that wants a PIN, at the kernel and at a bluetoothd on a bus.
 struct PairingTests {
     private let link = RadioLink(
-        address: MACAddress(bits: 0x00_15A5_0005_92), adapter: MACAddress(bits: 0x001A_7DDA_7113))
+        address: MACAddress(bits: 0x00_15A5_0005_92), isRandom: false, adapter: MACAddress(bits: 0x001A_7DDA_7113))
     private let path = "/org/bluez/hci0/dev_00_15_A5_00_05_92"
     private var device: RadioAddress { RadioAddress(link.address, .classic) }
 

@@ -22,7 +22,9 @@ struct RadiosTests {
         return adapter
     }
 
-    private var link: RadioLink { RadioLink(address: meter.address, adapter: MACAddress(bits: adapter)) }
+    private var link: RadioLink {
+        RadioLink(address: meter.address, isRandom: false, adapter: MACAddress(bits: adapter))
+    }
 
     // MARK: Discovery
 
@@ -127,7 +129,9 @@ struct RadiosTests {
         try await withRadios([0: adapter(), 3: second]) { bench in
             let links = [await bench.next()?.appeared?.link, await bench.next()?.appeared?.link]
             #expect(links.contains(.ble(link)))
-            #expect(links.contains(.ble(RadioLink(address: meter.address, adapter: MACAddress(bits: 0x0099)))))
+            #expect(
+                links.contains(
+                    .ble(RadioLink(address: meter.address, isRandom: false, adapter: MACAddress(bits: 0x0099)))))
         }
     }
 
@@ -361,7 +365,7 @@ struct RadiosTests {
         try await withRadios([0: adapter()]) { bench in
             _ = await bench.next()
             let radios = bench.radios
-            let other = RadioLink(address: meter.address, adapter: MACAddress(bits: 5))
+            let other = RadioLink(address: meter.address, isRandom: false, adapter: MACAddress(bits: 5))
             let failure = try await bench.loop.perform { radios.take(other, over: .ble) }
             #expect(failure?.code == .adapter)
         }

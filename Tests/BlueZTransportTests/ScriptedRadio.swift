@@ -137,7 +137,7 @@ func deafSocket() throws(Errno) -> (host: FileDescriptor, meter: FileDescriptor)
 
 extension RadioLink {
     static let meter = RadioLink(
-        address: MACAddress(bits: 0x00_15A5_0005_92), adapter: MACAddress(bits: 0xAA_BB_CC_00_00_01))
+        address: MACAddress(bits: 0x00_15A5_0005_92), isRandom: false, adapter: MACAddress(bits: 0xAA_BB_CC_00_00_01))
 }
 
 extension ChannelProbe {

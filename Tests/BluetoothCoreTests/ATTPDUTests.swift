@@ -179,6 +179,46 @@ struct ATTErrorCodeTests {
         #expect(origins.filter { $0 == .reserved }.count == 256 - 0x13 - 0x20 - 0x20)
     }
 
+    /// The numbers of table 3.4 and of the supplement, each with what people read.
+    @Test func everyName_hasItsNumberAndItsWords() {
+        let names: [(ATTErrorCode, UInt8, String)] = [
+            (.invalidHandle, 0x01, "there is no such attribute"), (.readNotPermitted, 0x02, "it cannot be read"),
+            (.writeNotPermitted, 0x03, "it cannot be written"), (.invalidPDU, 0x04, "the request was malformed"),
+            (.insufficientAuthentication, 0x05, "it wants pairing first"),
+            (.requestNotSupported, 0x06, "it does not know that request"),
+            (.invalidOffset, 0x07, "the offset lies behind the end"),
+            (.insufficientAuthorization, 0x08, "it wants an authorisation"),
+            (.prepareQueueFull, 0x09, "too many writes are prepared"),
+            (.attributeNotFound, 0x0A, "nothing like that was found"),
+            (.attributeNotLong, 0x0B, "the value is too short to be read in parts"),
+            (.encryptionKeyTooShort, 0x0C, "the encryption key is too short"),
+            (.invalidValueLength, 0x0D, "the value has the wrong length"),
+            (.unlikelyError, 0x0E, "something went wrong in it"),
+            (.insufficientEncryption, 0x0F, "it wants an encrypted link"),
+            (.unsupportedGroupType, 0x10, "that is not a grouping attribute"),
+            (.insufficientResources, 0x11, "it is out of memory"),
+            (.databaseOutOfSync, 0x12, "its attributes have changed"),
+            (.valueNotAllowed, 0x13, "the value is not allowed"),
+            (.writeRequestRejected, 0xFC, "it rejected the write"),
+            (.subscriptionImproperlyConfigured, 0xFD, "the subscription is not configured as it should be"),
+            (.procedureInProgress, 0xFE, "it is busy with an earlier request"),
+            (.outOfRange, 0xFF, "the value is out of range"),
+        ]
+        for (code, number, words) in names {
+            #expect(code.rawValue == number)
+            #expect(code.description.hasPrefix(words + " ("), "\(number)")
+            #expect(code.wantsSecurity == [0x05, 0x08, 0x0C, 0x0F].contains(number), "\(number)")
+        }
+        for (number, words) in [
+            (0x00, "it refused for an unknown reason"), (0x14, "it refused for an unknown reason"),
+            (0x80, "it refused for a reason of its own"), (0x9F, "it refused for a reason of its own"),
+            (0xE0, "it refused for a profile's reason"), (0xA0, "it refused for an unknown reason"),
+        ] as [(UInt8, String)] {
+            #expect(ATTErrorCode(rawValue: number).description.hasPrefix(words + " ("))
+            #expect(!ATTErrorCode(rawValue: number).wantsSecurity)
+        }
+    }
+
     @Test func namedCodes_haveWordsOfTheirOwn() {
         let named = (0x01...0x13).map { ATTErrorCode(rawValue: $0) } + (0xFC...0xFF).map { ATTErrorCode(rawValue: $0) }
         let words = named.map { String($0.description.prefix { $0 != "(" }) }

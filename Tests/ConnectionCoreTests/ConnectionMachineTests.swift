@@ -185,6 +185,147 @@ struct ConnectionMachineTests {
         #expect(late == .closeChannel(.silent))
     }
 
+    // MARK: Times
+
+    /// One machine in each state that time alone ends, with the time at which it does.
+    private func timed() -> [(machine: ConnectionMachine, ends: MonotonicTime, with: ConnectionMachine.OnWake)] {
+        var connecting = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        connecting.appeared(at: .seconds(0))
+        _ = connecting.woke(at: .seconds(1), random: 0)
+        var connected = connecting
+        _ = connected.channelOpened(at: .seconds(2))
+        var ready = connected
+        _ = ready.lineReady(at: .seconds(3))
+        var communicating = ready
+        communicating.requestSent(at: .seconds(4))
+        var data = communicating
+        data.frameReceived(at: .seconds(5))
+        return [
+            (connecting, .seconds(11), .closeChannel(.connecting)), (connected, .seconds(12), .closeChannel(.silent)),
+            (ready, .seconds(18), .closeChannel(.silent)), (communicating, .seconds(19), .closeChannel(.silent)),
+            (data, .seconds(8), .none),
+        ]
+    }
+
+    @Test func everyState_endsExactlyAtItsTime_andNotBefore() {
+        for (machine, end, outcome) in timed() {
+            #expect(machine.nextWake == end, "\(machine.state)")
+            var early = machine
+            let before = early.woke(at: end + .milliseconds(-1), random: 0)
+            #expect(before == .none, "\(machine.state)")
+            #expect(early.state == machine.state)
+            var late = machine
+            let after = late.woke(at: end, random: 0)
+            #expect(after == outcome, "\(machine.state)")
+            #expect(late.state != machine.state)
+        }
+    }
+
+    /// Whatever state it was in: gone is gone, and nothing is waited for.
+    @Test func device_thatIsGone_endsEveryLink() {
+        for (machine, _, _) in timed() {
+            for isLetGo in [false, true] {
+                var gone = machine
+                let action = isLetGo ? gone.disconnectWanted() == .closeChannel : gone.vanished() == .closeChannel
+                #expect(action, "\(machine.state)")
+                #expect(gone.state == (isLetGo ? .notConnected : .offline))
+                #expect(gone.nextWake == nil)
+            }
+            var unpermitted = machine
+            let lost = unpermitted.permissionLost(at: .seconds(30))
+            #expect(lost == .closeChannel, "\(machine.state)")
+            #expect(unpermitted.retryAt == .seconds(30))
+        }
+    }
+
+    /// A link that is there is not begun anew by anybody who wants it or sees it.
+    @Test func link_staysAsItIs_whenItIsWantedOrSeenAgain() {
+        for (machine, end, _) in timed() {
+            var again = machine
+            again.connectWanted(at: .seconds(6))
+            again.appeared(at: .seconds(6))
+            #expect(again.state == machine.state)
+            #expect(again.nextWake == end)
+        }
+    }
+
+    @Test func meterThatIsNotThere_isNotTried_untilItAppears() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: false)
+        #expect(machine.failures == 0)
+        machine.connectWanted(at: .seconds(1))
+        #expect(machine.state == .offline)
+        #expect(machine.nextWake == nil)
+        machine.appeared(at: .seconds(2))
+        #expect(machine.nextWake == .seconds(2))
+        _ = machine.disconnectWanted()
+        _ = machine.vanished()
+        let action = machine.disconnectWanted()
+        #expect(action == .none)
+        #expect(machine.state == .offline)
+    }
+
+    /// Failures are counted from when data last came, over lost links and attempts, and each makes the wait longer.
+    @Test func failures_count_untilDataComes_orAPersonLetsItGo() throws {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        machine.appeared(at: .seconds(0))
+        func attempt() throws -> MonotonicTime {
+            let due = try #require(machine.nextWake)
+            let action = machine.woke(at: due, random: 200)
+            #expect(action == .openChannel)
+            return due
+        }
+        for (failures, wait) in [(1, 1), (2, 2), (3, 4)] {
+            let now = try attempt()
+            if failures == 2 {
+                let end = now + .seconds(10)
+                _ = machine.woke(at: end, random: 200)
+                #expect(machine.retryAt == end + .seconds(wait))
+            } else {
+                machine.channelClosed(at: now, random: 200)
+                #expect(machine.retryAt == now + .seconds(wait))
+            }
+            #expect(machine.failures == failures)
+        }
+        var letGo = machine
+        _ = letGo.disconnectWanted()
+        #expect(letGo.failures == 0)
+
+        let now = try attempt()
+        _ = machine.channelOpened(at: now)
+        _ = machine.lineReady(at: now)
+        #expect(machine.failures == 3)
+        machine.frameReceived(at: now)
+        #expect(machine.failures == 0)
+
+        machine.channelClosed(at: now, random: 200)
+        let settled = now + .milliseconds(500)
+        #expect(machine.failures == 1)
+        #expect(machine.nextWake == settled)
+        _ = machine.woke(at: settled, random: 200)
+        #expect(machine.retryAt == settled + .seconds(1))
+    }
+
+    /// Shorter times are judged from when they are set; a frame exactly as old as they allow is stale.
+    @Test func shorterTimes_findAFrameStale_fromTheirExactLengthOn() {
+        for (staleAfter, state) in [(2, ConnectionState.communicating), (3, .dataAvailable)] {
+            var machine = linked()
+            machine.frameReceived(at: .seconds(1))
+            machine.timingChanged(ConnectionTiming(staleAfter: .seconds(99)), at: .seconds(1))
+            machine.timingChanged(ConnectionTiming(staleAfter: .seconds(staleAfter)), at: .seconds(3))
+            #expect(machine.state == state)
+        }
+    }
+
+    @Test func times_areThoseOfTheDocumentation() {
+        let timing = ConnectionTiming()
+        #expect(timing.connectTimeout == .seconds(10))
+        #expect(timing.staleAfter == .seconds(3))
+        #expect(timing.silenceTimeout == .seconds(15))
+        #expect(timing.settleTime == .milliseconds(500))
+        #expect(timing.backoff == Backoff(base: .seconds(1), cap: .seconds(60)))
+        #expect(Backoff() == Backoff(base: .seconds(1), cap: .seconds(60)))
+    }
+
     // MARK: Permission
 
     @Test func attempt_waitsForPermission_whereOthersHaveASay() {
@@ -320,6 +461,16 @@ struct BackoffTests {
                 #expect(delay >= .seconds(middle) * 800 / 1000)
                 #expect(delay < .seconds(middle) * 1200 / 1000)
             }
+        }
+    }
+
+    @Test func delay_isSpreadInThousandths_andDoublesTwentyTimes() {
+        let backoff = Backoff(base: .seconds(1), cap: .seconds(10_000_000))
+        for (random, thousandths) in [(0, 800), (1, 801), (200, 1000), (399, 1199), (400, 800)] as [(UInt64, Int)] {
+            #expect(backoff.delay(afterFailures: 1, random: random) == .milliseconds(thousandths))
+        }
+        for (failures, seconds) in [(0, 1), (1, 1), (2, 2), (20, 1 << 19), (21, 1 << 20), (22, 1 << 20)] {
+            #expect(backoff.delay(afterFailures: failures, random: 200) == .seconds(seconds), "\(failures)")
         }
     }
 }

@@ -59,7 +59,7 @@ struct ExchangeMachineTests {
     /// A turn that comes late does not put off those after it.
     @Test func lateTurn_keepsTheBeat_untilAWholeOneIsMissed() {
         var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
-        for (turn, next) in [(499, 500), (900, 1000), (1600, 2100)] {
+        for (turn, next) in [(499, 500), (900, 1000), (1600, 2100), (2600, 3100)] {
             expectTurn(&machine, at: .milliseconds(turn), .sendRequest)
             machine.answered()
             #expect(machine.nextWake == .milliseconds(next))
@@ -117,5 +117,66 @@ struct ExchangeMachineTests {
         machine.answered()
         machine.rhythmChanged(rhythm, at: .seconds(100))
         #expect(machine.nextWake == .milliseconds(100_500))
+    }
+
+    /// What did not go last goes first, where both are due: neither starves the other.
+    @Test func commandsAndRequests_takeTurns_whereBothAreAlwaysDue() {
+        for isAnsweredLate in [false, true] {
+            var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+            for _ in 0..<4 { machine.commandQueued() }
+            var sent: [ExchangeMachine.OnTurn] = []
+            var now = MonotonicTime.seconds(0)
+            while sent.count < 8 {
+                let turn = machine.turn(at: now)
+                if turn != .wait { sent.append(turn) }
+                if turn == .sendRequest, isAnsweredLate { now = now + .seconds(1) }
+                machine.answered()
+                now = now + .milliseconds(100)
+            }
+            #expect(sent.count { $0 == .sendCommand } == 4)
+            for (one, next) in zip(sent, sent.dropFirst()).prefix(6) { #expect(one != next, "\(sent)") }
+            #expect(sent.first == .sendCommand)
+        }
+    }
+
+    /// It sleeps until both the quiet after a command is over and the request is due.
+    @Test func nextWake_waitsForTheQuietAndTheBeat() {
+        var quick = rhythm
+        for (spacing, next) in [(100, 500), (500, 500), (700, 700)] {
+            quick.commandSpacing = .milliseconds(spacing)
+            var machine = ExchangeMachine(rhythm: quick, at: .seconds(0))
+            expectTurn(&machine, at: .seconds(0), .sendRequest)
+            machine.answered()
+            machine.commandQueued()
+            expectTurn(&machine, at: .seconds(0), .sendCommand)
+            #expect(machine.nextWake == .milliseconds(next))
+            expectTurn(&machine, at: .milliseconds(next - 1), .wait)
+            expectTurn(&machine, at: .milliseconds(next), .sendRequest)
+        }
+    }
+
+    @Test func command_toAMeterThatIsNeverAsked_isDueAtOnce_andNothingAfterIt() {
+        let silent = ExchangeRhythm(
+            requestInterval: nil, requestsAreAnswered: false, answerTimeout: .seconds(2),
+            commandSpacing: .milliseconds(500))
+        var machine = ExchangeMachine(rhythm: silent, at: .seconds(9))
+        machine.commandQueued()
+        #expect(machine.nextWake.map { $0 <= .seconds(9) } == true)
+        expectTurn(&machine, at: .seconds(9), .sendCommand)
+        #expect(machine.nextWake == nil)
+        expectTurn(&machine, at: .seconds(60), .wait)
+    }
+
+    @Test func slowerRhythm_keepsTheBeatThatIsDue() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        expectTurn(&machine, at: .seconds(0), .sendRequest)
+        machine.answered()
+        var slow = rhythm
+        slow.requestInterval = .seconds(10)
+        machine.rhythmChanged(slow, at: .milliseconds(100))
+        #expect(machine.nextWake == .milliseconds(500))
+        expectTurn(&machine, at: .milliseconds(500), .sendRequest)
+        machine.answered()
+        #expect(machine.nextWake == .milliseconds(10_500))
     }
 }

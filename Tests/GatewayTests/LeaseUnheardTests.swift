@@ -237,7 +237,8 @@ private struct World {
     let directory: DirectoryBench
 
     static let radio = LinkAddress.ble(
-        RadioLink(address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001)))
+        RadioLink(
+            address: MACAddress(bits: 0x0200_0000_250C), isRandom: false, adapter: MACAddress(bits: 0x00AA_0100_0001)))
 
     init(_ policy: LeasePolicy = .keep, isMet: Bool = true, over link: LinkAddress = radio) async throws {
         bench = LeaseBench(policy)

@@ -7,9 +7,9 @@ struct LinkChoiceTests {
     private static let otherAdapter = MACAddress(bits: 0x00AA_0100_0002)
     private static let meter = MACAddress(bits: 0x0200_0000_250C)
     private let cable = LinkAddress.serial(path: "/dev/ttyACM0")
-    private let ble = LinkAddress.ble(RadioLink(address: meter, adapter: adapter))
-    private let spp = LinkAddress.spp(RadioLink(address: meter, adapter: adapter))
-    private let farBLE = LinkAddress.ble(RadioLink(address: meter, adapter: otherAdapter))
+    private let ble = LinkAddress.ble(RadioLink(address: meter, isRandom: false, adapter: adapter))
+    private let spp = LinkAddress.spp(RadioLink(address: meter, isRandom: false, adapter: adapter))
+    private let farBLE = LinkAddress.ble(RadioLink(address: meter, isRandom: false, adapter: otherAdapter))
 
     private func choice(_ links: LinkAddress...) -> LinkChoice {
         var choice = LinkChoice()

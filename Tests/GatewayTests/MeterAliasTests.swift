@@ -118,8 +118,12 @@ struct MeterAliasTests {
         let adapter = MACAddress(bits: 0x00AA_0100_0001)
         let (first, second) = (try #require(MACAddress(le)), try #require(MACAddress(classic)))
         return (
-            Sighting(id: .mac(first), model: model, name: nil, link: .ble(.init(address: first, adapter: adapter))),
-            Sighting(id: .mac(second), model: model, name: nil, link: .spp(.init(address: second, adapter: adapter)))
+            Sighting(
+                id: .mac(first), model: model, name: nil,
+                link: .ble(.init(address: first, isRandom: false, adapter: adapter))),
+            Sighting(
+                id: .mac(second), model: model, name: nil,
+                link: .spp(.init(address: second, isRandom: false, adapter: adapter)))
         )
     }
 

@@ -112,7 +112,8 @@ struct PassersByTests {
         let address = MACAddress(bits: 0xC000_0000_0000 + UInt64(number))
         let adapter = MACAddress(bits: 0x001A_7DDA_7113)
         return Sighting(
-            id: .mac(address), model: nil, name: "neighbour", link: .ble(RadioLink(address: address, adapter: adapter)))
+            id: .mac(address), model: nil, name: "neighbour",
+            link: .ble(RadioLink(address: address, isRandom: false, adapter: adapter)))
     }
 
     /// How often the loop is used for one status.

@@ -25,7 +25,7 @@ struct RadioDemandTests {
 
     private func link(over transport: LinkAddress.Transport) throws -> LinkAddress {
         guard case .mac(let address) = MeterID.um else { throw CancellationError() }
-        let radio = RadioLink(address: address, adapter: adapter)
+        let radio = RadioLink(address: address, isRandom: false, adapter: adapter)
         return transport == .spp ? .spp(radio) : .ble(radio)
     }
 

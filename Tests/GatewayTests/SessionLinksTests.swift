@@ -12,7 +12,7 @@ import Testing
 struct SessionLinksTests {
     private let host = VirtualHost()
     private static let radio = RadioLink(
-        address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001))
+        address: MACAddress(bits: 0x0200_0000_250C), isRandom: false, adapter: MACAddress(bits: 0x00AA_0100_0001))
     private let ble = LinkAddress.ble(radio)
     private let spp = LinkAddress.spp(radio)
 

@@ -90,6 +90,41 @@ struct DeviceDiscoveryTests {
         #expect(try self.components(payload())["energy"]?["last_reset_value_template"] == nil)
     }
 
+    /// Each quantity as Home Assistant shows it: its name, class and statistics, the decimals, whether it is a detail, and
+    /// whether it says when it began at zero.
+    @Test func everyQuantity_isShownAsWhatItIs() throws {
+        let expected: [Quantity: (String, String?, String?, Int?, Bool, Bool)] = [
+            .voltage: ("Voltage", "voltage", "measurement", 3, false, false),
+            .current: ("Current", "current", "measurement", 3, false, false),
+            .power: ("Power", "power", "measurement", 3, false, false),
+            .energy: ("Energy", "energy", "total_increasing", 3, false, false),
+            .charge: ("Charge", nil, "total_increasing", 0, false, false),
+            .temperature: ("Temperature", "temperature", "measurement", 0, false, false),
+            .dataPlus: ("D+", "voltage", "measurement", 2, true, false),
+            .dataMinus: ("D−", "voltage", "measurement", 2, true, false),
+            .resistance: ("Resistance", nil, "measurement", 2, false, false),
+            .cc1: ("CC1", "voltage", "measurement", 2, true, false),
+            .cc2: ("CC2", "voltage", "measurement", 2, true, false),
+            .frequency: ("Frequency", "frequency", "measurement", 1, false, false),
+            .powerFactor: ("Power factor", "power_factor", "measurement", 2, false, false),
+            .supplyVoltage: ("Supply voltage", "voltage", "measurement", 2, true, false),
+            .price: ("Price", nil, nil, nil, true, false),
+            .duration: ("Counting for", "duration", "total_increasing", nil, true, false),
+            .countedEnergy: ("Energy, counted by meterd", "energy", "total", 3, false, true),
+            .countedCharge: ("Charge, counted by meterd", nil, "total", 0, false, true),
+        ]
+        for quantity in Quantity.allCases {
+            let sensor = try #require(try components(payload(Sample.meter(), QuantitySet(quantity)))[quantity.word])
+            let (name, kind, state, digits, isDetail, isReset) = try #require(expected[quantity])
+            #expect(sensor["name"] as? String == name)
+            #expect(sensor["device_class"] as? String == kind, "\(quantity)")
+            #expect(sensor["state_class"] as? String == state, "\(quantity)")
+            #expect(sensor["suggested_display_precision"] as? Int == digits, "\(quantity)")
+            #expect((sensor["entity_category"] as? String == "diagnostic") == isDetail, "\(quantity)")
+            #expect((sensor["last_reset_value_template"] != nil) == isReset, "\(quantity)")
+        }
+    }
+
     /// Home Assistant refuses a sensor whose unit its class does not have
     /// (<https://developers.home-assistant.io/docs/core/entity/sensor#available-device-classes>).
     @Test func unitsAndClasses_belongTogether() throws {

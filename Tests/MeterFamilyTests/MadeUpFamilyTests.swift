@@ -325,7 +325,9 @@ struct MadeUpFamilyTests {
 
     @Test func session_findsOutWhatItIs_overARadio() async throws {
         let radio = LinkAddress.ble(
-            RadioLink(address: MACAddress(bits: 0x0200_0000_00F0), adapter: MACAddress(bits: 0x00AA_0100_0001)))
+            RadioLink(
+                address: MACAddress(bits: 0x0200_0000_00F0), isRandom: false,
+                adapter: MACAddress(bits: 0x00AA_0100_0001)))
         let (session, links) = try await session(nil, over: radio, being: .ohm1R)
         loop.advance(by: .seconds(20))
         let status = await session.status()

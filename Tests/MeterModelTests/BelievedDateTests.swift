@@ -85,4 +85,118 @@ struct BelievedDateTests {
         #expect(believed.date == year2099)
         #expect((0..<100).allSatisfy { !believed.isOlder(today + day * ($0 * 10), than: day) })
     }
+
+    /// The same dates are doubted once, whatever part of them comes again; what adjoins them within a day is one with them.
+    @Test func doubt_growsByWhatAdjoins_andBeginsAnewBeyondADay() {
+        let first = today + .seconds(1000)
+        let spans: [(ClosedRange<WallTime>, Bool, Int)] = [
+            (first...first, false, 1), (first...first + day, false, 1),
+            (first...first + day + .milliseconds(1), true, 1),
+            (first + .milliseconds(-1)...first, true, 1), (first + .seconds(10)...first + .seconds(20), false, 1),
+            (first + day * 2...first + day * 2, true, 1),
+            (first + day * 2 + .milliseconds(1)...first + day * 3, true, 2),
+            (first + day * -1...first + day * -1, true, 1),
+            (first + day * -2...first + day * -1 + .milliseconds(-1), true, 2),
+        ]
+        for (span, isNew, count) in spans {
+            var believed = BelievedDate(date: today)
+            #expect(believed.doubt(first...first) == true)
+            #expect(believed.doubts == [.init(first: first, last: first + day)])
+
+            #expect(believed.doubt(span) == isNew)
+
+            #expect(believed.doubts.count == count)
+            let held = believed.doubts
+            #expect(believed.doubt(span) == false, "it is known then")
+            #expect(believed.doubts == held)
+            #expect(held.contains { $0.first <= span.lowerBound && span.upperBound <= $0.last })
+            #expect(held.contains { $0.first <= first && first + day <= $0.last })
+            guard isNew, count == 1 else { continue }
+            #expect(held[0].first == min(first, span.lowerBound))
+            #expect(held[0].last == max(first + day, span.upperBound + day))
+        }
+    }
+
+    /// A doubt counts from the first confirmation; what comes after it is another doubt.
+    @Test func confirmation_isTheFirst_andEndsADoubt() {
+        var believed = BelievedDate(date: today)
+        believed.doubt(today...today)
+        believed.confirm(today + day)
+        believed.confirm(today + day * 5)
+        #expect(believed.doubts.map(\.confirmed) == [today + day])
+        #expect(believed.doubt(today...today) == true)
+        #expect(believed.doubts.map(\.confirmed) == [today + day, nil])
+        believed.confirm(today + day * 6)
+        #expect(believed.doubts.map(\.confirmed) == [today + day, today + day * 6])
+    }
+
+    /// To the millisecond: at both ends of what is doubted, and where the age counts from the confirmation.
+    @Test func age_isExact() {
+        var believed = BelievedDate(date: today)
+        #expect(!believed.isOlder(today + day * -1, than: day))
+        #expect(believed.isOlder(today + day * -1 + .milliseconds(-1), than: day))
+
+        let (first, last) = (today + day * -9, today + day * -8)
+        believed.doubt(first...first)
+        for (time, isDoubted) in [
+            (first, true), (last, true), (first + .milliseconds(-1), false), (last + .milliseconds(1), false),
+        ] {
+            #expect(believed.isOlder(time, than: day) == !isDoubted)
+        }
+        for (confirmed, isOlder) in [(today + day * -1, false), (today + day * -1 + .milliseconds(-1), true)] {
+            var believed = believed
+            believed.confirm(confirmed)
+            #expect(believed.isOlder(first, than: day) == isOlder)
+        }
+    }
+
+    @Test func time_neverGoesBackByRunning_andIsSkippedOnlyToWhatIsStored() {
+        for (running, next, expected) in [
+            (.seconds(-3600), .some(.seconds(1)), .seconds(1)),
+            (.seconds(-3600), .some(.seconds(-50)), .zero), (.seconds(10), .some(.zero), .seconds(240)),
+            (.zero, nil, .seconds(864_000)), (.seconds(3600), .some(.seconds(900_000)), .seconds(864_000)),
+        ] as [(Duration, Duration?, Duration)] {
+            var believed = BelievedDate(date: today)
+            believed.advance(toConfirmed: today + day * 10, running: running, next: next.map { today + $0 })
+            #expect(believed.date == today + expected)
+        }
+    }
+
+    /// Longer than anything is kept, and not for ever.
+    @Test func doubt_isForgotten_afterTwentyYears() {
+        let twenty = day * (20 * 366)
+        for (later, isKept) in [(twenty, true), (twenty + .milliseconds(1), false)] {
+            var believed = BelievedDate(date: today)
+            believed.doubt(today...today)
+            believed.confirm(today)
+            believed.doubt(today...today)
+            believed.confirm(today + twenty + day)
+            believed.advance(toConfirmed: today + later, running: .zero, next: nil)
+            #expect(believed.doubts.count == (isKept ? 2 : 1))
+        }
+    }
+
+    /// The two oldest become one that hides what either would; one that is unconfirmed stays so.
+    @Test func joinedDoubts_hideWhatBothHid() {
+        for (one, other) in [(today, today + day), (today + day, today), (nil, today), (today, nil)]
+            as [(WallTime?, WallTime?)]
+        {
+            for step in [-10, 10] {
+                var doubts = (0..<32).map { number in
+                    BelievedDate.Doubt(
+                        first: today + day * (number * step), last: today + day * (number * step + 1), confirmed: today)
+                }
+                (doubts[0].confirmed, doubts[1].confirmed) = (one, other)
+                var believed = BelievedDate(date: today, doubts: doubts)
+                believed.doubt(year2099...year2099)
+
+                #expect(believed.doubts.count == 32)
+                #expect(believed.doubts[0].first == min(doubts[0].first, doubts[1].first))
+                #expect(believed.doubts[0].last == max(doubts[0].last, doubts[1].last))
+                #expect(believed.doubts[0].confirmed == one.flatMap { one in other.map { max(one, $0) } })
+                #expect(believed.doubts[1] == doubts[2])
+                #expect(believed.doubts.last?.first == year2099)
+            }
+        }
+    }
 }

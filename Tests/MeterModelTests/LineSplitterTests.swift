@@ -29,4 +29,21 @@ struct LineSplitterTests {
         #expect(try splitter.split(Array("one\nsix".utf8)).count == 1)
         #expect(throws: LineSplitter.LineTooLong.self) { try splitter.split(Array("t".utf8)) }
     }
+
+    /// However it arrives, a line may be as long as allowed and no longer.
+    @Test func longestLine_isTheSame_howeverItArrives() throws {
+        for text in ["four\n", "one\nfour\n", "four\nfour\n"] {
+            for size in 1...text.count {
+                let chunks = stride(from: 0, to: text.count, by: size).map {
+                    Array(text.utf8)[$0..<min($0 + size, text.count)]
+                }
+                var (wide, narrow) = (LineSplitter(lengthMax: 4), LineSplitter(lengthMax: 3))
+                let whole = try chunks.flatMap { try wide.split(Array($0)) }
+                #expect(whole.last == Array("four".utf8))
+                #expect(throws: LineSplitter.LineTooLong.self) {
+                    for chunk in chunks { _ = try narrow.split(Array(chunk)) }
+                }
+            }
+        }
+    }
 }

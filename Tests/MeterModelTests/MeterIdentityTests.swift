@@ -60,6 +60,28 @@ struct MACAddressTests {
         #expect(!MACAddress(bits: 0x02FF_FFFF_FFFF).hasGroupBit)
     }
 
+    /// Each octet in its place, with each digit.
+    @Test func everyDigit_isWrittenInItsPlace() {
+        for place in 0..<12 {
+            for digit in UInt64(0)..<16 {
+                let address = MACAddress(bits: digit << UInt64(4 * (11 - place)))
+                var digits = Array(repeating: "0", count: 12)
+                digits[place] = String(digit, radix: 16, uppercase: true)
+                let octets = stride(from: 0, to: 12, by: 2).map { digits[$0] + digits[$0 + 1] }
+                #expect(address.description == octets.joined(separator: ":"))
+                #expect(MACAddress(digits.joined()) == address)
+            }
+        }
+    }
+
+    @Test func kinds_thatLast_andTheTwinOfAGroup() {
+        #expect(MACAddress.Kind.allCases.filter(\.isLasting) == [.assigned, .randomStatic])
+        #expect(MACAddress(bits: 0x0200_0000_0001).groupTwin == MACAddress(bits: 0x0300_0000_0001))
+        #expect(MACAddress(bits: 0x0300_0000_0001).groupTwin == MACAddress(bits: 0x0200_0000_0001))
+        #expect(MACAddress(bits: 0).isBlank && MACAddress(bits: .max).isBlank)
+        #expect(!MACAddress(bits: 1).isBlank && !MACAddress(bits: 0xFFFF_FFFF_FFFE).isBlank)
+    }
+
     @Test func bitsAbove48_areDropped() {
         #expect(MACAddress(bits: 0xFFFF_0000_0000_0001) == MACAddress(bits: 1))
         #expect(MACAddress(bits: 1).description == "00:00:00:00:00:01")
@@ -107,6 +129,26 @@ struct MeterIDTests {
         #expect(MeterID(text) == nil)
     }
 
+    @Test func ids_haveOneOrder() throws {
+        let texts = ["00:00:00:00:00:09", "00:00:00:00:00:0A", "port:a:/dev/x", "usb:0001:0002:1", "usb:0001:0002:2"]
+        let ids = try texts.map { try #require(MeterID($0)) }
+        for (place, one) in ids.enumerated() {
+            for (otherPlace, other) in ids.enumerated() { #expect((one < other) == (place < otherPlace)) }
+        }
+    }
+
+    @Test func hostOfAPort_isAnIDOrAName() throws {
+        let host = HostID(high: 1, low: 2)
+        for (id, isByName) in [
+            (MeterID.port(host: "pi", path: "/dev/x"), true), (.port(host: "\(host)", path: "/dev/x"), false),
+            (.usbPort(vendor: 1, product: 2, host: "pi", path: "1-1"), true),
+            (.usbPort(vendor: 1, product: 2, host: "\(host)", path: "1-1"), false),
+            (.usb(vendor: 1, product: 2, serial: "pi"), false), (.mac(MACAddress(bits: 1)), false),
+        ] {
+            #expect(id.isGivenByName == isByName, "\(id)")
+        }
+    }
+
     @Test func localIDs_areThoseWithAPortInThem() {
         #expect(!MeterID.mac(MACAddress(bits: 1)).isLocalOnly)
         #expect(!MeterID.usb(vendor: 1, product: 2, serial: "3").isLocalOnly)
@@ -117,7 +159,7 @@ struct MeterIDTests {
 
 struct LinkAddressTests {
     private static let radio = RadioLink(
-        address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001))
+        address: MACAddress(bits: 0x0200_0000_250C), isRandom: false, adapter: MACAddress(bits: 0x00AA_0100_0001))
 
     @Test(arguments: [
         LinkAddress.serial(path: "/dev/serial/by-id/with blanks via x"), .hid(path: "/dev/hidraw0"), .ble(radio),
@@ -138,5 +180,94 @@ struct LinkAddressTests {
 
     @Test func unknownTransport_isNil() {
         #expect(LinkAddress(transport: "zigbee", stored: "/dev/x") == nil)
+    }
+
+    @Test func radioLinks_sayTheirKind_andReadStrictly() {
+        let (address, adapter) = ("02:00:00:00:25:0C", "00:AA:01:00:00:01")
+        for (text, isRandom) in [
+            ("\(address) via \(adapter)", false), ("\(address) random via \(adapter)", true),
+            ("\(address) via via \(adapter)", nil), ("\(address) random random via \(adapter)", nil),
+            ("\(address) random by \(adapter)", nil), ("random \(address) via \(adapter)", nil),
+            ("\(address) via \(adapter) \(adapter)", nil), ("\(address) via zz", nil), ("\(address) random", nil),
+        ] as [(String, Bool?)] {
+            let link = LinkAddress(transport: "ble", stored: text)
+            #expect(link?.radio?.isRandom == isRandom, "\(text)")
+            #expect(link.map { $0.stored == text } ?? (isRandom == nil))
+            #expect(link?.radio.map { $0.address.description == address && $0.adapter.description == adapter } ?? true)
+        }
+    }
+
+    @Test(arguments: [
+        (LinkAddress.serial(path: "/dev/x"), false), (.hid(path: "/dev/x"), false), (.bulk(path: "/dev/x"), false),
+        (.ble(radio), true), (.spp(radio), true),
+    ])
+    func radios_areBLEAndSPP(link: LinkAddress, isRadio: Bool) {
+        #expect(link.isRadio == isRadio)
+    }
+}
+
+extension LinkAddress {
+    fileprivate var radio: RadioLink? {
+        switch self {
+        case .ble(let radio), .spp(let radio): radio
+        case .serial, .hid, .bulk: nil
+        }
+    }
+}
+
+struct ModelNameTests {
+    private let family = MeterFamily("made-up", of: .atorch)
+
+    @Test func models_areTheSameByTheirName() {
+        let (one, again, other) = (
+            ModelName("xx1", of: family), ModelName("xx1", of: family), ModelName("xx2", of: family)
+        )
+        #expect(one == one && one == again && one != other)
+        #expect(Set([one, again, other]).count == 2)
+        #expect(one.hashValue == again.hashValue && one.hashValue != other.hashValue)
+        #expect(one.displayName == "XX1")
+        #expect(ModelName("xx1", of: family, displayName: "Xx-1").displayName == "Xx-1")
+    }
+
+    @Test func modules_haveTheirServices() {
+        #expect(RadioModule.oneService.services == [0xFFE0])
+        #expect(RadioModule.twoServices.services == [0xFFE0, 0xFFE5])
+    }
+}
+
+struct UniqueIDTests {
+    /// RFC 9562, section 5.4: version 4 in the high half, variant 10 in the low one, and all other bits are the draw's.
+    @Test func drawnIDs_areUUIDsOfVersion4() {
+        for (bits, high, low) in [
+            (UInt64.min, 0x4000, 0x8000_0000_0000_0000), (.max, 0xFFFF_FFFF_FFFF_4FFF, 0xBFFF_FFFF_FFFF_FFFF),
+        ] as [(UInt64, UInt64, UInt64)] {
+            var rng = SameBits(bits: bits)
+            let id = HostID(using: &rng)
+            #expect(id.high == high)
+            #expect(id.low == low)
+        }
+    }
+
+    private struct SameBits: RandomNumberGenerator {
+        let bits: UInt64
+        mutating func next() -> UInt64 { bits }
+    }
+
+    @Test func ids_areOrderedByTheirBits() {
+        let ids = [HostID(high: 0, low: 1), HostID(high: 0, low: 2), HostID(high: 1, low: 0), HostID(high: 1, low: 1)]
+        for (place, one) in ids.enumerated() {
+            for (otherPlace, other) in ids.enumerated() { #expect((one < other) == (place < otherPlace)) }
+        }
+    }
+
+    /// Vigna's own test numbers for the seed 1234567 (https://rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64).
+    @Test func splitMix_drawsItsPublishedNumbers() {
+        var rng = SplitMix64(seed: 1_234_567)
+        let drawn = (0..<5).map { _ in rng.next() }
+        #expect(
+            drawn == [
+                6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
+                4_593_380_528_125_082_431, 16_408_922_859_458_223_821,
+            ])
     }
 }

@@ -16,4 +16,18 @@ struct PercentEncodingTests {
     @Test func digits_mayBeSmall() {
         #expect("%2f%2F".percentDecoded == "//")
     }
+
+    /// RFC 3986, section 2.3: letters, digits and four signs stay as they are, and nothing else does.
+    @Test func everyByte_isWrittenAsTheStandardSays() {
+        let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+        for value in UInt8(0)...0x7F {
+            let text = String(Character(UnicodeScalar(value)))
+            let digits = String(value, radix: 16, uppercase: true)
+            let escaped = "%" + (digits.count == 1 ? "0" : "") + digits
+            #expect(text.percentEncoded == (unreserved.contains(text) ? text : escaped), "\(value)")
+            #expect(escaped.percentDecoded == text)
+            #expect("%\(digits)".lowercased().percentDecoded == (digits.count == 2 ? text : nil))
+        }
+        #expect("ö%".percentEncoded == "%C3%B6%25")
+    }
 }

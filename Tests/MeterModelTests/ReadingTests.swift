@@ -63,6 +63,55 @@ struct ReadingTests {
         #expect(seen == ["voltage_V 5.1", "power_W null", "temperature_C 25.0"])
     }
 
+    /// Whatever differs between two readings, they are not the same: what is supported, what is known, and each value.
+    @Test func differences_areSeen_whateverTheyAre() {
+        var readings = [Reading()]
+        for quantity in Quantity.allCases {
+            for value in [nil, 0, 1] as [Double?] {
+                var reading = Reading()
+                reading[quantity] = value
+                readings.append(reading)
+            }
+        }
+        for (place, one) in readings.enumerated() {
+            for (otherPlace, other) in readings.enumerated() {
+                #expect((one == other) == (place == otherPlace))
+            }
+        }
+        #expect(Set(readings).count == readings.count)
+        let known = readings.filter { $0.known != [] }
+        #expect(Set(known.map(\.hashValue)).count == known.count)
+    }
+
+    @Test func description_namesEachInOrder() {
+        var reading = Reading()
+        reading[.current] = 0.5
+        reading[.voltage] = 5
+        #expect(reading.description == "voltage_V=5.0 current_A=0.5")
+    }
+
+    @Test func sets_haveWhatWasPutIn_inOrder() {
+        for quantity in Quantity.allCases {
+            let alone = QuantitySet(quantity)
+            for other in Quantity.allCases { #expect(alone.contains(other) == (other == quantity)) }
+        }
+        var seen: [Quantity] = []
+        QuantitySet(.price, .voltage, .countedCharge).forEach { seen.append($0) }
+        #expect(seen == [.voltage, .price, .countedCharge])
+        #expect(QuantitySet().rawValue == 0)
+    }
+
+    /// Parts of the ids of Home Assistant's entities.
+    @Test func words_areKeysWithoutTheirUnits() {
+        let words = Quantity.allCases.sorted { $0.rawValue < $1.rawValue }.map(\.word)
+        #expect(
+            words == [
+                "voltage", "current", "power", "energy", "charge", "temperature", "dp", "dn", "resistance", "cc1",
+                "cc2",
+                "frequency", "power_factor", "vdd", "price", "duration", "counted_energy", "counted_charge",
+            ])
+    }
+
     /// A reading has a place for each, and a set of them a bit.
     @Test func everyQuantity_hasAPlaceOfItsOwn() {
         #expect(Quantity.allCases.allSatisfy { Int($0.rawValue) < QuantitySet.RawValue.bitWidth })
@@ -100,6 +149,24 @@ struct HexTests {
     @Test(arguments: ["0", "09c", "0 9", "xyz", "09g9", "x09", "09 0x", "é9"])
     func decode_refusesTheRest(_ text: String) {
         #expect(Hex.decode(text) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("0x0", nil), ("0x", nil), ("1x09", nil), ("0x 09", nil), ("090x", nil), ("", []),
+            (" ,:\t\r\n", []), ("0x09 0xAf", [0x09, 0xAF]), ("000x01", [0, 1]), ("0x00", [0]), ("0xx0", nil),
+        ] as [(String, [UInt8]?)])
+    func decode_takesAPrefixBeforeAByte(_ text: String, _ bytes: [UInt8]?) {
+        #expect(Hex.decode(text) == bytes)
+    }
+
+    @Test func digitsAndBlanks_areTheseAndNoOthers() {
+        for byte in UInt8.min...UInt8.max {
+            let scalar = UnicodeScalar(byte)
+            #expect(
+                byte.hexDigitValue.map(Int.init) == (byte < 0x80 ? Character(scalar).hexDigitValue : nil), "\(byte)")
+            #expect(byte.isBlank == [0x20, 0x09, 0x0D, 0x0A].contains(byte), "\(byte)")
+        }
     }
 
     @Test func everyByte_survivesTheRoundTrip() {

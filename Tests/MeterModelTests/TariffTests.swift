@@ -22,6 +22,16 @@ struct TariffTests {
     ])
     func text_thatIsNoTariff_isRefused(text: String) { #expect(Tariff(text) == nil) }
 
+    @Test(
+        arguments: [
+            ("1.5   EUR  ", "1.5 EUR"), ("0000000000000001 EUR", "1 EUR"), ("0.100000 EUR", "0.1 EUR"),
+            ("0.000010EUR", "0.00001 EUR"), ("999999.999999 ABCDEFGH", "999999.999999 ABCDEFGH"), ("1 €$", "1 €$"),
+            ("1000000.000000 E", "1000000 E"), ("1000000.000001 E", nil), ("1 EUR2", nil), ("1  ", nil),
+            ("1.1234567 EUR", nil),
+            ("\t1 EUR", nil), ("1 ABCDEFGHI", nil), ("1,5 EUR", "1.5 EUR"), ("1,5.5 EUR", nil), ("1. EUR", nil),
+        ] as [(String, String?)])
+    func text_isExact(text: String, shown: String?) { #expect(Tariff(text)?.description == shown) }
+
     @Test func cost_isOfAKilowattHour_andKeepsTheSign() throws {
         let tariff = try #require(Tariff("0.25 EUR"))
 

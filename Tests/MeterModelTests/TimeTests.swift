@@ -52,6 +52,62 @@ struct DurationTextTests {
         #expect(Duration(shortText: text) == nil)
     }
 
+    @Test(arguments: [
+        (0, "0ms"), (1, "1ms"), (999, "999ms"), (1000, "1s"), (1001, "1001ms"), (59_000, "59s"), (60_000, "1m"),
+        (61_000, "61s"), (90_000, "90s"), (3_600_000, "1h"), (3_660_000, "61m"), (5_400_000, "90m"), (7_200_000, "2h"),
+        (-1000, "-1s"),
+    ])
+    func shortText_isTheShortest(milliseconds: Int, text: String) {
+        #expect(Duration.milliseconds(milliseconds).shortText == text)
+    }
+
+    @Test(arguments: [
+        ("999999999999s", true), ("1000000000000s", false), ("99999999999999999999s", false), ("0.5ms", true),
+        ("0.0005s", true), ("1.5m", true),
+        ("0.5h", true), ("1.5", true),
+    ])
+    func longestText_isRead(text: String, isRead: Bool) {
+        #expect((Duration(shortText: text) != nil) == isRead)
+        #expect(Duration(shortText: "0.5h") == .seconds(1800))
+        #expect(Duration(shortText: "1.5m") == .seconds(90))
+        #expect(Duration(shortText: "0.0005s") == .milliseconds(1))
+    }
+
+    /// Rounded towards zero on both sides of it, and clamped beyond what fits.
+    @Test(arguments: [
+        (Duration.seconds(2), Int64(2000)), (.milliseconds(1999), 1999), (.microseconds(-1999), -1),
+        (.nanoseconds(1), 0),
+        (.seconds(-3) + .microseconds(500), -2999), (.seconds(Int64.max / 1000), Int64.max / 1000 * 1000),
+        (.seconds(Int64.max / 1000 + 1), .max), (.seconds(Int64.min / 1000 - 1), .min),
+        (.milliseconds(Int64.max) + .milliseconds(1), .max), (.milliseconds(Int64.min) - .milliseconds(1), .min),
+        (.milliseconds(Int64.max), .max), (.milliseconds(Int64.min), .min),
+    ])
+    func milliseconds_areWhole(duration: Duration, milliseconds: Int64) {
+        #expect(duration.milliseconds == milliseconds)
+    }
+
+    @Test(arguments: [
+        (Duration.seconds(2), Int64(2_000_000_000)), (.nanoseconds(1999), 1999), (.nanoseconds(-1), -1),
+        (.seconds(-3) + .nanoseconds(5), -2_999_999_995), (.seconds(Int64.max / 1_000_000_000 + 1), .max),
+        (.seconds(Int64.min / 1_000_000_000 - 1), .min), (.seconds(Int64.min), .min),
+        (.nanoseconds(Int64.max) + .nanoseconds(1), .max), (.nanoseconds(Int64.min) - .nanoseconds(1), .min),
+    ])
+    func nanoseconds_areWhole(duration: Duration, nanoseconds: Int64) {
+        #expect(duration.nanoseconds == nanoseconds)
+    }
+
+    @Test func moments_areOrdered_andApart() {
+        let (one, other) = (MonotonicTime.origin + .seconds(2), MonotonicTime.origin + .seconds(5))
+        #expect(one < other)
+        #expect(!(one < one) && !(other < one))
+        #expect(other - one == .seconds(3))
+        #expect(other - .seconds(3) == one)
+        #expect(one.sinceOrigin == .seconds(2))
+        let (day, next) = (WallTime(millisecondsSince1970: 1), WallTime(millisecondsSince1970: 2))
+        #expect(day < next)
+        #expect(!(day < day) && !(next < day))
+    }
+
     @Test func milliseconds_areClamped_insteadOfTrapping() {
         #expect(Duration.seconds(Int64.max).milliseconds == .max)
         #expect(Duration.seconds(Int64.min).milliseconds == .min)

@@ -118,4 +118,15 @@ struct EnergyCounterTests {
         #expect(reading[.countedEnergy] == 1.2346)
         #expect(reading[.countedCharge] == -0.01)
     }
+
+    @Test func counts_ofTwoIDs_areOne_sinceTheEarlier() {
+        let (early, late) = (WallTime.start, WallTime.start + .seconds(5))
+        let one = EnergyCount(energy_Wh: 1, charge_mAh: 20, seconds: 300, since: late)
+        let other = EnergyCount(energy_Wh: 0.5, charge_mAh: 7, seconds: 60, since: early)
+        #expect(one + other == EnergyCount(energy_Wh: 1.5, charge_mAh: 27, seconds: 360, since: early))
+        #expect(other + one == one + other)
+        #expect((one + EnergyCount()).since == late)
+        #expect(EnergyCount() == EnergyCount(energy_Wh: 0, charge_mAh: 0, seconds: 0, since: nil))
+        #expect(EnergyCount(seconds: -1).seconds == 0)
+    }
 }

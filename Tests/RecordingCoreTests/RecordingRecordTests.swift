@@ -105,6 +105,30 @@ struct RecordingRecordTests {
             end: to == nil ? nil : .hand, until: .start + .seconds(to ?? from))
     }
 
+    /// By their start, then by their name; never before itself.
+    @Test func ids_haveOneOrder() {
+        let ids = [
+            RecordingID(host: .there, meter: .bench, token: 9, started: .start),
+            RecordingID(host: .here, meter: .bench, token: 1, started: .start + .milliseconds(1)),
+            RecordingID(host: .here, meter: .bench, token: 2, started: .start + .milliseconds(1)),
+            RecordingID(host: .there, meter: .bench, token: 1, started: .start + .milliseconds(1)),
+        ]
+        for (place, one) in ids.enumerated() {
+            for (otherPlace, other) in ids.enumerated() { #expect((one < other) == (place < otherPlace)) }
+            #expect(RecordingID(recordName: one.recordName) == one)
+            #expect(one.short.count == 8)
+        }
+        #expect(ids[1].short == fold(ids[1].recordName))
+    }
+
+    /// As http://www.isthe.com/chongo/tech/comp/fnv/ has it, with a plain product.
+    private func fold(_ text: String) -> String {
+        var hash: UInt64 = 14_695_981_039_346_656_037
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)).multipliedFullWidth(by: 1_099_511_628_211).low }
+        let digits = String((hash >> 32) ^ (hash & 0xFFFF_FFFF), radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
     @Test func overlaps_areFound_onBothSides() {
         let (a, b) = (stretch(0, 10), stretch(5, 20, on: .there))
 

@@ -147,4 +147,71 @@ struct RecordingTotalsTests {
     @Test func counter_isUnknown_whereTheMeterHasNone() throws {
         #expect(try recorded([.at(0, 1), .at(1, 1)]).charge.total == nil)
     }
+
+    /// A step exactly as long as is integrated counts; a longer one does not, and time that goes back is none.
+    @Test func longestStep_isIntegrated_andNoLongerOne() {
+        for (milliseconds, seconds) in [(10_000, 10.0), (10_001, 0), (-5, 0), (0, 0)] {
+            var totals = RecordingTotals()
+            totals.add(TimedReading.at(0, 2).reading, step: nil, rules: RecordingRules())
+            totals.add(TimedReading.at(0, 4).reading, step: .milliseconds(milliseconds), rules: RecordingRules())
+            #expect(totals.recorded == .milliseconds(Int(seconds * 1000)))
+            #expect(totals.current.seconds == seconds)
+            #expect(totals.current.integral == 3 * seconds)
+            let charge: Double? = seconds > 0 ? 30 / 3.6 : nil
+            let energy: Double? = seconds > 0 ? 150 / 3600 : nil
+            #expect(totals.charge_mAh == charge)
+            #expect(totals.energy_Wh == energy)
+            #expect(totals.current.least == 2 && totals.current.greatest == 4 && totals.readings == 2)
+        }
+    }
+
+    /// The last digit of a counter may fall, and it may rise as fast as any current lets it; beyond, it began anew or jumped.
+    @Test(arguments: [
+        (99.0, 1.0, 0.0, 0, 0), (98.999, 1, 98.999, 1, 0), (0, 1, 0, 1, 0), (100, 1, 0, 0, 0), (101, 1, 1, 0, 0),
+        (100 + 100 / 3.6 + 1.999, 1, 100 / 3.6 + 1.999, 0, 0), (100 + 100 / 3.6 + 2.001, 1, 0, 0, 1),
+        (100 + 200 / 3.6 + 1.999, 2, 200 / 3.6 + 1.999, 0, 0), (-50, 1, 0, 1, 0),
+    ])
+    func counter_mayMoveSoFar(value: Double, step: Double, total: Double, resets: Int, jumps: Int) {
+        var totals = RecordingTotals()
+        totals.add(TimedReading.at(0, 1, charge: 100).reading, step: nil, rules: RecordingRules())
+        totals.add(
+            TimedReading.at(0, 1, charge: value).reading, step: .milliseconds(Int(step * 1000)), rules: RecordingRules()
+        )
+        #expect(((totals.charge.total ?? -1) - total).magnitude < 1e-9)
+        #expect(totals.charge.resets == resets)
+        #expect(totals.charge.jumps == jumps)
+        #expect(totals.charge.last == value)
+        // From where it stands now, and from then on.
+        totals.add(
+            TimedReading.at(0, 1, charge: value + 5).reading, step: .seconds(1), rules: RecordingRules())
+        #expect(((totals.charge.total ?? -1) - total - 5).magnitude < 1e-9)
+    }
+
+    /// What was stored comes back, and nothing impossible does.
+    @Test func storedValues_comeBack_withoutTheImpossible() {
+        let stored = IntegratedValue(least: 1, greatest: 3, mean: 2, seconds: 10)
+        #expect(stored.integral == 20 && stored.seconds == 10 && stored.mean == 2)
+        for (mean, seconds) in [(nil, 10), (2, 0), (2, -1), (2, .nan), (2, .infinity)] as [(Double?, Double)] {
+            let damaged = IntegratedValue(least: 1, greatest: 3, mean: mean, seconds: seconds)
+            #expect(damaged.seconds == 0 && damaged.integral == 0 && damaged.mean == 1)
+        }
+        let others = [
+            IntegratedValue(least: 0, greatest: 3, mean: 2, seconds: 10),
+            IntegratedValue(least: 1, greatest: 4, mean: 2, seconds: 10),
+            IntegratedValue(least: 1, greatest: 3, mean: 1, seconds: 20),
+            IntegratedValue(least: 1, greatest: 3, mean: 1, seconds: 10), stored, IntegratedValue(),
+        ]
+        #expect(Set(others).count == others.count)
+        #expect(Set(others.map(\.hashValue)).count == others.count)
+
+        var track = RecordingTotals().charge
+        track.restore(total: 5, last: 9, resets: -1, jumps: -2)
+        #expect(track.total == 5 && track.last == 9 && track.resets == 0 && track.jumps == 0)
+        var totals = RecordingTotals()
+        let gap = RecordingGap(start: .start, length: .seconds(1), cause: .host)
+        totals.restore(gaps: Array(repeating: gap, count: 101), count: 3, time: .seconds(-1))
+        #expect(totals.gaps.count == 100 && totals.gapCount == 100 && totals.gapTime == .zero)
+        totals.add(gap)
+        #expect(totals.gaps.count == 100 && totals.gapCount == 101 && totals.gapTime == .seconds(1))
+    }
 }

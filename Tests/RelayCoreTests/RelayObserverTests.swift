@@ -42,6 +42,34 @@ struct RelayObserverTests {
         #expect(observer.received(.of(token: 2, number: 2, epoch: "after")) == .show(missed: 0))
     }
 
+    /// What is dropped takes no loss with it.
+    @Test func losses_waitForABatchThatIsShown() {
+        var observer = RelayObserver()
+        #expect(observer.received(.of(token: 5, number: 7)) == .show(missed: 0))
+        observer.lost(3)
+        #expect(observer.received(.of(token: 5, number: 7, missed: 9)) == .drop)
+        #expect(observer.received(.of(token: 4, number: 8, missed: 9)) == .drop)
+        observer.lost(2)
+        #expect(observer.received(.of(token: 6, number: 1, missed: 1)) == .show(missed: 6))
+        #expect(observer.received(.of(token: 6, number: 2)) == .show(missed: 0))
+        #expect(observer.refusedCount == 1)
+    }
+
+    /// Eight epochs that were left are known again; of each of them nothing is shown, whatever its token.
+    @Test func epochsThatWereLeft_areKnown_theLastEight() {
+        var fence = RelayFence()
+        for epoch in 0...9 {
+            #expect(fence.judge(FencingToken(rawValue: 5), in: "\(epoch)") == .newer)
+            #expect(fence.judge(FencingToken(rawValue: 5), in: "\(epoch)") == .current)
+            #expect(fence.judge(FencingToken(rawValue: 6), in: "\(epoch)") == .newer)
+            #expect(fence.judge(FencingToken(rawValue: 5), in: "\(epoch)") == .older)
+        }
+        for epoch in 1...8 { #expect(fence.judge(FencingToken(rawValue: 99), in: "\(epoch)") == .older) }
+        #expect(fence.judge(FencingToken(rawValue: 6), in: "9") == .current)
+        #expect(fence.judge(FencingToken(rawValue: 1), in: "0") == .newer)
+        #expect(fence.judge(FencingToken(rawValue: 99), in: "9") == .older)
+    }
+
     /// The rule that must never break: no reading of an older token is shown after one of a newer.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func walk_tokensNeverFall(seed: UInt64) {

@@ -210,6 +210,99 @@ struct RelaySenderTests {
         #expect(next.batch.readings.map { $0.reading[.voltage] } == [7])
     }
 
+    /// Mean, least, greatest and number of any readings, some of which know less, as a list of all of them has it.
+    @Test func fold_isAsAllItsReadingsSay() throws {
+        var rng = SeededRNG(seed: 5)
+        let quantities = [Quantity.voltage, .current, .temperature]
+        for round in 0..<100 {
+            var sender = RelaySender(until: .seconds(30), sendsAll: false)
+            var values: [Quantity: [Double?]] = [:]
+            let count = Int.random(in: 5...9, using: &rng)
+            for step in 0..<count {
+                var reading = Reading()
+                for quantity in quantities where Int.random(in: 0..<3, using: &rng) > 0 {
+                    let value =
+                        Int.random(in: 0..<3, using: &rng) == 0 ? nil : Double(Int.random(in: -9...9, using: &rng))
+                    reading[quantity] = value
+                    values[quantity, default: []].append(value)
+                }
+                let time = MonotonicTime.seconds(1 + Double(step) / 100)
+                sender.received(
+                    TimedReading(wallTime: .zero + .seconds(step), time: time, reading: reading), under: token)
+            }
+            // A reading of a moment that has not come yet is as old as none.
+            let isEarly = round.isMultiple(of: 3)
+            let now = MonotonicTime.seconds(isEarly ? 1 : 1 + Double(count) / 100)
+            let parcel = try sender.due(under: token, at: now)
+            let folded = try #require(parcel.batch.readings.first)
+            #expect(parcel.batch.readings.count == 1)
+            #expect(folded.age == .milliseconds(isEarly ? 0 : 10))
+            #expect(folded.wallTime == .zero + .seconds(count - 1))
+            #expect(folded.spread?.count == count)
+            for quantity in quantities {
+                let known = values[quantity]?.compactMap(\.self) ?? []
+                #expect(folded.reading.supported.contains(quantity) == (values[quantity] != nil))
+                let mean = known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
+                #expect(folded.reading[quantity] == mean)
+                #expect(folded.spread?.least[quantity] == known.min())
+                #expect(folded.spread?.greatest[quantity] == known.max())
+            }
+        }
+    }
+
+    /// What observers want may change at any time: from then on it is so, and an earlier end counts too.
+    @Test func interest_mayChange() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        sender.interested(until: .seconds(60), sendsAll: true)
+        #expect(sender.until == .seconds(60) && sender.sendsAll)
+        for step in 1...9 { sender.received(.volts(Double(step), at: .seconds(40)), under: token) }
+        sender.lost(2)
+        let parcel = sender.next(under: token, model: "um25c", state: "ready", at: .seconds(41))
+        let batch = try #require(parcel).batch
+        #expect(batch.readings.map { $0.reading[.voltage] } == (1...9).map(Double.init))
+        #expect(batch.readings.allSatisfy { $0.age == .seconds(1) && $0.spread == nil })
+        #expect(batch.missed == 2 && batch.model == "um25c" && batch.state == "ready" && batch.isShared)
+
+        sender.interested(until: .seconds(50), sendsAll: false)
+        if let parcel { sender.sent(parcel, .taken, at: .seconds(41)) }
+        for _ in 1...9 { sender.received(.volts(5, at: .seconds(49)), under: token) }
+        var early = sender
+        #expect(try early.due(under: token, at: .seconds(49.999)).batch.readings.count == 1)
+        let over = sender.next(under: token, at: .seconds(50))
+        #expect(over == nil)
+        #expect(RelayBatch(at: .seconds(1.5), missed: 0, readings: []).number == 1500)
+        #expect(RelayBatch(number: 1, missed: 0, readings: []).isShared)
+        #expect(sender.nextWake == nil, "what nobody watches does not wait")
+    }
+
+    /// Without a lease nothing waits, nothing is counted, and what was missed under another token is not said under this one.
+    @Test func losses_areOfOneToken() throws {
+        var sender = RelaySender(until: .seconds(30), sendsAll: false)
+        sender.received(.volts(5, at: .seconds(1)), under: token)
+        sender.lost(4)
+        let other = FencingToken(rawValue: 6)
+        sender.received(.volts(5, at: .seconds(2)), under: other)
+        let batch = try sender.due(under: other, at: .seconds(2)).batch
+        #expect(batch.missed == 0)
+        #expect(batch.readings.count == 1)
+        let waits = sender.nextWake
+        #expect(waits == nil)
+    }
+
+    @Test func times_areThoseOfTheDocumentation() {
+        #expect(RelayTiming.batchInterval == .milliseconds(250))
+        #expect(RelayTiming.interest == .seconds(30))
+        #expect(RelayTiming.singlesMax == 4)
+        #expect(RelayTiming.readingsMax == 1000)
+        #expect(RelayTiming.stateInterval == .seconds(5))
+        #expect(RelayTiming.retryInterval == .seconds(1))
+        #expect(RelayTiming.actingTime == .seconds(5))
+        #expect(RelayTiming.ageMax == .seconds(60))
+        #expect(RelayTiming.logLinesMax == 500)
+        #expect(RelayTiming.logBytesMax == 128 << 10)
+        #expect(RelayTiming.logLineBytes == 160)
+    }
+
     /// Whatever comes in whatever order: what is shown and what is counted as missed is all that was measured, batches
     /// keep their distance, and none is larger than allowed.
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])

@@ -37,6 +37,86 @@ struct ManagementCodecTests {
             ])
     }
 
+    /// Every command as the kernel reads it (Linux, include/net/bluetooth/mgmt.h): its number, its length, its parameters.
+    @Test func everyCommand_isWrittenAsTheKernelReadsIt() {
+        let device = ManagementSamples.bytes(of: meter)
+        let commands: [(ManagementCommand, UInt8, [UInt8])] = [
+            (.readInfo, 0x04, []), (.setPowered(true), 0x05, [1]), (.setPowered(false), 0x05, [0]),
+            (.setConnectable(true), 0x07, [1]), (.setBondable(false), 0x09, [0]), (.setBondable(true), 0x09, [1]),
+            (.setLowEnergy(true), 0x0D, [1]), (.disconnect(meter), 0x14, device),
+            (.pinCodeRefusal(meter), 0x17, device),
+            (.setIOCapability(.noInputNoOutput), 0x18, [3]), (.pairDevice(meter, .keyboardDisplay), 0x19, device + [4]),
+            (.cancelPairDevice(meter), 0x1A, device), (.unpairDevice(meter, disconnect: true), 0x1B, device + [1]),
+            (.unpairDevice(meter, disconnect: false), 0x1B, device + [0]),
+            (.userConfirmation(meter, isConfirmed: true), 0x1C, device),
+            (.userConfirmation(meter, isConfirmed: false), 0x1D, device),
+            (.userPasskey(meter, 0x0403_0201), 0x1E, device + [1, 2, 3, 4]), (.userPasskey(meter, nil), 0x1F, device),
+            (.startDiscovery(.classic), 0x23, [1]), (.startDiscovery(.lowEnergy), 0x23, [6]),
+            (.stopDiscovery(.interleaved), 0x24, [7]), (.confirmName(meter, isKnown: true), 0x25, device + [1]),
+            (.confirmName(meter, isKnown: false), 0x25, device + [0]), (.setClassic(true), 0x2A, [1]),
+            (.setClassic(false), 0x2A, [0]),
+            (.startServiceDiscovery(.interleaved, rssi: -1, services: []), 0x3A, [7, 0xFF, 0, 0]),
+        ]
+        for (command, opcode, parameters) in commands {
+            let header = [opcode, 0, 2, 1, UInt8(parameters.count), 0]
+            #expect(command.bytes(index: 0x0102) == header + parameters, "\(command)")
+            #expect(command.isPairingAnswer == [0x17, 0x1C, 0x1D, 0x1E, 0x1F].contains(opcode), "\(command)")
+        }
+        for (command, opcode) in [(ManagementCommand.readVersion, 0x01), (.readIndexList, 0x03)]
+            as [(ManagementCommand, UInt8)]
+        {
+            #expect(command.bytes(index: 3) == [opcode, 0, 0xFF, 0xFF, 0, 0])
+        }
+        #expect(ManagementCommand.pinCodeReply(meter, pin: "1").opcode == 0x16)
+        #expect(ManagementCommand.pinCodeReply(meter, pin: "1").isPairingAnswer)
+        let exact = ManagementCommand.pinCodeReply(meter, pin: "1234567890123456").bytes(index: 0)
+        #expect(exact.count == 30 && exact[13] == 16 && exact.last == 0x36)
+    }
+
+    /// The numbers of include/net/bluetooth/mgmt.h, MGMT_STATUS_…, each with what people read.
+    @Test func everyStatus_hasItsNumberAndItsWords() {
+        let statuses: [(ManagementStatus, String)] = [
+            (.success, "it worked"), (.unknownCommand, "this kernel does not know the command"),
+            (.notConnected, "the device is not connected"), (.failed, "the adapter failed"),
+            (.connectFailed, "the device did not answer"), (.authenticationFailed, "the device refused the PIN or key"),
+            (.notPaired, "the device is not paired"), (.noResources, "the adapter has no room for more"),
+            (.timeout, "the adapter or the device took too long"),
+            (.alreadyConnected, "the device is connected already"),
+            (.busy, "the adapter is busy with the same for another program"),
+            (.rejected, "the adapter or the device refused"), (.notSupported, "the adapter cannot do it"),
+            (.invalidParameters, "the kernel took the command for malformed"),
+            (.disconnected, "the link was lost meanwhile"), (.notPowered, "the adapter is switched off"),
+            (.cancelled, "it was cancelled"), (.invalidIndex, "the adapter is not there any more"),
+            (.rfkilled, "the adapter is blocked by rfkill"), (.alreadyPaired, "the device is paired already"),
+            (.permissionDenied, "this program may not do it"),
+        ]
+        for (number, (status, words)) in statuses.enumerated() {
+            #expect(Int(status.rawValue) == number)
+            #expect(status.words == words)
+            #expect(status.wordsOfAdapter == (number == 5 ? "the adapter did not answer the kernel" : words))
+        }
+        #expect(ManagementStatus(rawValue: 0x15).words == "the kernel answered with status 0x15")
+    }
+
+    /// `hci_check_conn_params` of Linux's hci_core.h, at each of its limits.
+    @Test func connectionParameters_areValid_withinTheKernelsLimits() {
+        for (least, greatest, latency, timeout, isValid) in [
+            (6, 6, 0, 10, true), (5, 6, 0, 10, false), (3200, 3200, 0, 3200, true), (6, 3201, 0, 3200, false),
+            (7, 6, 0, 10, false), (6, 79, 0, 10, true), (6, 80, 0, 10, false), (6, 6, 0, 9, false),
+            (6, 6, 0, 3201, false), (6, 6, 499, 3200, true), (6, 6, 500, 3200, false), (24, 40, 79, 800, true),
+            (24, 40, 80, 800, false), (24, 40, 0, 800, true),
+        ] as [(UInt16, UInt16, UInt16, UInt16, Bool)] {
+            let parameters = ConnectionParameters(
+                intervalMin: least, intervalMax: greatest, latency: latency, supervisionTimeout: timeout)
+            #expect(parameters.isValid == isValid, "\(parameters)")
+        }
+        #expect(
+            ConnectionParameters.meter
+                == ConnectionParameters(
+                    intervalMin: 0x18, intervalMax: 0x28, latency: 0, supervisionTimeout: 800))
+        #expect(ConnectionParameters.meter.isValid)
+    }
+
     @Test func repliesThatRefuse_haveOpcodesOfTheirOwn() {
         #expect(ManagementCommand.userConfirmation(meter, isConfirmed: true).opcode == 0x001C)
         #expect(ManagementCommand.userConfirmation(meter, isConfirmed: false).opcode == 0x001D)

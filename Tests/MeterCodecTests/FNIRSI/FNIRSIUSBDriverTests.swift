@@ -169,6 +169,36 @@ struct FNIRSIUSBDriverTests {
         #expect(replaced == 0)
     }
 
+    /// Packets cut the row of samples anywhere: what is shown is what the rule makes of the whole row. The seed is in the
+    /// message of a failure.
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func samples_areJudgedAsOneRow_whateverThePacketsAre(seed: UInt64) {
+        var rng = SplitMix64(seed: seed)
+        var driver = FNIRSIUSBDriver(model: .fnbC2)
+        _ = driver.opening()
+        // Exactly as far apart as is allowed, a little more, and far.
+        let values = [55, 55, 56, 205, 206, 355, 356, 1500, -95, -96]
+        let row = (0..<40).map { _ in values[Int(rng.next() % UInt64(values.count))] }
+        var expected: [Int] = []
+        var wrong = 0
+        for (place, value) in row.enumerated() {
+            guard place > 0, abs(value - row[place - 1]) > 150 else {
+                expected.append(value)
+                continue
+            }
+            guard place < row.count - 1 else { break }
+            let median = [row[place - 1], value, row[place + 1]].sorted()[1]
+            let isWrong = abs(value - median) > 150
+            expected.append(isWrong ? median : value)
+            wrong += isWrong ? 1 : 0
+        }
+
+        let (currents, replaced) = shown(stride(from: 0, to: 40, by: 4).map { Array(row[$0..<$0 + 4]) }, by: &driver)
+
+        #expect(currents == expected, "seed \(seed)")
+        #expect(replaced == wrong, "seed \(seed)")
+    }
+
     @Test func newLink_hasNoNeighboursFromTheLast() {
         var driver = FNIRSIUSBDriver(model: .fnbC2)
         _ = driver.opening()

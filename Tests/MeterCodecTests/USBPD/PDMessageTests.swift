@@ -28,6 +28,61 @@ struct PDMessageTests {
         #expect(header.id == id)
     }
 
+    /// All 32 numbers of each kind, reserved ones without a name (Linux, include/linux/usb/pd.h, pd_ctrl_msg_type,
+    /// pd_data_msg_type and pd_ext_msg_type; ChromiumOS EC, include/usb_pd.h).
+    @Test func everyType_hasTheNameOfTheSpecification() {
+        let control =
+            ". GoodCRC GotoMin Accept Reject Ping PS_RDY Get_Source_Cap Get_Sink_Cap DR_Swap PR_Swap VCONN_Swap Wait "
+            + "Soft_Reset Data_Reset Data_Reset_Complete Not_Supported Get_Source_Cap_Extended Get_Status FR_Swap "
+            + "Get_PPS_Status Get_Country_Codes Get_Sink_Cap_Extended Get_Source_Info Get_Revision . . . . . . ."
+        let data =
+            ". Source_Capabilities Request BIST Sink_Capabilities Battery_Status Alert Get_Country_Info Enter_USB "
+            + "EPR_Request EPR_Mode Source_Info Revision . . Vendor_Defined . . . . . . . . . . . . . . . ."
+        let extended =
+            ". Source_Capabilities_Extended Status Get_Battery_Cap Get_Battery_Status Battery_Capabilities "
+            + "Get_Manufacturer_Info Manufacturer_Info Security_Request Security_Response Firmware_Update_Request "
+            + "Firmware_Update_Response PPS_Status Country_Info Country_Codes Sink_Capabilities_Extended Extended_Control "
+            + "EPR_Source_Capabilities EPR_Sink_Capabilities . . . . . . . . . . . Vendor_Defined_Extended ."
+        for (kind, count, isExtended, names) in [
+            ("control", 0, false, control), ("data", 1, false, data), ("data", 7, false, data),
+            ("extended", 0, true, extended),
+            ("extended", 3, true, extended),
+        ] {
+            let names = names.split(separator: " ").map(String.init)
+            #expect(names.count == 32)
+            for type in UInt8(0)..<32 {
+                let header = PDHeader(
+                    type: type, id: 0, objectCount: count, isSource: false, isExtended: isExtended)
+                let name = names[Int(type)] == "." ? nil : names[Int(type)]
+                #expect(header.kind.rawValue == kind)
+                #expect(header.name == name, "\(kind) \(type)")
+                #expect(header.title == name ?? "\(kind) message \(type)")
+                #expect(header.isAcknowledgement == (kind == "control" && type == 1))
+            }
+        }
+    }
+
+    /// Each field has its bits and no others.
+    @Test func header_hasItsFieldsInTheirBits() {
+        for (word, type, revision, id, count, isExtended, isFromSource) in [
+            (0x001F, 31, 1, 0, 0, false, false), (0x0020, 0, 1, 0, 0, false, false), (0x0040, 0, 2, 0, 0, false, false),
+            (0x0080, 0, 3, 0, 0, false, false), (0x00C0, 0, nil, 0, 0, false, false), (0x0100, 0, 1, 0, 0, false, true),
+            (0x0200, 0, 1, 1, 0, false, false), (0x0E00, 0, 1, 7, 0, false, false), (0x1000, 0, 1, 0, 1, false, false),
+            (0x7000, 0, 1, 0, 7, false, false), (0x8000, 0, 1, 0, 0, true, false),
+        ] as [(UInt16, UInt8, Int?, Int, Int, Bool, Bool)] {
+            let header = PDHeader(word: word)
+            #expect(header.type == type && header.revision == revision && header.id == id, "\(word)")
+            #expect(header.objectCount == count && header.isExtended == isExtended, "\(word)")
+            #expect(header.isFromSourceOrPlug == isFromSource, "\(word)")
+        }
+        #expect(PDHeader(type: 31, id: 7, objectCount: 7, isSource: true, revision: 3, isExtended: true).word == 0xFFBF)
+        #expect(PDHeader(type: 32, id: 8, objectCount: 8, isSource: false, revision: 1).word == 0)
+        #expect(PDHeader(type: 0, id: 0, objectCount: 0, isSource: false, revision: 0).word == 0)
+        #expect(PDHeader(type: 0, id: 0, objectCount: 0, isSource: false, revision: 2).word == 0x0040)
+        #expect(PDHeader(type: 0, id: 0, objectCount: 0, isSource: false).word == 0x0080)
+        #expect(PDHeader(type: 0, id: 0, objectCount: 0, isSource: true, revision: 1).word == 0x0120)
+    }
+
     @Test(
         arguments: [
             // 5 V 3 A with flags above; 20 V 2.25 A.

@@ -3,7 +3,8 @@ package import MeterModel
 /// What is left of a moment: a reading, or what a second or a minute was summed up to.
 package enum StoredPiece: Hashable, Sendable {
     case reading(StoredSample)
-    case bucket(SampleBucket, SampleTier)
+    // Four times as large as a reading, of which there may be thousands beside one of these.
+    indirect case bucket(SampleBucket, SampleTier)
 
     package var time: WallTime {
         switch self {

@@ -52,7 +52,7 @@ struct BatteryTestOutputTests {
     }
 
     @Test func list_showsTheCapacityBySize() {
-        let lines = BatteryTestText.table([test("ended", "cutoff")], .berlin).lines(fitting: nil)
+        let lines = BatteryTestText.table([test("ended", "cutoff")], .berlin, named: [:]).lines(fitting: nil)
 
         #expect(lines.last?.contains("2345 mAh") == true && lines.last?.contains("-2345") == false)
     }

@@ -254,7 +254,7 @@ struct RecordProgramTests {
         #expect(stop.status == 0)
         #expect(stop.output.contains(#""state" : "ended""#))
         #expect(try daemon.run(["record", "stop", meter]).status == 1)
-        #expect(try daemon.run(["record", "list"]).output.contains("\(id)  \(meter)  my <phone>"))
+        #expect(try daemon.run(["record", "list"]).output.contains("\(id)  demo UM25C  my <phone>"))
         #expect(
             try daemon.run(["record", "show", "MY <phone>"]).output.contains(/\nstate +ended, begun by hand/))
 

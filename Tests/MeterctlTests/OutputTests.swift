@@ -327,6 +327,9 @@ struct MeterLogOutputTests {
         #expect(query("2026-11-21") == "since=2026-11-20T23%3A00%3A00.000Z")
         #expect(query("14:03") == "since=2026-11-22T13%3A03%3A00.000Z")
         #expect(query("2026-11-21T13:40:05+02:00") == "since=2026-11-21T11%3A40%3A05.000Z")
-        for wrong in ["", "yesterday", "2026-13-01", "-2h"] { #expect(MomentArgument(argument: wrong) == nil) }
+        #expect(query("3m ago") == query("3m"))
+        for wrong in ["", "yesterday", "2026-13-01", "-2h", " ago", "ago"] {
+            #expect(MomentArgument(argument: wrong) == nil)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayAPI
+import MeterModel
 import ProgramKit
 import Testing
 
@@ -23,10 +24,33 @@ struct RecordingWordsTests {
 
     @Test func list_isATable_withMarks() {
         #expect(
-            RecordingText.table([Self.recording()], .berlin).lines == [
+            RecordingText.table([Self.recording()], .berlin, named: [:]).lines == [
                 "ID        METER              NAME   HOST                  STATE  STARTED              DURATION       CHARGE    ENERGY    MARKS",
                 "1a2b3c4d  02:00:00:00:25:0C  phone  bench pi (this host)  ended  2026-11-21 14:40:05  1 h 2 min 3 s  1234 mAh  6.200 Wh  gaps, counter-reset, overlap",
             ])
+    }
+
+    @Test func list_callsAMeter_asPeopleDo() {
+        let lines = RecordingText.table([Self.recording()], .berlin, named: ["02:00:00:00:25:0C": "bench"]).lines
+
+        #expect(lines.last?.hasPrefix("1a2b3c4d  bench  phone  ") == true)
+    }
+
+    /// Of ten groups those in which nothing is counted are left out.
+    @Test func groups_areTold_whereSomethingIsCounted() {
+        var body = Self.recording()
+        func told(_ charges: [Double]) -> ToldBody {
+            var told = ToldBody()
+            told.groups = charges.enumerated().map { .init(index: $0, charge_mAh: $1, energy_Wh: $1 / 100) }
+            return told
+        }
+        (body.told_at_start, body.told_at_end) = (told([1, 0, 0, 7]), told([8, 0, 2, 0]))
+
+        let groups = RecordingText.table(body, .berlin).lines.filter { $0.hasPrefix("group") }
+
+        #expect(groups.count == 3)
+        #expect(groups.first?.contains("1 mAh, 0.010 Wh, at the end 8 mAh, 0.080 Wh") == true)
+        #expect(!groups.contains { $0.hasPrefix("group 1") })
     }
 
     @Test func recording_isTold_withItsGapsAndWhatToKnow() {

@@ -43,6 +43,14 @@ struct ControlClient: Sendable {
         }
     }
 
+    /// What meters are called, by their ids, beside what was asked for: where it cannot be had, ids have to do.
+    func meterNames() async -> [String: String] {
+        let status: GatewayStatus? = try? await call(.get, "/v1/status")
+        return [String: String](
+            (status?.meters ?? []).compactMap { meter in meter.name.map { (meter.id, $0) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
     /// A stream of lines. It ends only with an error: one thrown by `body`, or that the daemon is gone.
     func lines<Line: Decodable>(
         _ path: String, as type: Line.Type, _ body: (Line) throws -> Void

@@ -43,9 +43,10 @@ struct TimeArgument: ExpressibleByArgument {
 struct MomentArgument: ExpressibleByArgument, Hashable {
     private let text: String
 
+    /// `3m ago` is `3m`.
     init?(argument: String) {
-        text = argument
-        guard Duration(shortText: argument) != nil || TimeText.utc.moment(argument) != nil else { return nil }
+        text = argument.hasSuffix(" ago") ? String(argument.dropLast(4)) : argument
+        guard Duration(shortText: text) != nil || TimeText.utc.moment(argument) != nil else { return nil }
     }
 
     func time(before now: WallTime, _ times: TimeText) -> WallTime {

@@ -101,7 +101,7 @@ struct BatteryTest: AsyncParsableCommand {
             guard !tests.recordings.isEmpty else {
                 return Terminal.talk("no battery was tested; meterctl battery-test start METER --until … begins")
             }
-            BatteryTestText.table(tests.recordings, times.text).print()
+            BatteryTestText.table(tests.recordings, times.text, named: await daemon.client.meterNames()).print()
         }
     }
 

@@ -69,7 +69,7 @@ struct Record: AsyncParsableCommand {
             guard !body.recordings.isEmpty else {
                 return Terminal.talk("nothing was recorded; meterctl record start METER begins")
             }
-            RecordingText.table(body.recordings, times.text).print()
+            RecordingText.table(body.recordings, times.text, named: await daemon.client.meterNames()).print()
         }
     }
 

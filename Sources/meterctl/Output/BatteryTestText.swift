@@ -4,11 +4,13 @@ import ProgramKit
 
 /// Battery tests in words for people.
 enum BatteryTestText {
-    static func table(_ tests: [RecordingBody], _ times: TimeText) -> Table {
+    /// - Parameter names: what meters are called, by their ids.
+    static func table(_ tests: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "UNTIL", "STATE", "STARTED", "DURATION", "CAPACITY", "ENERGY"])
         for test in tests {
             table.add([
-                .init(test.id), .init(test.meter), .init(test.name ?? "–"), .init(test.test?.until ?? "–"),
+                .init(test.id), .init(names[test.meter] ?? test.meter), .init(test.name ?? "–"),
+                .init(test.test?.until ?? "–"),
                 .init(state(of: test), colour(of: test)), .init(times.text(test.started), isWhole: true),
                 .init(Formatting.span(milliseconds: test.duration_ms), isWhole: true),
                 .init(Formatting.quantity(.charge, test.charge_mAh.map(\.magnitude)), isWhole: true),

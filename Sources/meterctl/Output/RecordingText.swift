@@ -5,11 +5,13 @@ import ProgramKit
 
 /// Recordings in words for people.
 enum RecordingText {
-    static func table(_ recordings: [RecordingBody], _ times: TimeText) -> Table {
+    /// - Parameter names: what meters are called, by their ids.
+    static func table(_ recordings: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
         for recording in recordings {
             table.add([
-                .init(recording.id), .init(recording.meter), .init(recording.name ?? "–"), .init(host(of: recording)),
+                .init(recording.id), .init(names[recording.meter] ?? recording.meter), .init(recording.name ?? "–"),
+                .init(host(of: recording)),
                 .init(recording.state, recording.state == "running" ? .green : nil),
                 .init(times.text(recording.started), isWhole: true),
                 .init(Formatting.span(milliseconds: recording.duration_ms), isWhole: true),
@@ -81,8 +83,12 @@ enum RecordingText {
         let (start, end) = (recording.told_at_start, recording.told_at_end)
         let keys = Swift.Set((start?.details ?? [:]).keys).union((end?.details ?? [:]).keys).sorted()
         let details = keys.map { ($0, change(start?.details[$0].map { "\($0)" }, end?.details[$0].map { "\($0)" })) }
-        let groups = (end ?? start)?.groups.map { group -> (String, String) in
+        let groups = (end ?? start)?.groups.compactMap { group -> (String, String)? in
             let before = start?.groups.first { $0.index == group.index }
+            // Of ten groups a person uses one or two.
+            guard ![before, group].allSatisfy({ ($0?.charge_mAh ?? 0, $0?.energy_Wh ?? 0) == (0, 0) }) else {
+                return nil
+            }
             return ("group \(group.index)", change(before.map { words($0) }, words(group)))
         }
         return details + (groups ?? [])

@@ -74,8 +74,9 @@ export function efficiencyView(place, values) {
     for (const [index, button] of ranges.entries()) button.setAttribute("aria-pressed", String(RANGES[index] === range));
     if (result) {
       const { energy } = result;
-      const part = energy.in > 0 ? energy.out / energy.in * 100 : null;
-      setText(sum, `${number(part, 1)} % of ${number(energy.in, 4)} Wh came out, ${number(energy.in - energy.out, 4)} Wh were lost.`);
+      // Of less than the meters' own last digit a part says nothing.
+      setText(sum, energy.in < 0.001 ? "Too little flowed to tell what came out."
+        : `${number(energy.out / energy.in * 100, 1)} % of ${number(energy.in, 4)} Wh came out, ${number(energy.in - energy.out, 4)} Wh were lost.`);
     }
     sum.hidden = !result;
     const [a, b] = view ?? [result?.from ?? hostNow() - 300000, result?.to ?? hostNow()];

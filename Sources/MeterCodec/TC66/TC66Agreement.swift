@@ -24,6 +24,10 @@ struct TC66Agreement: Sendable {
         return accepted
     }
 
+    /// 9999.9 Ω, in tenths of an ohm, from which on nothing flows, as with the UM. Unverified: nobody has published a block
+    /// of a TC66 without a load.
+    static let openCircuit = 99_999
+
     /// Whether a resistance fits voltage and current. Half a milliampere, two per cent and 0.2 Ω are allowed for a
     /// meter that computes with other numbers than it sends. It is not known what a meter shows while nothing flows, so
     /// 0 as well as 9999.9 Ω and more are always accepted.
@@ -33,7 +37,7 @@ struct TC66Agreement: Sendable {
     ///   - voltage: in ten-thousandths of a volt.
     ///   - current: in hundred-thousandths of an ampere.
     static func agrees(_ resistance: Int, voltage: Int, current: Int) -> Bool {
-        guard resistance > 0, resistance < 99_999 else { return true }
+        guard resistance > 0, resistance < openCircuit else { return true }
         let (ohms, volts, amperes) = (Double(resistance) / 10, Double(voltage) / 1e4, Double(current) / 1e5)
         let slack = 0.0005
         guard ohms >= volts / (amperes + slack) * 0.98 - 0.2 else { return false }

@@ -49,7 +49,7 @@ package struct TC66Block: Sendable {
         reading[.temperature] = temperatureUnit.celsius(Double(shownTemperature))
         reading[.dataPlus] = Double(u32(96)) / 100
         reading[.dataMinus] = Double(u32(100)) / 100
-        reading[.resistance] = Double(rawResistance) / 10
+        reading[.resistance] = rawResistance < TC66Agreement.openCircuit ? Double(rawResistance) / 10 : nil
         return reading
     }
 

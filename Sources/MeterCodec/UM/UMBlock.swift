@@ -30,7 +30,7 @@ package struct UMBlock: Sendable {
         reading[.temperature] = Double(u16(10))
         reading[.dataPlus] = Double(u16(96)) / 100
         reading[.dataMinus] = Double(u16(98)) / 100
-        reading[.resistance] = Double(u32(122)) / 10
+        reading[.resistance] = u32(122) == UMAgreement.openCircuit ? nil : Double(u32(122)) / 10
         return reading
     }
 

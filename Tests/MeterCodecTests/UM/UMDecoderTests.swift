@@ -59,6 +59,19 @@ struct UMDecoderTests {
         #expect(reading[.resistance] == 34.3)
     }
 
+    /// 9999.9 Ω stands for an open circuit (Docs/Protocols/UM.md): nobody measured it.
+    @Test func openCircuit_hasNoResistance() throws {
+        var block = workedBlock(word: 0x09C9, trailer: [0xFF, 0xF1])
+        block.replaceSubrange(4..<10, with: [0, 0, 0, 0, 0, 0])
+        block.replaceSubrange(122..<126, with: [0x00, 0x01, 0x86, 0x9F])
+
+        let reading = try #require(decodedReadings(block, with: UMDecoder()).first)
+
+        #expect(reading[.current] == 0)
+        #expect(reading[.resistance] == nil)
+        #expect(reading.supported.contains(.resistance))
+    }
+
     @Test func um24c_countsHundredthsOfAVolt() throws {
         let readings = decodedReadings(workedBlock(word: 0x0963, trailer: [0xFF, 0xF1]), with: UMDecoder())
 

@@ -146,15 +146,3 @@ package struct StretchSummary: Sendable {
         return recording
     }
 }
-
-extension FixedWidthInteger {
-    fileprivate func addingClamped(_ other: Self) -> Self {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? (other > 0 ? .max : .min) : sum
-    }
-
-    fileprivate func subtractingClamped(_ other: Self) -> Self {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? (other < 0 ? .max : .min) : difference
-    }
-}

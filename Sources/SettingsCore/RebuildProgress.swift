@@ -7,22 +7,15 @@ package struct RebuildProgress: Hashable, Sendable {
     /// The last record examined, if any. The scan goes by type (`RebuildPlan.types`), then by name.
     package var cursor: RecordKey?
     /// Number of records examined so far.
-    package var scanned: Int
+    package var scanned = 0
     /// Number of those that were folded into another record.
-    package var folded: Int
+    package var folded = 0
     /// Whether the scan has reached the end. It starts again from the beginning when a record of an older form arrives
     /// from outside the normalising ingest, or the rule changes.
-    package var isComplete: Bool
+    package var isComplete = false
 
-    package init(
-        version: Int, cursor: RecordKey? = nil, scanned: Int = 0, folded: Int = 0, isComplete: Bool = false
-    ) {
-        self.version = version
-        self.cursor = cursor
-        self.scanned = scanned
-        self.folded = folded
-        self.isComplete = isComplete
-    }
+    /// At its beginning.
+    package init(version: Int) { self.version = version }
 }
 
 /// What a rebuild would do, for `meterctl rebuild --dry-run`.

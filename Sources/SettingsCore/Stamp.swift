@@ -50,11 +50,12 @@ extension Stamp: CustomStringConvertible {
 
     /// Reads exactly what `description` prints: no sign, no leading zero, no number out of range.
     package init?(_ text: some StringProtocol) {
-        let parts = text.split(separator: "." as Character, omittingEmptySubsequences: false)
-        guard parts.count == 3, let milliseconds = UInt64(parts[0]), milliseconds <= Self.millisecondsMax,
-            let counter = UInt16(parts[1]), let host = HostID(parts[2])
+        let parts = text.split(separator: "." as Character)
+        guard parts.count == 3, let milliseconds = UInt64(parts[0]), let counter = UInt16(parts[1]),
+            let host = HostID(parts[2])
         else { return nil }
         self.init(milliseconds: milliseconds, counter: counter, host: host)
+        // Which also tells a number that was too great, and an empty part.
         guard description == text.lowercased() else { return nil }
     }
 }

@@ -72,7 +72,7 @@ extension SyncState {
     /// Called at the end of a run that was neither cancelled nor failed.
     mutating func noteFullness(_ moment: SyncMoment) {
         guard let refusal = run?.refusal else { return }
-        let runs = min(fullness?.runs ?? 0, Int.max - 1) + 1
+        let runs = (fullness?.runs ?? 0).addingClamped(1)
         // At least half the bound: unlike a cloud that does not answer, a full one should not be asked again at once.
         let delay =
             (timing.fullBackoff.bound(afterFailures: runs)

@@ -63,7 +63,7 @@ package struct SyncState: Hashable, Sendable {
     package var failures: Int { schedule.failures }
 
     /// Number of failures in a row if the present run failed now.
-    var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : min(failures, Int.max - 1) + 1 }
+    var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : failures.addingClamped(1) }
 
     /// What an event changes, and what must be done at once. The middlewares say which operation comes next.
     mutating func apply(_ event: SyncEvent, _ moment: SyncMoment) -> [SyncEffect] {

@@ -168,6 +168,16 @@ struct ATTBearerTests {
         #expect(bearer.nextPDU(at: .seconds(0)) == nil)
     }
 
+    /// Commands want no answer; each is counted, and nothing is said.
+    @Test func commands_areCounted_andNotAnswered() {
+        var bearer = ATTBearer()
+        for number in 1...3 {
+            #expect(bearer.received([0x52, 0x03, 0x00, 0x01]) == .none)
+            #expect(bearer.counters.refused == number)
+        }
+        #expect(bearer.nextPDU(at: .seconds(0)) == nil)
+    }
+
     @Test func floodOfRequests_pilesUpNothing() {
         var bearer = ATTBearer()
         for _ in 0..<1000 { _ = bearer.received([0x0A, 1, 0]) }

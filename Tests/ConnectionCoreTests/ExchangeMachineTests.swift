@@ -56,6 +56,18 @@ struct ExchangeMachineTests {
         expectTurn(&machine, at: .milliseconds(1040), .sendRequest)
     }
 
+    /// Requests and commands take turns where both are due; where none is, commands only keep their distance.
+    @Test func commands_followEachOther_whileNoRequestIsDue() {
+        var machine = ExchangeMachine(
+            rhythm: ExchangeRhythm(
+                requestInterval: .seconds(10), requestsAreAnswered: true, answerTimeout: .seconds(2),
+                commandSpacing: .milliseconds(500)), at: .seconds(0))
+        _ = machine.turn(at: .seconds(0))
+        machine.answered()
+        for _ in 0..<3 { machine.commandQueued() }
+        for time in [1000, 1500, 2000] { expectTurn(&machine, at: .milliseconds(time), .sendCommand) }
+    }
+
     /// A turn that comes late does not put off those after it.
     @Test func lateTurn_keepsTheBeat_untilAWholeOneIsMissed() {
         var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))

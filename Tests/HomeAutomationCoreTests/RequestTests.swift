@@ -5,6 +5,13 @@ import Testing
 
 /// What is asked through the broker.
 struct MeterRequestTests {
+    /// For the log.
+    @Test func request_saysWhatItIs() {
+        #expect("\(MeterRequest(.connect(takeover: false)))" == "connect")
+        #expect("\(MeterRequest(.connect(takeover: true)))" == "connect with takeover")
+        #expect("\(MeterRequest(.disconnect))" == "disconnect")
+    }
+
     @Test(arguments: [
         ("connect", MeterRequest(.connect(takeover: false))),
         ("  disconnect \n", MeterRequest(.disconnect)),

@@ -4,6 +4,32 @@ import Testing
 
 /// The holder's machine: words that come late or twice, and what has to begin anew when something begins again.
 struct LeaseMachineOrderTests {
+    // MARK: The second episode
+
+    /// An answer that never came is asked for by the same request; one that was refused is over.
+    @Test func requestAfterARefusal_isANewOne() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(.resume, at: .seconds(0))
+        _ = machine.requestFailed(at: .seconds(1), random: 0)
+        let repeated = machine.wokeUntilQuiet(at: .seconds(3))
+        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: .seconds(1), at: .seconds(3), random: 0)
+
+        let next = machine.wokeUntilQuiet(at: .seconds(12))
+
+        #expect(repeated.contains(.sendAcquire(again: true, takeover: nil)))
+        #expect(next.contains(.sendAcquire(again: false, takeover: nil)))
+    }
+
+    /// Hosts of which one took over what ran out ask again within half a minute, not all at once.
+    @Test func askingAfterAConflict_isSpreadOverHalfAMinute() throws {
+        var machine = LeaseMachine.held(.keep)
+        let time = try #require(machine.permit).hardStopAt
+
+        _ = machine.renewalLost(.takenOver, of: 1, .of(token: 2, holder: 2), at: time, random: 999)
+
+        #expect(machine.nextWake == time + .milliseconds(29_970))
+    }
+
     // MARK: Late words
 
     /// With short times, a grant may be too late to be used and young enough for the authority to remember its request.

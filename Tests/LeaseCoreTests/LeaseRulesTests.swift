@@ -149,6 +149,18 @@ struct LeaseAcquireRuleTests {
 
 /// Take-over, revocation, release, renewal, restart and restore.
 struct LeaseRuleTests {
+    @Test func times_areClamped_theLockDelayToAnEighthAtLeast() {
+        for (timeToLive, lockDelay, expected) in [
+            (120, 1, (120, 15)), (120, 15, (120, 15)), (120, 60, (120, 60)), (120, 6000, (120, 600)),
+            (1, 0, (30, 3.75)), (6000, 0, (600, 75)),
+        ] as [(Int, Int, (Double, Double))] {
+            let terms = LeaseTerms(timeToLive: .seconds(timeToLive), lockDelay: .seconds(lockDelay), policy: .keep)
+
+            #expect(terms.timeToLive == .seconds(expected.0), "\(timeToLive) \(lockDelay)")
+            #expect(terms.lockDelay == .seconds(expected.1), "\(timeToLive) \(lockDelay)")
+        }
+    }
+
     @Test func takeover_isGrantedAtOnce_underKeep() {
         var authority = Authority(.keep)
         _ = authority.acquire(.of(1), at: .seconds(0))

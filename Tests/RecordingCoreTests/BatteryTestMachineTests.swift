@@ -193,6 +193,10 @@ struct BatteryTestMachineTests {
 
         machine = RecordingMachine(rules)
         machine.resumed(stored)
+        #expect(machine.recording?.isWaiting == (startAbove != nil))
+        #expect(
+            machine.recording?.totals.restarts == (startAbove == nil ? 1 : 0), "one that waits has nothing to interrupt"
+        )
         // The monotonic clock has begun anew.
         let offset = startAbove == nil ? 110 : 1
         var outcomes = feed(offset...offset + 20, 1, to: &machine)

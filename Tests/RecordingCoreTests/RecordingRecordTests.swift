@@ -19,6 +19,22 @@ struct RecordingRecordTests {
         return try #require(seed % 3 == 0 ? machine.stop(at: time).ended : machine.recording)
     }
 
+    /// Of what another version or a broken record leaves out nothing is made up, and each mark is told for its own reason.
+    @Test func missingProperties_areNothing_andMarksAreToldEach() throws {
+        let id = try recording(seed: 1).id
+        func recorded(_ more: [String: SettingValue]) throws -> Recording {
+            let properties: [String: SettingValue] = ["trigger": .string("hand"), "readings": .int(5)]
+            return try #require(Recording(id: id, properties: properties.merging(more) { $1 }))
+        }
+        #expect(try recorded([:]).totals.recorded == .zero)
+        #expect(try recorded(["recorded_ms": .int(-5)]).totals.recorded == .zero)
+        #expect(try recorded(["recorded_ms": .int(1)]).totals.recorded == .milliseconds(1))
+        #expect(try recorded([:]).marks.isEmpty)
+        let counters = try recording(seed: 1).properties.keys.filter { $0.hasSuffix("_jumps") }
+        #expect(counters.count == 2, "\(counters)")
+        for key in counters { #expect(try recorded([key: .int(1)]).marks == [.counterJump], "\(key)") }
+    }
+
     @Test func recording_comesBack_fromItsProperties() throws {
         for seed in UInt64(0)..<100 {
             let recording = try recording(seed: seed)

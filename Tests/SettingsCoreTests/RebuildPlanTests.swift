@@ -26,6 +26,13 @@ struct RecordNamesTests {
 }
 
 struct RebuildPlanTests {
+    @Test func progress_beginsAtTheBeginning() {
+        let progress = RebuildProgress(version: 3)
+
+        #expect(progress.version == 3 && progress.cursor == nil && !progress.isComplete)
+        #expect((progress.scanned, progress.folded) == (0, 0))
+    }
+
     /// Another version makes every host and cloud go through all its records again; it changes with the rule alone.
     @Test func version_isThatOfThePresentRule() { #expect(RebuildPlan.version == 1) }
 

@@ -33,6 +33,15 @@ struct NetworkDebounceTests {
         #expect(syncs == [.milliseconds(2500)])
     }
 
+    @Test mutating func wake_thatComesEarly_changesNothing() {
+        see(.lost)
+        see(Self.wifi)
+        #expect(debounce.woke(at: now + .milliseconds(2499)) == .none)
+        #expect(debounce.nextWake == now + .milliseconds(2500))
+        #expect(debounce.woke(at: now + .milliseconds(2500)) == .synchronise)
+        #expect(debounce.woke(at: now + .milliseconds(2500)) == .none)
+    }
+
     @Test mutating func fiveFlapsInASecond_giveOneSync() {
         see(Self.wifi)
         for _ in 0..<5 {

@@ -291,6 +291,7 @@ struct SyncSessionTests {
         bench.answer(.applied(MergeOutcome(changed: [RecordKey(type: .host, name: "p1")], unchanged: 4, parked: 2)))
         bench.settleDown()
 
+        #expect(bench.status.counters.parked == 3)
         let result = try #require(bench.results.last)
         #expect(result.counts[.deviceSettings] == SyncCounts(pushed: 2, fetched: 1, parked: 1))
         #expect(result.counts[.host] == SyncCounts(fetched: 1, unchanged: 4, parked: 2))

@@ -18,7 +18,7 @@ package struct AgentDevice: Hashable, Sendable {
             let adapter = UInt16(parts[3].dropFirst(3)), parts[4].hasPrefix("dev_")
         else { return nil }
         let octets = parts[4].dropFirst(4).split(separator: "_", omittingEmptySubsequences: false)
-        guard octets.count == 6, octets.allSatisfy({ $0.count == 2 }),
+        guard octets.allSatisfy({ $0.count == 2 }),
             let address = MACAddress(octets.joined(separator: ":"))
         else { return nil }
         self.init(adapter: adapter, address: address)

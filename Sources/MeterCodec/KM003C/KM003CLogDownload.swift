@@ -15,18 +15,13 @@ package struct KM003CLogDownload: MeterTransfer {
         /// Empty unless it was requested.
         package var catalogue: [KM003CLogEntry] = []
         /// The requested log.
-        package var log: (entry: KM003CLogEntry, samples: [KM003CLogSample])?
+        package var log: Log?
+    }
 
-        package static func == (lhs: Self, rhs: Self) -> Bool {
-            lhs.device == rhs.device && lhs.catalogue == rhs.catalogue && lhs.log?.entry == rhs.log?.entry
-                && lhs.log?.samples == rhs.log?.samples
-        }
-
-        package func hash(into hasher: inout Hasher) {
-            hasher.combine(device)
-            hasher.combine(catalogue)
-            hasher.combine(log?.entry)
-        }
+    /// A log and what is in it.
+    package struct Log: Hashable, Sendable {
+        package var entry: KM003CLogEntry
+        package var samples: [KM003CLogSample] = []
     }
 
     package let answerTimeout = Duration.seconds(2)
@@ -220,7 +215,7 @@ package struct KM003CLogDownload: MeterTransfer {
         guard let entry = entries.first(where: { $0.name == name }) else {
             return fail(.missing("log called \(name)"))
         }
-        outcome.log = (entry, [])
+        outcome.log = Log(entry: entry)
         guard entry.sampleCount > 0 else { return advance() }
         guard let range = entry.range else { return fail(.unreadable("its list of logs")) }
         progress.total = Int(range.size)

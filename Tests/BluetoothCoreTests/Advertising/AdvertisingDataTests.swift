@@ -60,6 +60,18 @@ struct AdvertisingDataTests {
         #expect(AdvertisingData([3, 0x09, 0xFF, 0x41]).name?.text == "\u{FFFD}A")
     }
 
+    /// The whole list and a part of it, of each width (Assigned Numbers 2.3: 0x02 to 0x07).
+    @Test func services_areReadFromEachType() {
+        let long: [UInt8] = [0xFB, 0x34, 0x9B, 0x5F, 0x80, 0, 0, 0x80, 0, 0x10, 0, 0, 0xE0, 0xFF, 0, 0]
+        for (type, body) in [
+            (UInt8(0x02), [0xE0, 0xFF]), (0x03, [0xE0, 0xFF]), (0x04, [0xE0, 0xFF, 0, 0]), (0x05, [0xE0, 0xFF, 0, 0]),
+            (0x06, long), (0x07, long),
+        ] as [(UInt8, [UInt8])] {
+            let data = AdvertisingData([UInt8(body.count + 1), type] + body)
+            #expect(data.services == [BluetoothUUID(short: 0xFFE0)], "type \(type)")
+        }
+    }
+
     @Test func services_areNotKeptWithoutEnd() {
         let many = (0..<200).flatMap { number -> [UInt8] in [3, 0x03, UInt8(number), 0x18] }
         #expect(AdvertisingData(many).services.count == AdvertisingData.servicesMax)

@@ -68,6 +68,33 @@ struct PDTimelineTests {
         #expect(timeline.entries.map(\.words).first == "listening begins")
     }
 
+    /// A clock that stands is that of the same meter; one that goes back is of a meter that was switched off, of whose plug
+    /// nothing is known.
+    @Test func clockThatGoesBack_beginsAnew() throws {
+        var timeline = PDTimeline()
+        func beginnings() -> Int { timeline.entries.count { $0.words == "listening begins" } }
+        timeline.add(report([PDEvent(milliseconds: 900, kind: .attached(.cc1))], at: 1000), at: Self.noon)
+        #expect(timeline.isAttached == true)
+        timeline.add(report(at: 1000), at: Self.noon + .seconds(1))
+        #expect(beginnings() == 1)
+        timeline.add(report(at: 999), at: Self.noon + .seconds(2))
+        #expect(beginnings() == 2)
+        #expect(timeline.isAttached == nil)
+    }
+
+    /// Type 4 of the standard's data messages: what the sink would take.
+    @Test func sinksCapabilities_areOffersInWords() throws {
+        let timeline = try timeline(of: ["8410c8900100"])
+        #expect(timeline.entries.last?.words.hasPrefix("Sink_Capabilities: 5 V 2 A") == true)
+    }
+
+    @Test func text_namesAbilities_whereThereAreAny() throws {
+        let timeline = try timeline(of: [Self.offers])
+        let lines = PDText.lines(timeline, after: 0, of: .mac(MACAddress(bits: 1))).joined()
+        #expect(lines.contains("    object 1: 5 V 3 A (does not run from a battery)\n"))
+        #expect(lines.contains("    object 2: 9 V 3 A\n"))
+    }
+
     @Test func parties_areToldByTheHeader() throws {
         func parties(_ text: String, _ sop: UInt8 = 0) throws -> [PDMessage.Party?] {
             let both = PDMessage(sop: sop, bytes: try hex(text)).parties
@@ -107,8 +134,9 @@ struct PDTimelineTests {
 
     @Test(
         arguments: [
-            // The second only; the first twice; another between; one of another length.
-            [lastChunk], [firstChunk, firstChunk], [firstChunk, "b1fd2880", lastChunk],
+            // The second only; the first twice; another between; one of another length; the third for the second.
+            [lastChunk], [firstChunk, "b1cf28900000f4c11800f4411b00f4011f00"], [firstChunk, firstChunk],
+            [firstChunk, "b1fd2880", lastChunk],
             [firstChunk, "b1cf24880000f4c11800f4411b00f4011f00"],
         ])
     func chunks_ofWhichOneIsMissing_offerNothing(messages: [String]) throws {

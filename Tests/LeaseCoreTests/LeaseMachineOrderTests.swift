@@ -30,6 +30,17 @@ struct LeaseMachineOrderTests {
         #expect(machine.nextWake == time + .milliseconds(29_970))
     }
 
+    @Test func release_thatFailed_isSentAgainSoon() {
+        var machine = LeaseMachine.held(.keep)
+        _ = machine.channelClosed(.letGo, at: .seconds(1))
+
+        let failed = machine.releaseFailed(1, at: .seconds(2), random: 200)
+
+        #expect(failed == .none)
+        #expect(machine.nextWake == .seconds(7))
+        #expect(machine.wokeUntilQuiet(at: .seconds(7)) == [.sendRelease(1)])
+    }
+
     // MARK: Late words
 
     /// With short times, a grant may be too late to be used and young enough for the authority to remember its request.

@@ -121,6 +121,20 @@ struct LeaseMachineTests {
         #expect(machine.phase(at: .seconds(501)) == .held)
     }
 
+    /// A lease that was lost, made good and is lost again is looked at when its time is over, as the first time.
+    @Test func hardStop_isKept_theSecondTimeToo() {
+        var machine = LeaseMachine.held(.keep)
+        _ = machine.wokeUntilQuiet(at: .seconds(108))
+        _ = machine.renewed(.of(token: 1), sentAt: .seconds(500), at: .seconds(501), random: 0)
+        _ = machine.joinRenewal(at: .seconds(607), random: 400)
+        _ = machine.renewalFailed(at: .seconds(607))
+
+        #expect(machine.nextWake == .seconds(608))
+        _ = machine.wokeUntilQuiet(at: .seconds(608))
+        #expect(machine.phase(at: .seconds(608)) == .lost)
+        #expect(machine.nextWake.map { $0 > .seconds(608) } == true)
+    }
+
     @Test func grant_thatCameTooLateToBeUsed_isAskedForAgain() {
         var machine = LeaseMachine(host: .of(1), policy: .strict)
         _ = machine.wanted(.resume, at: .seconds(0))

@@ -30,6 +30,11 @@ struct RecordingRecordTests {
         #expect(try recorded(["recorded_ms": .int(-5)]).totals.recorded == .zero)
         #expect(try recorded(["recorded_ms": .int(1)]).totals.recorded == .milliseconds(1))
         #expect(try recorded([:]).marks.isEmpty)
+        // A whole number is one too.
+        #expect(try recorded(["meter_charge_mAh": .int(5)]).totals.charge.total == 5)
+        #expect(try recorded(["meter_charge_mAh": .double(5.5)]).totals.charge.total == 5.5)
+        #expect(try recorded(["meter_charge_mAh": .double(.infinity)]).totals.charge.total == nil)
+        #expect(try recorded(["meter_charge_mAh": .string("5")]).totals.charge.total == nil)
         let counters = try recording(seed: 1).properties.keys.filter { $0.hasSuffix("_jumps") }
         #expect(counters.count == 2, "\(counters)")
         for key in counters { #expect(try recorded([key: .int(1)]).marks == [.counterJump], "\(key)") }

@@ -29,7 +29,8 @@ struct AgentMachineTests {
         "", "/", "/org/bluez/hci0", "/org/bluez/hci0/dev_00_15_A5_00_05", "/org/bluez/hci99999/dev_00_15_A5_00_05_92",
         "/org/bluez/hci0/dev_00_15_A5_00_05_92/sep1", "org/bluez/hci0/dev_00_15_A5_00_05_92",
         "/org/bluez/hci-1/dev_00_15_A5_00_05_92", "/org/bluez/hci0/dev_00_15_A5_00_05_9G",
-        "/org/bluez/hci0/dev_0_15_A5_00_05_92",
+        "/org/bluez/hci0/dev_0_15_A5_00_05_92", "/org/bluez/hci0/dev_00_15__A5_00_05_92",
+        "/org/bluez/hci0/dev_00_15_A5_00_05_92_",
     ])
     func otherPath_isNoDevice(path: String) {
         #expect(AgentDevice(path: path) == nil)

@@ -4,11 +4,7 @@ import Testing
 @testable import meterd
 
 struct CloudConfigurationTests {
-    private func read(_ text: String) throws -> Configuration {
-        var configuration = Configuration(environment: [:], userID: 0)
-        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        return configuration
-    }
+    private func read(_ text: String) throws -> Configuration { try Configuration(reading: text) }
 
     @Test func defaults_serveNoCloud() throws {
         let cloud = try read("").cloud

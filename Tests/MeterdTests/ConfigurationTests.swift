@@ -12,11 +12,7 @@ import Testing
 struct ConfigurationTests {
     private func defaults() -> Configuration { Configuration(environment: [:], userID: 0) }
 
-    private func read(_ text: String) throws -> Configuration {
-        var configuration = defaults()
-        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        return configuration
-    }
+    private func read(_ text: String) throws -> Configuration { try Configuration(reading: text) }
 
     private func failure(of text: String) -> ConfigurationError? {
         do {

@@ -7,11 +7,7 @@ import Testing
 @testable import meterd
 
 struct InfluxConfigurationTests {
-    private func read(_ text: String) throws -> Configuration.Influx {
-        var configuration = Configuration(environment: [:], userID: 0)
-        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        return configuration.influx
-    }
+    private func read(_ text: String) throws -> Configuration.Influx { try Configuration(reading: text).influx }
 
     @Test func default_sendsNowhere() throws {
         #expect(try read("").target == nil)

@@ -8,11 +8,7 @@ import Testing
 @testable import meterd
 
 struct MQTTConfigurationTests {
-    private func read(_ text: String) throws -> Configuration.MQTT {
-        var configuration = Configuration(environment: [:], userID: 0)
-        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        return configuration.mqtt
-    }
+    private func read(_ text: String) throws -> Configuration.MQTT { try Configuration(reading: text).mqtt }
 
     @Test func defaults_useNoBroker() throws {
         let mqtt = try read("")

@@ -4,11 +4,7 @@ import Testing
 @testable import meterd
 
 struct NotifyConfigurationTests {
-    private func read(_ text: String) throws -> [NotificationTarget] {
-        var configuration = Configuration(environment: [:], userID: 0)
-        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        return configuration.notify
-    }
+    private func read(_ text: String) throws -> [NotificationTarget] { try Configuration(reading: text).notify }
 
     @Test func everyKind_isRead() throws {
         let targets = try read(

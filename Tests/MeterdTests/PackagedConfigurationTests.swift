@@ -15,11 +15,7 @@ struct PackagedConfigurationTests {
         try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
     }
 
-    private func read(_ text: String) throws -> Configuration {
-        var configuration = Configuration(environment: [:], userID: 0)
-        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        return configuration
-    }
+    private func read(_ text: String) throws -> Configuration { try Configuration(reading: text) }
 
     /// The file with every key and table switched on: a "#" that no blank follows.
     private func switchedOn() throws -> String {

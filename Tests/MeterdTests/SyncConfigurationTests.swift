@@ -4,11 +4,7 @@ import Testing
 @testable import meterd
 
 struct SyncConfigurationTests {
-    private func read(_ text: String) throws -> SyncTiming {
-        var configuration = Configuration(environment: [:], userID: 0)
-        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        return configuration.sync
-    }
+    private func read(_ text: String) throws -> SyncTiming { try Configuration(reading: text).sync }
 
     @Test func defaults_areTheEnginesOwn() throws { #expect(try read("") == SyncTiming()) }
 

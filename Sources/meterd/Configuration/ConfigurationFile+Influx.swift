@@ -21,18 +21,12 @@ extension ConfigurationFile {
         }
         var target = InfluxTarget(address: address, place: try place(in: influx))
         target.user = try user(in: influx)
-        if let token = try string("token-file", in: influx, "influx.") {
-            guard token.hasPrefix("/") else {
-                throw ConfigurationError(
-                    "\(path): influx.token-file cannot be \"\(token)\"", next: "it takes a path that begins with /")
-            }
-            target.tokenPath = token
-        }
+        target.tokenPath = try file("token-file", in: influx, "influx.")
         let second = Duration.seconds(1)
-        target.limit = try time("timeout", in: influx, second...second * 300, "1s to 5m") ?? target.limit
-        result.interval = try time("interval", in: influx, second...second * 3600, "1s to 1h") ?? result.interval
+        target.limit = try time("timeout", in: influx, "influx.", legal: second...second * 300) ?? target.limit
+        result.interval = try time("interval", in: influx, "influx.", legal: second...second * 3600) ?? result.interval
         result.backFill =
-            try time("back-fill", in: influx, second * 60...second * 31_536_000, "1m to 8760h") ?? result.backFill
+            try time("back-fill", in: influx, "influx.", legal: second * 60...second * 31_536_000) ?? result.backFill
         if let measurement = try string("measurement", in: influx, "influx.") {
             // A line that begins with # is a comment, and names that begin with _ are InfluxDB's own
             // (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>).
@@ -87,16 +81,5 @@ extension ConfigurationFile {
                 "\(path): influx.user has no password", next: "put it into a file, and name that as token-file")
         }
         return user
-    }
-
-    private func time(
-        _ key: String, in influx: TOMLTable, _ legal: ClosedRange<Duration>, _ words: String
-    ) throws(ConfigurationError) -> Duration? {
-        guard let text = try string(key, in: influx, "influx.") else { return nil }
-        guard let time = Duration(shortText: text), legal.contains(time) else {
-            throw ConfigurationError(
-                "\(path): influx.\(key) cannot be \"\(text)\"", next: "it takes a time from \(words)")
-        }
-        return time
     }
 }

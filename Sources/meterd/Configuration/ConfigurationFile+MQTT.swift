@@ -15,28 +15,14 @@ extension ConfigurationFile {
                 throw ConfigurationError("\(path): mqtt.url: \(error.message)", next: error.next)
             }
         }
-        result.credentialsPath = try file("credentials-file", in: mqtt) ?? result.credentialsPath
-        result.certificatePath = try file("ca-file", in: mqtt) ?? result.certificatePath
+        result.credentialsPath = try file("credentials-file", in: mqtt, "mqtt.") ?? result.credentialsPath
+        result.certificatePath = try file("ca-file", in: mqtt, "mqtt.") ?? result.certificatePath
         result.discoveryPrefix = try topic("discovery-prefix", in: mqtt) ?? result.discoveryPrefix
         result.baseTopic = try topic("base-topic", in: mqtt) ?? result.baseTopic
-        if let text = try string("interval", in: mqtt, "mqtt.") {
-            guard let interval = Duration(shortText: text), interval >= .seconds(1), interval <= .seconds(3600) else {
-                throw ConfigurationError(
-                    "\(path): mqtt.interval cannot be \"\(text)\"", next: "it takes a time from 1s to 1h")
-            }
-            result.interval = interval
-        }
+        result.interval =
+            try time("interval", in: mqtt, "mqtt.", legal: .seconds(1)...(.seconds(3600))) ?? result.interval
         try check(result)
         configuration.mqtt = result
-    }
-
-    private func file(_ key: String, in mqtt: TOMLTable) throws(ConfigurationError) -> String? {
-        guard let text = try string(key, in: mqtt, "mqtt.") else { return nil }
-        guard text.hasPrefix("/") else {
-            throw ConfigurationError(
-                "\(path): mqtt.\(key) cannot be \"\(text)\"", next: "it takes a path that begins with /")
-        }
-        return text
     }
 
     private func topic(_ key: String, in mqtt: TOMLTable) throws(ConfigurationError) -> String? {

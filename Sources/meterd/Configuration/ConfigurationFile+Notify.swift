@@ -40,10 +40,10 @@ extension ConfigurationFile {
             throw ConfigurationError(
                 "\(path): [notify.\(name)] has no kind", next: "it takes \(Self.kinds.joined(separator: ", "))")
         }
-        let limit = try limit(in: table, prefix)
+        let limit = try time("timeout", in: table, prefix, legal: Self.limits) ?? NotificationTarget.limitDefault
         let url = try string("url", in: table, prefix)
         let command = try command(in: table, prefix)
-        let tokenPath = try tokenFile(in: table, prefix)
+        let tokenPath = try file("token-file", in: table, prefix)
         guard kind == "exec" else {
             guard command == nil else { throw misplaced("command", kind, prefix) }
             var target = NotificationTarget(
@@ -84,24 +84,6 @@ extension ConfigurationFile {
                 next: "it takes http:// or https:// with a host, without a user; a token goes into token-file")
         }
         return make(address)
-    }
-
-    private func limit(in table: TOMLTable, _ prefix: String) throws(ConfigurationError) -> Duration {
-        guard let text = try string("timeout", in: table, prefix) else { return NotificationTarget.limitDefault }
-        guard let limit = Duration(shortText: text), Self.limits.contains(limit) else {
-            throw ConfigurationError(
-                "\(path): \(prefix)timeout cannot be \"\(text)\"", next: "it takes a time from 1s to 5m")
-        }
-        return limit
-    }
-
-    private func tokenFile(in table: TOMLTable, _ prefix: String) throws(ConfigurationError) -> String? {
-        guard let text = try string("token-file", in: table, prefix) else { return nil }
-        guard text.hasPrefix("/") else {
-            throw ConfigurationError(
-                "\(path): \(prefix)token-file cannot be \"\(text)\"", next: "it takes a path that begins with /")
-        }
-        return text
     }
 
     private func command(in table: TOMLTable, _ prefix: String) throws(ConfigurationError) -> [String]? {

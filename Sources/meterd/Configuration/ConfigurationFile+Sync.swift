@@ -7,12 +7,7 @@ extension ConfigurationFile {
     func applySync(_ sync: TOMLTable, to timing: inout SyncTiming) throws(ConfigurationError) {
         try checkKeys(of: sync, in: "sync")
         for key in SyncKeys.times {
-            guard let text = try string(key.name, in: sync, "sync.") else { continue }
-            guard let time = Duration(shortText: text), key.legal.contains(time) else {
-                throw ConfigurationError(
-                    "\(path): sync.\(key.name) cannot be \"\(text)\"",
-                    next: "it takes a time from \(key.legal.lowerBound.shortText) to \(key.legal.upperBound.shortText)")
-            }
+            guard let time = try time(key.name, in: sync, "sync.", legal: key.legal) else { continue }
             timing[keyPath: key.field] = time
         }
         if let records = try integer("page-records", in: sync, "sync.", legal: SyncKeys.records) {

@@ -87,13 +87,32 @@ struct ConfigurationFile {
         return flag
     }
 
+    /// A time such as `5s`, if given, from and up to what is legal.
+    func time(
+        _ key: String, in table: TOMLTable, _ prefix: String, legal: ClosedRange<Duration>
+    ) throws(ConfigurationError) -> Duration? {
+        guard let text = try string(key, in: table, prefix) else { return nil }
+        guard let time = Duration(shortText: text), legal.contains(time) else {
+            throw ConfigurationError(
+                "\(path): \(prefix)\(key) cannot be \"\(text)\"",
+                next: "it takes a time from \(legal.lowerBound.shortText) to \(legal.upperBound.shortText)")
+        }
+        return time
+    }
+
+    /// The path of a file, if given. Relative ones would depend on where meterd was started.
+    func file(_ key: String, in table: TOMLTable, _ prefix: String) throws(ConfigurationError) -> String? {
+        guard let text = try string(key, in: table, prefix) else { return nil }
+        guard text.hasPrefix("/") else {
+            throw ConfigurationError(
+                "\(path): \(prefix)\(key) cannot be \"\(text)\"", next: "it takes a path that begins with /")
+        }
+        return text
+    }
+
     private func applyStore(_ store: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
         try checkKeys(of: store, in: "store")
-        if let text = try string("flush-interval", in: store, "store.") {
-            guard let interval = Duration(shortText: text), interval >= .seconds(1), interval <= .seconds(3600) else {
-                throw ConfigurationError(
-                    "\(path): store.flush-interval cannot be \"\(text)\"", next: "it takes a time from 1s to 1h")
-            }
+        if let interval = try time("flush-interval", in: store, "store.", legal: .seconds(1)...(.seconds(3600))) {
             configuration.flushInterval = interval
         }
         let days = 1...36_500
@@ -120,11 +139,7 @@ struct ConfigurationFile {
             }
             configuration.cloud.policy = policy
         }
-        if let text = try string("lease-ttl", in: cloud, "cloud.") {
-            guard let wish = Duration(shortText: text), LeaseTerms.timeToLiveRange.contains(wish) else {
-                throw ConfigurationError(
-                    "\(path): cloud.lease-ttl cannot be \"\(text)\"", next: "it takes a time from 30s to 10m")
-            }
+        if let wish = try time("lease-ttl", in: cloud, "cloud.", legal: LeaseTerms.timeToLiveRange) {
             configuration.cloud.timeToLive = wish
         }
         if let value = cloud["proxies"] {

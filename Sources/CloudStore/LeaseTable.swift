@@ -79,16 +79,17 @@ final class LeaseTable: Sendable {
         at now: MonotonicTime
     ) -> [LeaseRenewal]? {
         state.withLock { state in
-            guard let index = state.held.index(forKey: zone) else { return nil }
+            guard let index = state.held.index(forKey: zone) else { return leases.isEmpty ? [] : nil }
             var renewals: [LeaseRenewal] = []
-            let book = state.aliases[zone] ?? AliasBook()
+            renewals.reserveCapacity(leases.count)
+            let book = state.aliases[zone]
             for lease in leases {
-                let meter = book.canonical(lease.meter)
+                let meter = book?.canonical(lease.meter) ?? lease.meter
+                let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
                 // Those already renewed are renewed again in the queue, which does no harm.
-                guard !state.reserved.contains(LeaseKey(zone: zone, meter: meter)),
-                    let record = state.held.values[index][meter]
-                else { return nil }
-                var standing = book.standing(of: lease.meter) { _ in nil }
+                guard !isReserved, let record = state.held.values[index][meter] else { return nil }
+                var standing = LeaseStanding(meter: meter, record: record)
+                if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }
                 standing.record = record
                 let decision = LeaseRules.renew(
                     lease.token, session: session, of: standing, under: policy, at: now)

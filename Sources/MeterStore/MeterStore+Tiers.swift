@@ -158,7 +158,7 @@ extension MeterStore: TierRepository {
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {
-        let rolled = try rolled(db)
+        let rolled = series.tier == nil ? Int64.min : try rolled(db)
         // By number if only the latest are wanted, which are few; the plus keeps SQLite from walking through a month.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(

@@ -16,7 +16,7 @@ package struct AlertRoutes: RouteGroup {
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("alerts") { _, _ in
-            try JSON.response(await AlertsBody(of: alerts))
+            try JSON.response(AlertsBody(await alerts.list(), of: alerts))
         }
         api.post("alerts") { request, _ in
             let body = try await JSON.decode(AlertRequest.self, from: request)
@@ -40,9 +40,8 @@ package struct AlertRoutes: RouteGroup {
 }
 
 extension AlertsBody {
-    /// As they are now.
-    init(of alerts: AlertService) async {
-        let entries = await alerts.list()
+    /// - Parameter entries: all of the service's.
+    init(_ entries: [AlertEntry], of alerts: AlertService) {
         self.init(
             alerts: entries.map { AlertBody($0) }, raised: entries.count(where: \.standing.isRaised),
             targets: alerts.targets.map { AlertTarget($0.name, $0.kind, $0.figures) })

@@ -48,7 +48,8 @@ package struct MetricsRoute: Sendable {
         var page = MetricsPage()
         page.add(routes.version)
         for meter in await routes.directory.status() { page.add(meter) }
-        page.add(await AlertsBody(of: alerts))
+        // Without the names of meters, which are not told here.
+        page.add(AlertsBody(alerts.entries, of: alerts))
         for adapter in await routes.directory.adapters() { page.add(adapter) }
         page.add(await syncStatus())
         page.add(routes.storeStatus(), bytes: await storeBytes())

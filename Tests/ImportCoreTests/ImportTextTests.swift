@@ -15,12 +15,7 @@ struct ImportTextTests {
     }
 
     private func error(_ text: String, _ options: ImportOptions = ImportOptions()) -> ImportError? {
-        do throws(ImportError) {
-            _ = try take(text, options)
-            return nil
-        } catch {
-            return error
-        }
+        importError { () throws(ImportError) in try take(text, options) }
     }
 
     // MARK: Numbers

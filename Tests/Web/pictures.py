@@ -35,8 +35,8 @@ class Camera:
     def __init__(self, folder):
         self.folder = folder
 
-    def take(self, url, views, ready=None):
-        """views: name, path and the selector of the part to show; ready: called once more when a page is there."""
+    def take(self, url, views):
+        """views: name, path and the selector of the part to show."""
         for size in (DESKTOP, PHONE):
             for theme in ("light", "dark"):
                 browser = Browser(size, theme)
@@ -46,17 +46,15 @@ class Camera:
                         browser.open(url + path)
                         wait("the page is there", lambda: browser.texts("main section, main article"))
                         time.sleep(3)
-                        if ready:
-                            ready(browser)
                         if part:
                             browser.js("document.querySelector(arguments[0]).scrollIntoView()", part)
                             time.sleep(1)
-                        self._keep(browser, f"{self.folder}/{name}-{'phone' if size == PHONE else 'desktop'}-{theme}.png")
+                        self.keep(browser, f"{self.folder}/{name}-{'phone' if size == PHONE else 'desktop'}-{theme}.png")
                 finally:
                     browser.quit()
 
     @staticmethod
-    def _keep(browser, file):
+    def keep(browser, file):
         """Small where pngquant is installed."""
         browser.picture(file)
         if shutil.which("pngquant"):
@@ -108,26 +106,17 @@ def losses(binaries, camera):
         silent.order("fault silence")
         time.sleep(5)
         camera.take(daemon.url, [("losses", "/", None)])
-
-        def kill(browser):
-            wait("it was live", lambda: "Live" in browser.text("#link"))
+        # Once dead it serves no further page, so that one is open before.
+        browser = Browser(PHONE, "dark")
+        try:
+            browser.open(daemon.url + "/")
+            wait("it is live", lambda: "Live" in browser.text("#link"))
             time.sleep(3)
             daemon.kill()
             time.sleep(8)
-
-        # Once dead it serves no further page: a picture each.
-        browser = Browser(DESKTOP, "light")
-        phone = Browser(PHONE, "dark")
-        try:
-            for one in (browser, phone):
-                one.open(daemon.url + "/")
-            kill(browser)
-            # pylint: disable=protected-access
-            camera._keep(browser, f"{camera.folder}/dead-desktop-light.png")
-            camera._keep(phone, f"{camera.folder}/dead-phone-dark.png")
+            camera.keep(browser, f"{camera.folder}/dead-phone-dark.png")
         finally:
             browser.quit()
-            phone.quit()
     finally:
         silent.stop(20)
         daemon.end()

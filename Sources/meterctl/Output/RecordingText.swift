@@ -86,7 +86,8 @@ enum RecordingText {
         let groups = (end ?? start)?.groups.compactMap { group -> (String, String)? in
             let before = start?.groups.first { $0.index == group.index }
             // Of ten groups a person uses one or two.
-            guard ![before, group].allSatisfy({ ($0?.charge_mAh ?? 0, $0?.energy_Wh ?? 0) == (0, 0) }) else {
+            guard [before, group].contains(where: { $0.map { $0.charge_mAh != 0 || $0.energy_Wh != 0 } ?? false })
+            else {
                 return nil
             }
             return ("group \(group.index)", change(before.map { words($0) }, words(group)))

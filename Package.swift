@@ -38,9 +38,9 @@ let x509: Target.Dependency = .product(name: "X509", package: "swift-certificate
 let package = Package(
     name: "MeterGateway",
     products: [
-        .executable(name: "meterd", targets: ["meterd"]),
-        .executable(name: "meterctl", targets: ["meterctl"]),
-        .executable(name: "metercloud", targets: ["metercloud"]),
+        .executable(name: "meterd", targets: ["MeterdMain"]),
+        .executable(name: "meterctl", targets: ["MeterctlMain"]),
+        .executable(name: "metercloud", targets: ["MetercloudMain"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -179,9 +179,9 @@ let package = Package(
                 "PinnedHTTP", "ServerKit", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
 
-        // MARK: Layer 3 - programs: composition only
+        // MARK: Layer 3 - programs: composition only, and their executables
 
-        .executableTarget(
+        .target(
             name: "meterd",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO",
@@ -191,20 +191,25 @@ let package = Package(
                 "CloudClient", "ProgramKit", "ServerKit",
                 argumentParser, crypto, logging, serviceLifecycle, tomlKit, unixSignals,
             ]),
-        .executableTarget(
+        .target(
             name: "meterctl",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "ImportCore", "GatewayAPI", "LinuxIO", "SimulatedPort",
                 "ProgramKit", "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1,
                 unixSignals,
             ]),
-        .executableTarget(
+        .target(
             name: "metercloud",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore",
                 "CloudEtcd", "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit", "ServerKit", argumentParser,
                 asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle, unixSignals,
             ]),
+
+        // meterd's executable is all three, by the name it is called by: the package has it once.
+        .executableTarget(name: "MeterdMain", dependencies: ["meterd", "meterctl", "metercloud"]),
+        .executableTarget(name: "MeterctlMain", dependencies: ["meterctl"]),
+        .executableTarget(name: "MetercloudMain", dependencies: ["metercloud"]),
 
         // MARK: Test support
 
@@ -384,9 +389,10 @@ let package = Package(
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "GatewayServer",
+                "CZlib", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
+                "GatewayServer",
                 "MeterTestKit", "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "AlertCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore,
+                "AlertCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1,
                 serviceLifecycle,
             ]),
         .testTarget(

@@ -3,7 +3,11 @@ import GatewayAPI
 import Glibc
 import ProgramKit
 
-@main
+/// The program metercloud, for the executables that are it.
+package enum MetercloudProgram {
+    package static func main() async { await Metercloud.main() }
+}
+
 struct Metercloud: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metercloud",

@@ -2,7 +2,11 @@ import ArgumentParser
 import GatewayAPI
 import ProgramKit
 
-@main
+/// The program meterctl, for the executables that are it.
+package enum MeterctlProgram {
+    package static func main() async { await Meterctl.main() }
+}
+
 struct Meterctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "meterctl",

@@ -8,7 +8,11 @@ import Logging
 import ProgramKit
 import USBTransport
 
-@main
+/// The program meterd, for the executables that are it.
+package enum MeterdProgram {
+    package static func main() async { await Meterd.main() }
+}
+
 struct Meterd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "meterd",

@@ -117,6 +117,9 @@ private let allowedImports: [String: Set<String>] = [
         "Logging", "NIOCore",
         "NIOHTTP1", "ServiceLifecycle", "Synchronization", "UnixSignals",
     ],
+    "MeterdMain": ["meterd", "meterctl", "metercloud"],
+    "MeterctlMain": ["meterctl"],
+    "MetercloudMain": ["metercloud"],
     // Test support, which no target above may import.
     "MeterTestKit": [
         "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "IOPorts", "Gateway", "GatewayAPI",

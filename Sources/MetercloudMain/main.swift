@@ -1,0 +1,3 @@
+import metercloud
+
+await MetercloudProgram.main()

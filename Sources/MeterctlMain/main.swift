@@ -1,0 +1,3 @@
+import meterctl
+
+await MeterctlProgram.main()

@@ -1,3 +1,5 @@
+import AsyncHTTPClient
+import CZlib
 import Foundation
 import Gateway
 import GatewayAPI
@@ -5,6 +7,8 @@ import GatewayServer
 import Hummingbird
 import MeterModel
 import MeterTestKit
+import NIOCore
+import NIOHTTP1
 import ServerKit
 import Testing
 
@@ -148,6 +152,54 @@ struct WebServerTests {
                 let reply = try await WebBench.ask(port, "GET", path, ["Accept-Encoding": header])
                 #expect(reply.headers["content-encoding"] == nil)
             }
+        }
+    }
+
+    @Test func longJSON_isSentShorter_whereTheClientTakesThat() async throws {
+        try await web.bench.plugIn()
+        try await web.serve { _, port in
+            let path = ServerBench.meter("/settings")
+            let plain = try await WebBench.ask(port, "GET", path)
+            #expect(plain.headers["content-encoding"] == nil)
+            #expect(plain.text.utf8.count > 1024)
+            let short = try await WebBench.ask(port, "GET", path, ["Accept-Encoding": "gzip"])
+            #expect(short.headers["content-encoding"] == "gzip")
+            #expect(short.headers["vary"] == "Accept-Encoding")
+            #expect(try #require(short.headers["content-length"].flatMap { Int($0) }) < plain.text.utf8.count / 2)
+            // It is what was sent at length.
+            let bytes = try await HTTPClient.withHTTPClient { client in
+                var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+                request.headers = ["accept-encoding": "gzip"]
+                return Array(
+                    buffer: try await client.execute(request, timeout: .seconds(60)).body.collect(upTo: 1 << 20))
+            }
+            #expect(String(decoding: try #require(Self.inflated(bytes, upTo: 1 << 20)), as: UTF8.self) == plain.text)
+        }
+    }
+
+    /// The whole of what was compressed with gzip; nil if the bytes are anything else.
+    private static func inflated(_ bytes: [UInt8], upTo most: Int) -> [UInt8]? {
+        var stream = z_stream()
+        let size = Int32(MemoryLayout<z_stream>.size)
+        guard inflateInit2_(&stream, MAX_WBITS + 16, ZLIB_VERSION, size) == Z_OK else { return nil }
+        defer { inflateEnd(&stream) }
+        var (input, output) = (bytes, [UInt8](repeating: 0, count: most))
+        let result = input.withUnsafeMutableBufferPointer { source in
+            output.withUnsafeMutableBufferPointer { target in
+                (stream.next_in, stream.avail_in) = (source.baseAddress, UInt32(source.count))
+                (stream.next_out, stream.avail_out) = (target.baseAddress, UInt32(target.count))
+                return inflate(&stream, Z_FINISH)
+            }
+        }
+        return result == Z_STREAM_END ? Array(output.prefix(most - Int(stream.avail_out))) : nil
+    }
+
+    @Test(arguments: ["/v1/session", "/v1/nothing"])
+    func shortJSON_isSentAsItIs(path: String) async throws {
+        try await web.serve { _, port in
+            let reply = try await WebBench.ask(port, "GET", path, ["Accept-Encoding": "gzip"])
+            #expect(reply.headers["content-type"]?.hasPrefix("application/json") == true)
+            #expect(reply.headers["content-encoding"] == nil)
         }
     }
 

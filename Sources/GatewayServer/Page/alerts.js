@@ -11,6 +11,7 @@ const PACE_MS = 10000;
 let known = { alerts: [], targets: [] };
 let isLoading = false;
 let isWanted = false;
+let isAsked = false;
 let loadedAt = -Infinity;
 
 const listeners = new Set();
@@ -34,11 +35,13 @@ export const raisedRules = (id) => rulesOf(id).filter((rule) => rule.state === "
 
 export function tellAlerts() { for (const listener of [...listeners]) listener(); }
 
-/** Reads them. What is asked for meanwhile is read once more afterwards. */
-export async function loadAlerts() {
+/** Reads them. What is asked for meanwhile is read once more afterwards. Where nobody asks, only what is new is drawn. */
+export async function loadAlerts(isAskedFor = true) {
   isWanted = true;
+  isAsked ||= isAskedFor;
   if (isLoading) return;
   isLoading = true;
+  const before = JSON.stringify(known);
   while (isWanted) {
     isWanted = false;
     loadedAt = performance.now();
@@ -47,7 +50,9 @@ export async function loadAlerts() {
     } catch { /* The page says itself that meterd is not heard; what it knew stays, as old as everything else. */ }
   }
   isLoading = false;
-  tellAlerts();
+  const isTold = isAsked || JSON.stringify(known) !== before;
+  isAsked = false;
+  if (isTold) tellAlerts();
 }
 
 listen((change) => {
@@ -55,7 +60,7 @@ listen((change) => {
   else if (change.all || !state.isLive) tellAlerts();
 });
 // What changes about rules alone is not among the news of meters.
-setInterval(() => { if (state.isLive && !document.hidden && performance.now() - loadedAt > PACE_MS) loadAlerts(); }, 1000);
+setInterval(() => { if (state.isLive && !document.hidden && performance.now() - loadedAt > PACE_MS) loadAlerts(false); }, 1000);
 
 // MARK: Words
 

@@ -1,13 +1,29 @@
 import CZlib
+import Hummingbird
 
-/// Compresses files in the format that every browser understands (RFC 1952).
+/// Compresses in the format that every browser understands (RFC 1952).
 enum Gzip {
+    /// How much time zlib takes to be short.
+    enum Effort {
+        /// For what is compressed once and sent often.
+        case best
+        /// For what is compressed for one response.
+        case fast
+
+        fileprivate var level: Int32 {
+            switch self {
+            case .best: Z_BEST_COMPRESSION
+            case .fast: Z_BEST_SPEED
+            }
+        }
+    }
+
     /// - Returns: nil if that would not be shorter.
-    static func compress(_ bytes: [UInt8]) -> [UInt8]? {
+    static func compress(_ bytes: [UInt8], _ effort: Effort) -> [UInt8]? {
         var stream = z_stream()
         // 16 plus the bits of the window: with gzip's own header and checksum.
         let isReady = deflateInit2_(
-            &stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            &stream, effort.level, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
         guard isReady == Z_OK else { return nil }
         defer { deflateEnd(&stream) }
@@ -24,4 +40,49 @@ enum Gzip {
         guard result == Z_STREAM_END, stream.avail_out > 0 else { return nil }
         return Array(output.prefix(output.count - Int(stream.avail_out)))
     }
+}
+
+extension Request {
+    /// Whether the client accepts gzip (RFC 9110, 12.5.3).
+    var acceptsGzip: Bool {
+        (headers[.acceptEncoding] ?? "").lowercased().split(separator: ",").contains { coding in
+            let parts = coding.split(separator: ";").map { $0.filter { $0 != " " } }
+            return parts.first == "gzip"
+                && !parts.dropFirst().contains { $0.hasPrefix("q=0") && Double($0.dropFirst(2)) == 0 }
+        }
+    }
+}
+
+extension Response {
+    /// A shorter body is not worth the time.
+    private static var gzipBytesMin: Int { 1024 }
+
+    /// The same response, its JSON compressed if the client accepts that. Streams are left as they are: each of their
+    /// lines has to leave at once.
+    func compressed(for request: Request) async throws -> Response {
+        guard request.acceptsGzip, headers[.contentEncoding] == nil,
+            headers[.contentType]?.hasPrefix("application/json") == true,
+            let length = body.contentLength, length >= Self.gzipBytesMin
+        else { return self }
+        let whole = WholeBody()
+        try await body.write(whole)
+        var response = self
+        response.headers[.vary] = "Accept-Encoding"
+        if let short = Gzip.compress(Array(buffer: whole.bytes), .fast) {
+            response.headers[.contentEncoding] = "gzip"
+            response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: short))
+        } else {
+            response.body = ResponseBody(byteBuffer: whole.bytes)
+        }
+        return response
+    }
+}
+
+/// Collects what a body writes.
+private final class WholeBody: ResponseBodyWriter {
+    private(set) var bytes = ByteBuffer()
+
+    func write(_ buffer: ByteBuffer) { bytes.writeImmutableBuffer(buffer) }
+
+    func finish(_ trailingHeaders: HTTPFields?) {}
 }

@@ -17,7 +17,7 @@ package struct WebFiles: Sendable {
         package init(contentType: String, bytes: [UInt8]) {
             self.contentType = contentType
             self.bytes = ByteBuffer(bytes: bytes)
-            gzip = Gzip.compress(bytes).map { ByteBuffer(bytes: $0) }
+            gzip = Gzip.compress(bytes, .best).map { ByteBuffer(bytes: $0) }
             etag = "W/\"\(Hex.encode(SHA256.hash(data: Data(bytes)).prefix(8)))\""
         }
 
@@ -29,20 +29,11 @@ package struct WebFiles: Sendable {
             if request.headers[.ifNoneMatch]?.contains(etag) == true {
                 return Response(status: .notModified, headers: headers)
             }
-            guard let gzip, Self.takesGzip(request.headers[.acceptEncoding]) else {
+            guard let gzip, request.acceptsGzip else {
                 return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
             }
             headers[.contentEncoding] = "gzip"
             return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: gzip))
-        }
-
-        /// Whether an `Accept-Encoding` header accepts gzip.
-        private static func takesGzip(_ header: String?) -> Bool {
-            (header ?? "").lowercased().split(separator: ",").contains { coding in
-                let parts = coding.split(separator: ";").map { $0.filter { $0 != " " } }
-                return parts.first == "gzip"
-                    && !parts.dropFirst().contains { $0.hasPrefix("q=0") && Double($0.dropFirst(2)) == 0 }
-            }
         }
     }
 

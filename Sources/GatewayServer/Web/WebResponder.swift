@@ -54,7 +54,7 @@ package struct WebResponder: HTTPResponder {
             source: ApplicationRequestContextSource(channel: context.channel, logger: context.logger))
         try door.check(request, context, from: peer)
         return try await Asker.$current.withValue(Asker { [door] in door.mayDisturb(context) }) {
-            try await api.respond(to: request, context: inner)
+            try await api.respond(to: request, context: inner).compressed(for: request)
         }
     }
 

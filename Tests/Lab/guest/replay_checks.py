@@ -132,6 +132,8 @@ def km003c_record(bench):
     folder = traffic.folder(bench.arguments["root"])
     if folder is None:
         raise Skip(MISSING)
+    # The check before pulled the same meter a moment ago.
+    wait("the meter of the check before is gone", lambda: plugged_meter(bench.program, "5fc9") is None, 30)
     meter = RecordedKM003C(folder)
     bench.after(meter.pull)
     meter.plug()

@@ -32,6 +32,9 @@ export function powerDeliveryPanel(id) {
       el("label", { class: "pick" }, receipts, "Receipts too"),
       link("text", "Text", "All of it as text"), link("pcapng", "pcapng", "For Wireshark, with Docs/Examples/usb-pd.lua")),
     missing, box);
+  // Asked for as it is scrolled: to ask where new entries are put would have the page laid out twice.
+  let isAtEnd = true;
+  box.addEventListener("scroll", () => { isAtEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 40; }, { passive: true });
   let last = 0;
   let offered = "";
   let isOver = false;
@@ -63,7 +66,6 @@ export function powerDeliveryPanel(id) {
       list.replaceChildren();
       items.clear();
     }
-    const isAtEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 40;
     const isNew = body.last !== last;
     for (const entry of body.entries) {
       const item = drawEntry(entry);
@@ -72,7 +74,7 @@ export function powerDeliveryPanel(id) {
     }
     while (list.children.length > body.entries_max) list.firstElementChild.remove();
     last = body.last;
-    if (isNew && isAtEnd) box.scrollTop = box.scrollHeight;
+    if (isNew && isAtEnd) requestAnimationFrame(() => { box.scrollTop = box.scrollHeight; });
     setText(missing, body.dropped > 0 ? `${body.dropped} older ones are not kept any more.` : last === 0 ? "Nothing was heard yet." : "");
     missing.hidden = missing.textContent === "";
     drawNow(body);

@@ -6,7 +6,7 @@ import { deletions } from "/undo.js";
 import { moment, QUANTITIES } from "/words.js";
 
 /** How often it is looked at anew. */
-const PACE_MS = 10000;
+const PACE_MS = 30000;
 
 let known = { alerts: [], targets: [] };
 let isLoading = false;

@@ -1,7 +1,10 @@
 // Draws a chart: axes, curves with their bands, gaps, a selected stretch, and what follows the pointer.
 import { valueAxis } from "/scale.js";
 
-const AXIS_WIDTH = { wide: 52, narrow: 46 };
+/** The least room of an axis' numbers, and what each sign of the longest takes, in the size in which they are written. */
+const AXES = { wide: { least: 52, sign: 7, size: 12 }, narrow: { least: 46, sign: 6.2, size: 10.5 } };
+/** What is left free beside the numbers of an axis. */
+const AXIS_MARGIN = 10;
 
 /**
  * Where everything lies in a picture.
@@ -11,28 +14,30 @@ const AXIS_WIDTH = { wide: 52, narrow: 46 };
  */
 function layOut(picture) {
   const isNarrow = picture.width < 560;
-  const axisWidth = AXIS_WIDTH[isNarrow ? "narrow" : "wide"];
+  const form = AXES[isNarrow ? "narrow" : "wide"];
   const count = isNarrow ? 4 : 5;
   const units = [...new Set(picture.curves.map((curve) => curve.unit))];
   // One to the left, two to the right, and so on outwards.
   const sides = units.map((_, index) => index === 0 || index === 3 ? "left" : "right");
-  const left = Math.max(1, sides.filter((side) => side === "left").length) * axisWidth;
-  const right = Math.max(0.4, sides.filter((side) => side === "right").length) * axisWidth;
-  const box = { x: left, y: 14, width: Math.max(20, picture.width - left - right), height: Math.max(20, picture.height - 14 - 26) };
   const outward = { left: 0, right: 0 };
   const axes = units.map((unit, index) => {
     const curves = picture.curves.filter((curve) => curve.unit === unit);
     let [low, high] = extent(curves, picture.from, picture.to);
     if (picture.fit === "zero" && low <= high) [low, high] = [Math.min(0, low), Math.max(0, high)];
-    const place = outward[sides[index]];
-    outward[sides[index]] += axisWidth;
     const isShared = curves.some((curve) => curve.colour !== curves[0].colour);
     const scale = valueAxis(low, high, count, picture.room(unit, Math.max(Math.abs(low), Math.abs(high))));
-    return { unit, colour: isShared ? picture.look.soft : curves[0].colour, side: sides[index], place, ...scale };
+    const words = Array.from({ length: count + 1 }, (_, row) =>
+      `${(scale.low + scale.step * row).toFixed(scale.digits)}${row === count ? ` ${unit}` : ""}`);
+    const place = outward[sides[index]];
+    outward[sides[index]] += Math.max(form.least, Math.max(...words.map((word) => word.length)) * form.sign + AXIS_MARGIN);
+    return { unit, colour: isShared ? picture.look.soft : curves[0].colour, side: sides[index], place, words, ...scale };
   });
+  const left = outward.left || form.least;
+  const right = outward.right || 0.4 * form.least;
+  const box = { x: left, y: 14, width: Math.max(20, picture.width - left - right), height: Math.max(20, picture.height - 14 - 26) };
   const x = (value) => box.x + (value - picture.from) / (picture.to - picture.from) * box.width;
   const y = (axis, value) => box.y + box.height - (value - axis.low) / (axis.high - axis.low) * box.height;
-  return { box, axes, count, isNarrow, x, y, axisOf: (curve) => axes.find((axis) => axis.unit === curve.unit) };
+  return { box, axes, count, isNarrow, size: form.size, x, y, axisOf: (curve) => axes.find((axis) => axis.unit === curve.unit) };
 }
 
 /** The least and the greatest value that is seen. */
@@ -61,7 +66,7 @@ export function draw(surface, picture) {
   return plan;
 }
 
-function drawGrid(surface, picture, { box, axes, count, x, isNarrow }) {
+function drawGrid(surface, picture, { box, axes, count, x, isNarrow, size }) {
   const { look } = picture;
   const rows = [];
   for (let row = 0; row <= count; row += 1) {
@@ -77,12 +82,8 @@ function drawGrid(surface, picture, { box, axes, count, x, isNarrow }) {
   }
   for (const axis of axes) {
     const at = axis.side === "left" ? box.x - 7 - axis.place : box.x + box.width + 7 + axis.place;
-    for (let row = 0; row <= count; row += 1) {
-      const value = axis.low + axis.step * row;
-      const text = `${value.toFixed(axis.digits)}${row === count ? ` ${axis.unit}` : ""}`;
-      surface.text(at, box.y + box.height * (1 - row / count) + 4, text, {
-        fill: axis.colour, anchor: axis.side === "left" ? "end" : "start", size: isNarrow ? 10.5 : 12 });
-    }
+    axis.words.forEach((word, row) => surface.text(at, box.y + box.height * (1 - row / count) + 4, word, {
+      fill: axis.colour, anchor: axis.side === "left" ? "end" : "start", size }));
   }
 }
 

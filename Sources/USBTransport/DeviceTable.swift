@@ -72,8 +72,8 @@ package struct DeviceTable: Hashable, Sendable {
             guard let match = row.match?.lowercased() else { return tells(vendor: vendor, product: row.product) }
             return texts.contains { $0.lowercased().contains(match) }
         }
-        // Of rows that ask for as much, `max` would take the last.
-        return fitting.reversed().max { $0.precision < $1.precision }?.model
+        // Of rows that ask for as much, the first.
+        return fitting.max { $0.precision < $1.precision }?.model
     }
 
     /// Whether a device may be a meter at all, as far as its ids tell.

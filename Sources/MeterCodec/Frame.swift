@@ -2,7 +2,8 @@ package import MeterModel
 
 /// One complete message from a meter, verified as far as its model has checks.
 ///
-/// Families with a case of their own are read without a box (`forEachReading`); all others use `other`.
+/// Families with a case of their own are read without a box (`forEachReading`), and so is `packed`, which is for every
+/// family's frames of up to 64 bytes; all others use `other`.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -11,6 +12,7 @@ package enum Frame: Sendable {
     case atorchReply(AtorchReply)
     case tc66(TC66Message)
     case km003c(KM003CMessage)
+    case packed(PackedFrame)
     case other(any FrameContent)
 }
 
@@ -48,6 +50,7 @@ extension Frame {
         case .atorchReply(let reply): reply
         case .tc66(let message): message
         case .km003c(let message): message
+        case .packed(let frame): frame.content
         case .other(let content): content
         }
     }
@@ -64,6 +67,7 @@ extension Frame {
         case .tc66: 4
         case .km003c: 5
         case .other: 6
+        case .packed: 7
         }
     }
 
@@ -77,6 +81,7 @@ extension Frame {
         case .atorchReply: break
         case .tc66(let message): message.forEachReading(body)
         case .km003c(let message): message.forEachReading(body)
+        case .packed(let frame): frame.forEachReading(body)
         case .other(let content): content.forEachReading(body)
         }
     }

@@ -17,7 +17,8 @@ package struct MeterCatalogue: Sendable {
 
     /// The list of all families. MeterSimulator has the list of their simulators.
     package static let standard = MeterCatalogue(families: [
-        UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(),
+        UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
+        CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(),
     ])
 
     package subscript(_ family: MeterFamily) -> (any FamilyDescription)? {

@@ -17,6 +17,10 @@ extension UnsafeRawBufferPointer {
     @inline(__always) package func u32LE(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self).littleEndian }
     @inline(__always) package func i32LE(_ offset: Int) -> Int32 { load(offset, as: Int32.self).littleEndian }
 
+    @inline(__always) package func u64LE(_ offset: Int) -> UInt64 { load(offset, as: UInt64.self).littleEndian }
+    /// An IEEE 754 number of 32 bits, as the wire has it: it need not be finite.
+    @inline(__always) package func f32LE(_ offset: Int) -> Float { Float(bitPattern: u32LE(offset)) }
+
     /// Three bytes, most significant first.
     @inline(__always) package func u24BE(_ offset: Int) -> UInt32 {
         UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))
@@ -45,6 +49,10 @@ extension [UInt8] {
     package mutating func appendLE(_ value: UInt32) {
         Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }
+    package mutating func appendLE(_ value: UInt64) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+    package mutating func appendLE(_ value: Float) { appendLE(value.bitPattern) }
     package mutating func appendLE(_ value: Int32) { appendLE(UInt32(bitPattern: value)) }
 
     /// The low three bytes of a number, most significant first.

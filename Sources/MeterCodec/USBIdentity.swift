@@ -66,13 +66,17 @@ package struct USBMaker: Hashable, Sendable {
     /// Product ids that only its meters have, as far as anybody has published, under vendor ids that many other devices
     /// share. They are recognised without a text, and their text says nothing.
     package var ownProducts: [UInt16: Set<UInt16>]
+    /// Whether the serial numbers of the devices with its vendor ids are those of batches, and name no device.
+    package var sharesSerials: Bool
 
     package init(
-        _ maker: MeterMaker, vendors: Set<UInt16> = [], word: String? = nil, ownProducts: [UInt16: Set<UInt16>] = [:]
+        _ maker: MeterMaker, vendors: Set<UInt16> = [], word: String? = nil,
+        ownProducts: [UInt16: Set<UInt16>] = [:], sharesSerials: Bool = false
     ) {
         self.maker = maker
         self.vendors = vendors
         self.word = word
         self.ownProducts = ownProducts
+        self.sharesSerials = sharesSerials
     }
 }

@@ -31,6 +31,11 @@ package struct DeviceTable: Hashable, Sendable {
         return product.map { metersOwnProducts(of: vendor).contains($0) } ?? false
     }
 
+    /// Whether the serial numbers of a vendor's devices name no device.
+    func sharesSerials(vendor: UInt16) -> Bool {
+        makers.contains { $0.sharesSerials && $0.vendors.contains(vendor) }
+    }
+
     /// Products of such a vendor that nothing but meters has (`USBMaker.ownProducts`).
     package func metersOwnProducts(of vendor: UInt16) -> Set<UInt16> {
         makers.reduce(into: []) { $0.formUnion($1.ownProducts[vendor, default: []]) }
@@ -51,8 +56,8 @@ package struct DeviceTable: Hashable, Sendable {
     /// Makers of controllers that are in meters and in other things as well.
     private static let controllerVendors: Set<UInt16> = [0x28E9, 0x2E3C]
 
-    /// The model of a device. Nil if it is not a meter, or cannot be recognised as one. Where two rows match, the one that
-    /// asks for a layout decides.
+    /// The model of a device. Nil if it is not a meter, or cannot be recognised as one. Where several rows match, the one
+    /// that asks for most decides: for a layout, then for a text, then for a product.
     ///
     /// - Parameters:
     ///   - product: nil if unknown.
@@ -67,7 +72,8 @@ package struct DeviceTable: Hashable, Sendable {
             guard let match = row.match?.lowercased() else { return tells(vendor: vendor, product: row.product) }
             return texts.contains { $0.lowercased().contains(match) }
         }
-        return (fitting.first { !$0.layout.isEmpty } ?? fitting.first)?.model
+        // Of rows that ask for as much, the first.
+        return fitting.max { $0.precision < $1.precision }?.model
     }
 
     /// Whether a device may be a meter at all, as far as its ids tell.
@@ -75,6 +81,13 @@ package struct DeviceTable: Hashable, Sendable {
         rows.contains { row in
             row.vendor == vendor && row.subsystem == subsystem && (row.product ?? product) == product
         }
+    }
+}
+
+extension USBIdentity {
+    /// Greater for a row that asks for more.
+    fileprivate var precision: Int {
+        (layout.isEmpty ? 0 : 4) + (match == nil ? 0 : 2) + (product == nil ? 0 : 1)
     }
 }
 

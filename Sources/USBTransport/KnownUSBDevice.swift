@@ -52,37 +52,27 @@ package struct KnownUSBDevice: Hashable, Sendable {
         KnownUSBDevice(0x2E3C, 0xC365, "AULA keyboard", "it has Artery's vendor id"),
     ]
 
-    private static let noDriver = "no driver here reads it yet"
     private static let sharedHID =
-        "DL24P, KM001 Pro, ACD15P, C13P and other boards have these ids, and no driver here reads any of them yet"
+        "DL24P, KM001 Pro, ACD15P, C13P and other boards have these ids, and its text tells none of them: declare it as "
+        + "[[port]] hidraw with its model, km001pro, acd15p or c13p; no driver here reads a DL24P over USB yet"
+    private static let sharedSerial =
+        "its text does not end in Application Mode, as theirs do: declare it as [[port]] path with its model, ct-3 or "
+        + "avhzy-c3, and please report it"
 
-    /// Meters without a driver. Those with a text come before those with the same ids and no text.
+    /// Meters that are not recognised by their ids, and those without a driver. Those with a text come before those with
+    /// the same ids and no text.
     package static let unread: [KnownUSBDevice] = [
-        KnownUSBDevice(0x0483, 0x5750, match: "ACD15P", "Atorch ACD15P", of: .atorch, noDriver),
-        KnownUSBDevice(0x0483, 0x5750, match: "C13P", "Atorch C13P", of: .atorch, noDriver),
         KnownUSBDevice(0x0483, 0x5750, "one of several meters", sharedHID),
-        KnownUSBDevice(0x0483, 0x5F50, match: "ACD15P", "Atorch ACD15P", of: .atorch, noDriver),
-        KnownUSBDevice(0x0483, 0x5F50, match: "C13P", "Atorch C13P", of: .atorch, noDriver),
-        KnownUSBDevice(0x0483, 0x5F50, "POWER-Z KM001 Pro", of: .chargerlab, noDriver),
+        KnownUSBDevice(0x0483, 0x5F50, "POWER-Z KM001 Pro, Atorch ACD15P or C13P", sharedHID),
         KnownUSBDevice(
             0x0483, 0x0039, "FNIRSI meter", of: .fnirsi,
             "nobody has published which model has these ids: declare it as [[port]] hidraw with a model of FNIRSI's, "
                 + "and please report it"),
-        KnownUSBDevice(0x0483, 0xFFFF, "AVHzY CT-3 or Shizuku", of: .shizuku, noDriver),
-        KnownUSBDevice(0x0483, 0xFFFE, "AVHzY C3, CT-3 or Shizuku", of: .shizuku, noDriver),
-        KnownUSBDevice(0x0716, 0x5030, "WITRN U2p", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5044, "WITRN U3", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5063, "WITRN U3", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5045, "WITRN A2", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5050, "WITRN A2L", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5053, "WITRN C4 or C5", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5054, "WITRN U3L", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5060, "WITRN K2", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, 0x5064, "WITRN C5", of: .witrn, noDriver),
-        KnownUSBDevice(0x0716, nil, "WITRN meter", of: .witrn, noDriver),
+        KnownUSBDevice(0x0483, 0xFFFF, "YK-Lab meter (AVHzY CT-3 or Shizuku)", of: .shizuku, sharedSerial),
+        KnownUSBDevice(0x0483, 0xFFFE, "YK-Lab meter (AVHzY C3, CT-3 or Shizuku)", of: .shizuku, sharedSerial),
         KnownUSBDevice(
             0x1A86, nil, "USB serial adapter (CH340)",
-            "a DL24P, a YZXstudio meter and countless adapters have these ids: where it is an Atorch, declare it as "
-                + "[[port]] path with its model; no driver here reads a YZXstudio yet"),
+            "a DL24P, a YZXstudio meter and countless adapters have these ids: where it is a meter, declare it as "
+                + "[[port]] path with its model"),
     ]
 }

@@ -66,7 +66,8 @@ package struct PortScanner: Sendable {
         let counts = Dictionary(serials.map { ($0, 1) }, uniquingKeysWith: +)
         return found.flatMap { device, model, link in
             var device = device
-            if counts[id(of: device), default: 0] > 1 { device.serial = nil }
+            let isShared = devices.sharesSerials(vendor: device.described.vendor)
+            if isShared || counts[id(of: device), default: 0] > 1 { device.serial = nil }
             return [link, makersLink(of: device)].compactMap { $0 }.map { link in
                 Sighting(id: id(of: device), model: model, name: device.described.productText, link: link)
             }

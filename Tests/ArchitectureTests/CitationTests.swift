@@ -45,7 +45,8 @@ struct CitationTests {
 
     /// Documents of other projects: each is named beside its project.
     private static let foreign: Set<String> = [
-        "PROTOCOL.md", "REVERSE.md", "pd_trace.md", "pd_connection_events.md", "adcqueue.md",
+        "PROTOCOL.md", "REVERSE.md", "pd_trace.md", "pd_connection_events.md", "adcqueue.md", "protocol.md",
+        "k2-monitor-hardware-validation.md",
     ]
 
     /// Lists of devices name the places where others have described them.

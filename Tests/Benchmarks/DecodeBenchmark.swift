@@ -25,6 +25,22 @@ enum DecodeBenchmark {
         measure("FNIRSI USB samples", packets, FNIRSIUSBDecoder(), per: "packet", goal: 5_000_000)
         var atorch = SimulatedAtorch(model: .atorchUSB)
         measure("Atorch reports", atorch.due(at: .seconds(30)), AtorchDecoder(), per: "report", goal: nil)
+        var witrn = SimulatedWITRN(model: .witrnU3)
+        measure("WITRN reports", witrn.due(at: .seconds(1)), WITRNDecoder(), per: "report", goal: 1_000_000)
+        var ct3 = SimulatedCT3()
+        _ = ct3.receive(CT3Request.start(interval_ms: 10).bytes(id: 1), at: .zero)
+        measure("CT-3 samples", ct3.due(at: .seconds(1)), CT3Decoder(), per: "frame", goal: 1_000_000)
+        var zy1280 = SimulatedZY1280()
+        measure("ZY1280 reports", zy1280.due(at: .seconds(10)), ZY1280Decoder(), per: "report", goal: 1_000_000)
+        var km001 = SimulatedKM001(interval: .milliseconds(10))
+        _ = km001.receive(KM001Request.samples.bytes(for: .km001Pro), at: .zero)
+        let samples = km001.due(at: .seconds(1))
+        measure("KM001 Pro reports", samples, KM001Decoder(.km001Pro), per: "report", goal: 1_000_000)
+        let acd15p = SimulatedKM001(model: .acd15p, dialect: .acd15p)
+        let request = KM001Request.samples.bytes(for: .acd15p)
+        measure(
+            "ACD15P reports", frames(of: acd15p, asking: request), KM001Decoder(.acd15p), per: "report", goal: 1_000_000
+        )
     }
 
     /// Thirty different answers.

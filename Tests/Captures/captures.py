@@ -56,7 +56,8 @@ class Note:
 
 
 def model_of(name):
-    models = {"um": "um", "tc66": "tc66", "km003c": "km003c", "atorch": "atorch", "fnirsi_usb": "fnirsi-usb", "fn": "fnirsi-ble"}
+    models = {"um": "um", "tc66": "tc66", "km003c": "km003c", "atorch_acd15p": "acd15p", "atorch": "atorch",
+              "fnirsi_usb": "fnirsi-usb", "fn": "fnirsi-ble", "avhzy": "ct3", "kingmeter": "km001pro"}
     for start, model in models.items():
         if name.startswith(start):
             return model
@@ -103,7 +104,6 @@ def km003c_payload(attribute):
 
 PD_WIRE = "wire bytes alone, which no command line takes; PDMessageTests read the like"
 LOG = "samples out of a memory read, which KM003CLogDownload decrypts; no command line takes them"
-OTHER_METER = "no decoder for this meter is part of this work"
 
 NOTES = {
     # Forms that are known from here and not read yet; each goes when its decoder reads it.
@@ -115,7 +115,6 @@ NOTES = {
     "km003c_cdc_stream_vendor": Note(later="the vendor interface's stream, which no decoder reads yet"),
     "atorch_ac_frame_esphome": Note(
         disputed={"capacity_Ah_as_stated": "the field is watts: 230.8 V x 0.014 A x PF 0.133 = 0.43 W"}),
-    "atorch_acd15p_hid_fqueze": Note(later="another protocol (USB HID of the ACD15P)"),
     "atorch_at24_dandrej": Note(prepare=with_magic),
     "atorch_dc_console_0": Note(
         disputed={"energy_Wh": "the source reads the charge's bytes; ESPHome's reading gives 320 Wh, which fits 12.36 Ah"}),
@@ -126,12 +125,11 @@ NOTES = {
         disputed={"charge_mAh_as_stated": "ten times too large, as the capture's own note shows"}),
     "atorch_usb_console_1": Note(
         disputed={"charge_mAh_as_stated": "ten times too large, as the capture's own note shows"}),
-    "avhzy_ct3_msg_a": Note(later=OTHER_METER),
-    "avhzy_ct3_msg_b": Note(later=OTHER_METER),
     "fnb48s_ble_type03_dandrej": Note(prepare=fnirsi_frame(0x03)),
     "fnb58_gatt_database_losonsky": Note(later="a list of GATT attributes, no messages"),
     "fnirsi_usb_logger_text_baryluk_issue4": Note(later="decoded text; the source has no bytes"),
-    "kingmeter_km001pro_hid_fqueze": Note(later=OTHER_METER),
+    # The source gives 37 bytes and says that zeros follow, and that the last is usually 20.
+    "kingmeter_km001pro_hid_fqueze": Note(prepare=lambda raw: raw.ljust(63, b"\0") + b"\x20"),
     "km003c_adc_adcqueue_50sps": Note(
         unread={"rate": "without the request nobody says the graph's rate; the sequence step, which is compared, tells"},
         unstated={"queue_unit": "compared through the four lines"}),

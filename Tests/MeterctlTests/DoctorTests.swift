@@ -107,11 +107,14 @@ struct DoctorTests {
             plugged(unknown, ["hidraw3"]).map(\.message) == [
                 "/dev/hidraw3 looks like a meter, not recognised: 2e3c:1234 FNIRSI FNB-99, please report it"
             ])
-        let witrn = USBSelfDescription(vendor: 0x0716, product: 0x5060, nodes: [.hidraw])
+        // A meter's ids, and nothing else that says so.
+        let shizuku = USBSelfDescription(vendor: 0x0483, product: 0xFFFF, nodes: [.tty])
+        #expect(plugged(shizuku, ["ttyACM3"]).map(\.check) == ["unread"])
         #expect(
-            plugged(witrn, ["hidraw3"]).map(\.message) == [
-                "/dev/hidraw3 (0716:5060) is a WITRN K2: no driver here reads it yet"
-            ])
+            plugged(shizuku, ["ttyACM3"]).first?.message.hasPrefix(
+                "/dev/ttyACM3 (0483:ffff) is a YK-Lab meter (AVHzY CT-3 or Shizuku): its text does not end in Application Mode"
+            )
+                == true)
         // Known, and no meter; and an adapter that anything may be behind.
         #expect(plugged(USBSelfDescription(vendor: 0x2E3C, product: 0x5740, nodes: [.tty]), ["ttyACM0"]).isEmpty)
         #expect(plugged(USBSelfDescription(vendor: 0x1A86, product: 0x7523, nodes: [.tty]), ["ttyUSB0"]).isEmpty)

@@ -63,6 +63,63 @@ struct DeviceTableTests {
         }
     }
 
+    /// A layout before a text, a text before a product, and of two alike the first; whatever the order of the others.
+    @Test func rowThatAsksForMost_decides() {
+        let rows = [
+            USBIdentity(0x1209, nil, .hidraw, .um24c), USBIdentity(0x1209, 1, .hidraw, .um25c),
+            USBIdentity(0x1209, nil, .hidraw, match: "x", .um34c), USBIdentity(0x1209, 1, .hidraw, match: "x", .tc66),
+            USBIdentity(0x1209, nil, .hidraw, layout: .init(has: [3]), .fnb58),
+        ]
+        for rows in [rows, rows.reversed()] {
+            let table = DeviceTable(rows: rows)
+            func model(_ product: UInt16, _ text: String, _ classes: Set<UInt8>?) -> ModelName? {
+                table.model(
+                    vendor: 0x1209, product: product, subsystem: .hidraw, texts: [text], classes: classes)
+            }
+            #expect(model(2, "", nil) == .um24c)
+            #expect(model(1, "", nil) == .um25c)
+            #expect(model(2, "X", nil) == .um34c)
+            #expect(model(1, "X", nil) == .tc66)
+            #expect(model(1, "X", [3]) == .fnb58)
+        }
+        let alike = DeviceTable(rows: [USBIdentity(0x1209, 1, .tty, .c1), USBIdentity(0x1209, 1, .tty, .fnb48)])
+        #expect(alike.model(vendor: 0x1209, product: 1, subsystem: .tty, texts: []) == .c1)
+    }
+
+    /// Docs/Identities.md#over-usb.
+    @Test(arguments: [
+        (0x5060, "WITRN.K2", ModelName.witrnK2), (0x5053, "", .witrnAny), (0x5053, "WITRN.C4", .witrnAny),
+        (0x5053, "witrn.c4l", .witrnC4L), (0x5064, "", .witrnC5), (0x9999, "", .witrnAny), (0x5044, "", .witrnU3),
+        (0x5063, "", .witrnU3), (0x5054, "", .witrnU3L), (0x5045, "", .witrnA2), (0x5050, "", .witrnA2L),
+        (0x5030, "", .witrnU2p),
+    ])
+    func witrn_isToldByItsProduct(product: UInt16, text: String, model: ModelName) {
+        let found = DeviceTable.builtIn.model(vendor: 0x0716, product: product, subsystem: .hidraw, texts: [text])
+        #expect(found == model)
+    }
+
+    /// Ids of ST's and Nuvoton's: nothing without a text.
+    @Test(arguments: [
+        (0x0483, 0xFFFE, "Korona YK003C in Application Mode", ModelName.avhzyC3 as ModelName?),
+        (0x0483, 0xFFFF, "anything in application mode", .avhzyCT3), (0x0483, 0xFFFF, "", nil),
+        (0x0483, 0x374B, "STM32 STLink", nil), (0x0483, 0x374B, "X in Application Mode", .avhzyCT3),
+        (0x0483, 0x5740, "X in Application Mode", nil),
+    ])
+    func ct3_isToldByItsText(vendor: UInt16, product: UInt16, text: String, model: ModelName?) {
+        let found = DeviceTable.builtIn.model(vendor: vendor, product: product, subsystem: .tty, texts: [text])
+        #expect(found == model)
+    }
+
+    @Test(arguments: [
+        (0x0483, 0x5750, "Atorch ACD15P", ModelName.acd15p as ModelName?), (0x0483, 0x5F50, "C13P", .c13p),
+        (0x0483, 0x5750, "KM001 Pro", .km001Pro), (0x0416, 0x1234, "POWER-Z KM001 Pro", .km001Pro),
+        (0x0483, 0x5750, "", nil), (0x0483, 0x5F50, "", nil), (0x0416, 0x5750, "Nuvoton", nil),
+    ])
+    func km001AndItsKin_areToldByTheirText(vendor: UInt16, product: UInt16, text: String, model: ModelName?) {
+        let found = DeviceTable.builtIn.model(vendor: vendor, product: product, subsystem: .hidraw, texts: [text])
+        #expect(found == model)
+    }
+
     @Test func hidraw_knowsTheFNB58() {
         let found = DeviceTable.builtIn.model(vendor: 0x2E3C, product: 0x5558, subsystem: .hidraw, texts: [])
         #expect(found == .fnb58)

@@ -26,7 +26,7 @@ struct PortScannerTests {
     @Test func unclaimedDevice_isListedOnce_withItsNodes() throws {
         let system = try FakeSystem()
         try system.plug(try #require(.named("FNB58")), port: "1-1", number: 0)
-        try system.plug(try #require(.named("WITRN K2")), port: "1-2", number: 1)
+        try system.plug(try #require(.named("DL24P, newer")), port: "1-2", number: 1)
         var unknown = try #require(PublishedDevice.named("FNB58"))
         unknown.pid = "5559"
         try system.plug(unknown, port: "1-3", number: 2)
@@ -47,6 +47,22 @@ struct PortScannerTests {
 
         let id = MeterID.usb(vendor: 0x5FC9, product: 0x0063, serial: "0062C7")
         #expect(found == [Sighting(id: id, model: .km003c, name: "POWER-Z KM003C", link: .serial(path: path))])
+    }
+
+    /// A date, which all of a batch have: one of them is known by its port from the first day on, so that it stays the same
+    /// when a second one comes.
+    @Test func meterWhoseSerialIsABatchs_isKnownByItsPort() throws {
+        let system = try FakeSystem()
+        let k2 = (PublishedDevice.named("WITRN K2")?.attributes ?? [:]).merging(["serial": "20230727"]) { $1 }
+        _ = try system.addNode("hidraw0")
+        try system.addDevice("hidraw0", port: "1-1", depth: 2, attributes: k2)
+        let first = system.scanner().scan(declared: []).map(\.id)
+        _ = try system.addNode("hidraw1")
+        try system.addDevice("hidraw1", port: "1-2", depth: 2, attributes: k2)
+
+        let both = system.scanner().scan(declared: []).map(\.id)
+        #expect(first == [.usbPort(vendor: 0x0716, product: 0x5060, host: "pi", path: "1-1")])
+        #expect(both == first + [.usbPort(vendor: 0x0716, product: 0x5060, host: "pi", path: "1-2")])
     }
 
     /// Never without the terminal, which the kernel makes later.

@@ -47,7 +47,7 @@ extension DeviceSession {
     ///   heard here.
     package func heardPD() throws(GatewayError) -> (timeline: PDTimeline, isListening: Bool) {
         guard hearsPD else {
-            let those = catalogue.modelsHearingPD.map(\.displayName).joined(separator: " and ")
+            let those = catalogue.modelsHearingPD.map(\.displayName).joined(separator: ", ")
             throw GatewayError(
                 .refused,
                 "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and hears no USB Power Delivery",

@@ -38,6 +38,8 @@ class Bench:
         self.tc66c = tc66c(self.host)
         self.km003c = km003c(self.host)
         self.fnb58_plug = fnb58(self.host)
+        # Made by the checks that want them.
+        self.report_plugs = {}
         # Made by the first check that wants them.
         self.names = self.two_hosts = None
         self._after = []

@@ -1,5 +1,5 @@
-"""The FNB58 as a USB gadget on the kernel's dummy controller: its interfaces are storage (0), a serial port (1, 2) and
-reports (3). The kernel's Documentation/usb/gadget_configfs.rst has the folders.
+"""Meters that speak in reports, as USB gadgets on the kernel's dummy controller. The interfaces of an FNB58 are storage (0), a
+serial port (1, 2) and reports (3); a WITRN has reports alone. The kernel's Documentation/usb/gadget_configfs.rst has the folders.
 """
 
 import collections
@@ -21,12 +21,13 @@ def _write(path, value):
 
 
 class ReportGadget:
-    """A composite gadget whose last interface carries the reports of a simulator."""
+    """A gadget whose last interface carries the reports of a simulator; before it come those of a composite one."""
 
-    def __init__(self, host, name, vendor, product, strings, model, arguments=()):
+    def __init__(self, host, name, vendor, product, strings, model, arguments=(), others=("mass_storage.0", "acm.0")):
         self._host, self._model, self._arguments = host, model, arguments
         self._folder = os.path.join(GADGETS, name)
         self._storage = f"/tmp/{name}.img"
+        self._others = others
         self._simulator = None
         self._outgoing = collections.deque()
         self.reports = collections.Counter()
@@ -36,20 +37,22 @@ class ReportGadget:
     def _make(self, vendor, product, strings):
         folder = self._folder
         configuration = f"{folder}/configs/c.1"
+        functions = (*self._others, "hid.0")
         for place in (f"{folder}/strings/{LANGUAGE}", f"{configuration}/strings/{LANGUAGE}",
-                      f"{folder}/functions/mass_storage.0", f"{folder}/functions/acm.0", f"{folder}/functions/hid.0"):
+                      *(f"{folder}/functions/{function}" for function in functions)):
             os.makedirs(place)
         _write(f"{folder}/idVendor", f"{vendor:#06x}")
         _write(f"{folder}/idProduct", f"{product:#06x}")
         for name, text in zip(("manufacturer", "product", "serialnumber"), strings):
             _write(f"{folder}/strings/{LANGUAGE}/{name}", text)
-        with open(self._storage, "wb") as file:
-            file.truncate(1 << 20)
-        _write(f"{folder}/functions/mass_storage.0/lun.0/file", self._storage)
+        if "mass_storage.0" in functions:
+            with open(self._storage, "wb") as file:
+                file.truncate(1 << 20)
+            _write(f"{folder}/functions/mass_storage.0/lun.0/file", self._storage)
         for name, value in (("protocol", "0"), ("subclass", "0"), ("report_length", "64"), ("report_desc", REPORTS)):
             _write(f"{folder}/functions/hid.0/{name}", value)
         # In this order they get their numbers.
-        for function in ("mass_storage.0", "acm.0", "hid.0"):
+        for function in functions:
             os.symlink(f"{folder}/functions/{function}", f"{configuration}/{function}")
 
     def plug(self):
@@ -120,3 +123,15 @@ def fnb58(host, serial="051772"):
     """An FNB58 at its plug."""
     vendor, product, *texts = identities.usb("FNB58")
     return ReportGadget(host, "fnb58", vendor, product, (*texts, serial), "fnb58", ("--seed", "23"))
+
+
+def witrn_k2(host, serial="20230727"):
+    """A WITRN K2 at its plug. Its serial number is a date, of its batch."""
+    vendor, product, *texts = identities.usb("WITRN K2")
+    return ReportGadget(host, "witrn_k2", vendor, product, (*texts, serial), "witrn-k2", ("--seed", "24"), others=())
+
+
+def acd15p(host, serial="1"):
+    """An Atorch ACD15P at its plug. Of its text only the name is published."""
+    vendor, product, *_ = identities.usb("Atorch ACD15P")
+    return ReportGadget(host, "acd15p", vendor, product, ("", "ACD15P", serial), "acd15p", ("--seed", "25"), others=())

@@ -5,6 +5,7 @@ import grp
 import os
 import subprocess
 
+import gadget
 from checks import check
 from harness import Failure, wait
 from program import States
@@ -127,6 +128,29 @@ def fnb58_at_its_plug(bench):
         return at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
     except Exception as failure:
         raise Failure(f"{failure}; the plug's reports: {dict(bench.fnb58_plug.reports)}") from failure
+
+
+def report_plug(bench, make):
+    """A meter of reports: a gadget's folder can be made once."""
+    if make not in bench.report_plugs:
+        bench.report_plugs[make] = make(bench.host)
+    return bench.report_plugs[make]
+
+
+@check("usb")
+def witrn_k2_at_its_plug(bench):
+    """And nothing was written to it, which a real one would take for the beginning of a firmware update."""
+    plug = report_plug(bench, gadget.witrn_k2)
+    said = at_its_plug(bench, plug, "0716", "hid")
+    if plug.reports["from the host"]:
+        raise Failure(f"{plug.reports['from the host']} reports were written to it")
+    return f"{said}; {plug.reports['to the host']} reports came, none went"
+
+
+@check("usb")
+def acd15p_at_its_plug(bench):
+    """The ids of an example of ST's: its text tells."""
+    return at_its_plug(bench, report_plug(bench, gadget.acd15p), "0483", "hid")
 
 
 @check("usb")

@@ -48,6 +48,22 @@ struct DecoderTarget: Sendable {
         DecoderTarget(
             name: "atorch", longestPending: AtorchReport.length - 1, make: { AtorchDecoder(enforcesCheck: $0) },
             repair: Repair.atorch, streams: Streams.atorch),
+        DecoderTarget(
+            name: "witrn", longestPending: WITRNReport.length - 1, make: { WITRNDecoder(enforcesChecks: $0) },
+            repair: Repair.witrn, streams: Streams.witrn),
+        DecoderTarget(
+            name: "ct3", longestPending: CT3Framing.payloadLengths.upperBound + CT3Framing.overhead - 1,
+            make: { CT3Decoder(enforcesChecks: $0) }, repair: Repair.ct3, streams: Streams.ct3),
+        DecoderTarget(
+            name: "zy1280", longestPending: ZY1280Report.length - 1, make: { ZY1280Decoder(enforcesCheck: $0) },
+            repair: Repair.zy1280, streams: Streams.zy1280),
+        // Their reports have no check that could be put right.
+        DecoderTarget(
+            name: "km001pro", longestPending: KM001Report.length - 1, make: { _ in KM001Decoder(.km001Pro) },
+            repair: { $0 }, streams: Streams.km001Pro),
+        DecoderTarget(
+            name: "acd15p", longestPending: KM001Report.length - 1, make: { _ in KM001Decoder(.acd15p) },
+            repair: { $0 }, streams: Streams.acd15p),
     ]
 
     var target: FuzzTarget {

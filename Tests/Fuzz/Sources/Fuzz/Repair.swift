@@ -72,6 +72,39 @@ enum Repair {
         }
     }
 
+    static func witrn(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            guard rest.starts(with: [0xFF, 0x55]), rest.count >= WITRNReport.length else { return 1 }
+            let checks = rest.prefix(WITRNReport.length).withUnsafeBytes { WITRNReport.checks($0) }
+            rest[rest.startIndex + 62] = checks.payload
+            rest[rest.startIndex + 63] = checks.whole
+            return WITRNReport.length
+        }
+    }
+
+    static func ct3(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            let start = rest.startIndex
+            guard rest.first == CT3Framing.startMark, rest.count >= CT3Framing.headerLength else { return 1 }
+            let length = rest.withUnsafeBytes { $0.u32LE(1) }
+            guard CT3Framing.payloadLengths.contains(Int(length)) else { return 1 }
+            let whole = Int(length) + CT3Framing.overhead
+            guard rest.count >= whole else { return 1 }
+            rest[start + whole - 2] = rest[(start + CT3Framing.headerLength)..<(start + whole - 2)].reduce(0, ^)
+            rest[start + whole - 1] = CT3Framing.endMark
+            return whole
+        }
+    }
+
+    static func zy1280(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            guard rest.starts(with: ZY1280Report.mark), rest.count >= ZY1280Report.length else { return 1 }
+            let report = rest.prefix(ZY1280Report.length)
+            rest[rest.startIndex + ZY1280Report.length - 1] = report.withUnsafeBytes { ZY1280Report.check($0) }
+            return ZY1280Report.length
+        }
+    }
+
     /// Memory answers, and settings that come alone.
     static func km003c(_ stream: [UInt8]) -> [UInt8] {
         walk(stream) { rest in

@@ -63,6 +63,25 @@ enum Streams {
             + [trace + records + tail, memory + [UInt8](repeating: 0xE7, count: 32) + requests.joined()]
     }
 
+    static func witrn() -> [[UInt8]] { pushed(SimulatedWITRN(model: .witrnK2), start: []) }
+
+    static func ct3() -> [[UInt8]] {
+        pushed(SimulatedCT3(), start: CT3Request.start(interval_ms: 10).bytes(id: 1))
+            + asked(SimulatedCT3(), requests: [CT3Request.stop.bytes(id: 1)])
+    }
+
+    static func zy1280() -> [[UInt8]] { pushed(SimulatedZY1280(), start: []) }
+
+    static func km001Pro() -> [[UInt8]] {
+        pushed(
+            SimulatedKM001(interval: .milliseconds(100)), start: KM001Request.samples.bytes(for: .km001Pro))
+    }
+
+    static func acd15p() -> [[UInt8]] {
+        let request = KM001Request.samples.bytes(for: .acd15p)
+        return asked(SimulatedKM001(model: .acd15p, dialect: .acd15p), requests: [request, request])
+    }
+
     /// The answers to some requests half a second apart: in order, then with each fault.
     private static func asked(_ meter: some SimulatedMeter, requests: [[UInt8]]) -> [[UInt8]] {
         faults.map { fault in

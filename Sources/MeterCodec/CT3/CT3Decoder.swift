@@ -1,0 +1,60 @@
+import MeterModel
+
+/// Splits the bytes of a CT-3 into frames. Several come in one read, and a read may end inside one.
+package struct CT3Decoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 4096)
+    private let enforcesChecks: Bool
+
+    /// - Parameter enforcesChecks: if false, frames with a wrong XOR are accepted too.
+    package init(enforcesChecks: Bool = true) {
+        self.enforcesChecks = enforcesChecks
+    }
+
+    package mutating func next() -> DecodeStep? {
+        guard buffer.count > 0 else { return nil }
+        guard buffer[0] == CT3Framing.startMark else { return skip(.noStartMark(found: buffer[0])) }
+        guard buffer.count >= CT3Framing.headerLength else { return nil }
+        let length = Int(buffer.withBytes { $0.u32LE(1) })
+        guard CT3Framing.payloadLengths.contains(length) else { return skip(.impossibleLength(length)) }
+        let whole = length + CT3Framing.overhead
+        guard buffer.count >= whole else { return nil }
+        let verdict = buffer.withBytes { judge(UnsafeRawBufferPointer(rebasing: $0.prefix(whole))) }
+        switch verdict {
+        case .good(let frame):
+            buffer.take(whole)
+            return .frame(frame)
+        case .refused(let error):
+            buffer.drop(whole)
+            return .skipped(count: whole, because: error)
+        case .noFrame(let error):
+            return skip(error)
+        }
+    }
+
+    /// Skips the bytes before the next start mark after the first byte.
+    private mutating func skip(_ error: CodecError) -> DecodeStep {
+        let count = buffer.firstOffset(of: CT3Framing.startMark, from: 1) ?? buffer.count
+        buffer.drop(count)
+        return .skipped(count: count, because: error)
+    }
+
+    private enum Verdict {
+        case good(Frame)
+        /// A frame that nobody can use.
+        case refused(CodecError)
+        /// Not a frame: the start mark was an ordinary byte.
+        case noFrame(CodecError)
+    }
+
+    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        let end = raw.u8(raw.count - 1)
+        guard end == CT3Framing.endMark else { return .noFrame(.implausibleField(offset: raw.count - 1)) }
+        let payload = UnsafeRawBufferPointer(rebasing: raw[CT3Framing.headerLength..<(raw.count - 2)])
+        let (expected, found) = (CT3Framing.check(payload), raw.u8(raw.count - 2))
+        if enforcesChecks, expected != found {
+            return .noFrame(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
+        }
+        if let offset = CT3Message.implausibleOffset(payload) { return .refused(.implausibleField(offset: offset)) }
+        return .good(.packed(PackedFrame(CT3Message.self, payload)))
+    }
+}

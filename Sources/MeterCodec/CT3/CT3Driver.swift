@@ -1,0 +1,86 @@
+package import MeterModel
+
+/// The driver of a CT-3: stops what may still be running, starts samples, and listens (Docs/Protocols/CT3.md#conversation).
+package struct CT3Driver: MeterDriver {
+    package let profile: MeterProfile
+    private var decoder = CT3Decoder()
+    private var lastID: UInt8 = 0
+    /// The id of the last start; its samples are read.
+    private var streamID: UInt8 = 0
+    /// Whether a sample came since the last `poll`.
+    private var heard = false
+    /// Polls since the last start in a row before which no sample came.
+    private var silentPolls = 0
+
+    /// Milliseconds between samples. The meter can do 1; every tenth suffices for what people look at.
+    package static let interval_ms: Int32 = 10
+
+    package init(model: ModelName) {
+        profile = MeterProfile(
+            model: model,
+            rhythm: .push(expected: .milliseconds(Int64(Self.interval_ms)), keepAlive: .seconds(1)),
+            answerTimeout: .seconds(1),
+            countsEnergy: false)
+    }
+
+    /// A stop, time for its answer, and a start. Readers wait for the answer for up to a second (fqueze).
+    package mutating func opening() -> [Outgoing] {
+        decoder = CT3Decoder()
+        (heard, silentPolls) = (false, 0)
+        return [Outgoing(stop(), pause: .milliseconds(250)), Outgoing(start())]
+    }
+
+    /// Nothing while samples come. The first silent poll waits, since it may follow the start at once; the second sends a
+    /// stop, and the third a start.
+    package mutating func poll() -> [UInt8] {
+        silentPolls = heard ? 0 : silentPolls + 1
+        heard = false
+        switch silentPolls {
+        case 0, 1: return []
+        case 2: return stop()
+        default:
+            silentPolls = 0
+            return start()
+        }
+    }
+
+    private mutating func nextID() -> UInt8 {
+        lastID &+= 1
+        return lastID
+    }
+
+    private mutating func stop() -> [UInt8] { CT3Request.stop.bytes(id: nextID()) }
+
+    private mutating func start() -> [UInt8] {
+        streamID = nextID()
+        return CT3Request.start(interval_ms: Self.interval_ms).bytes(id: streamID)
+    }
+
+    /// Only samples of the last start are passed on: those of a stream that another program has left running come first,
+    /// and answers say nothing of what is measured.
+    package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        let streamID = streamID
+        var heard = false
+        decoder.append(bytes)
+        Self.drain(&decoder) { event in
+            guard case .frame(.packed(let frame)) = event else { return handle(event) }
+            switch frame.withBytes({ CT3Message.Kind($0) }) {
+            case .reply: handle(.acknowledged)
+            case .sample(streamID):
+                heard = true
+                handle(event)
+            case .sample, .other: break
+            }
+        }
+        if heard { self.heard = true }
+    }
+
+    /// Refuses every command, since none is known.
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        throw .unsupportedCommand(command.kind, model: profile.model)
+    }
+
+    package mutating func closing() -> [Outgoing] { [Outgoing(stop(), pause: .milliseconds(50))] }
+
+    package mutating func discardPartial() -> Int { decoder.reset() }
+}

@@ -1,0 +1,41 @@
+package import MeterModel
+
+extension MeterFamily {
+    package static let ct3 = MeterFamily("ct3", of: .shizuku)
+}
+
+extension ModelName {
+    /// Sold as Shizuku YK001, POWER-Z KT002 and Atorch UT18 as well.
+    package static let avhzyCT3 = ModelName("ct-3", of: .ct3, displayName: "AVHzY CT-3")
+    /// Its maker calls it Korona YK003C.
+    package static let avhzyC3 = ModelName("avhzy-c3", of: .ct3, displayName: "AVHzY C3")
+}
+
+/// YK-Lab's meters with a USB serial port (Docs/Protocols/CT3.md).
+package struct CT3Family: FamilyDescription {
+    package init() {}
+
+    package var family: MeterFamily { .ct3 }
+    package var models: [ModelName] { [.avhzyCT3, .avhzyC3] }
+
+    package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        switch transport {
+        case .serial: CT3Driver(model: model)
+        case .hid, .bulk, .ble, .spp: nil
+        }
+    }
+
+    package var decoders: [NamedDecoder] { [NamedDecoder("ct3") { CT3Decoder(enforcesChecks: $0) }] }
+
+    /// ST's vendor id, so the text decides: a C3 calls itself `Korona YK003C in Application Mode` (Docs/Identities.md), and
+    /// every other ends alike (fqueze/usb-power-profiling takes that ending off any name). 374B is an ST-Link's otherwise.
+    package var usbDevices: [USBIdentity] {
+        [
+            USBIdentity(0x0483, 0xFFFF, .tty, match: "in Application Mode", .avhzyCT3),
+            USBIdentity(0x0483, 0x374B, .tty, match: "in Application Mode", .avhzyCT3),
+            USBIdentity(0x0483, 0xFFFE, .tty, match: "in Application Mode", .avhzyC3),
+        ]
+    }
+
+    package var usbMaker: USBMaker? { USBMaker(.shizuku, word: "yk-lab") }
+}

@@ -1,0 +1,59 @@
+import MeterModel
+
+/// Splits what a KM001 Pro or an ACD15P sends into reports of 64 bytes.
+///
+/// HID delivers whole reports; the decoder accepts any pieces, and after noise resynchronises at the next report that begins
+/// and is filled as one. A sample of the other dialect is skipped as a whole: the meter is not the one that was declared.
+package struct KM001Decoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 64 * KM001Report.length)
+    private let dialect: KM001Dialect
+
+    package init(_ dialect: KM001Dialect) {
+        self.dialect = dialect
+    }
+
+    package mutating func next() -> DecodeStep? {
+        guard buffer.count > 0 else { return nil }
+        guard buffer[0] == KM001Report.startMark else { return skip(.noStartMark(found: buffer[0])) }
+        for (place, byte) in KM001Report.mark.enumerated() {
+            guard buffer.count > place + 2 else { return nil }
+            guard buffer[place + 2] == byte else { return skip(.noStartMark(found: buffer[place + 2])) }
+        }
+        guard buffer.count >= KM001Report.length else { return nil }
+        let verdict = buffer.withBytes { judge(UnsafeRawBufferPointer(rebasing: $0.prefix(KM001Report.length))) }
+        switch verdict {
+        case .good(let frame):
+            buffer.take(KM001Report.length)
+            return .frame(frame)
+        case .noReport(let error):
+            return skip(error)
+        }
+    }
+
+    /// Skips the bytes before the next one that may start a report.
+    private mutating func skip(_ error: CodecError) -> DecodeStep {
+        let count = buffer.firstOffset(of: KM001Report.startMark, from: 1) ?? buffer.count
+        buffer.drop(count)
+        return .skipped(count: count, because: error)
+    }
+
+    private enum Verdict {
+        case good(Frame)
+        /// Not a report that this meter sends.
+        case noReport(CodecError)
+    }
+
+    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        guard let found = KM001Report.dialect(of: raw) else {
+            // The report between a KM001 Pro's samples, which nobody understands.
+            let isKnown = dialect == .km001Pro && raw.u8(1) == KM001Report.layout(of: .acd15p).meaningful
+            return isKnown
+                ? .good(.packed(PackedFrame(KM001Report.self, raw))) : .noReport(.implausibleField(offset: 1))
+        }
+        guard found == dialect else { return .noReport(.unknownModel(word: UInt32(raw.u8(1)))) }
+        if let offset = KM001Report.implausibleOffset(raw, dialect) {
+            return .noReport(.implausibleField(offset: offset))
+        }
+        return .good(.packed(PackedFrame(KM001Report.self, raw)))
+    }
+}

@@ -1,0 +1,133 @@
+package import MeterModel
+
+/// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P. Numbers are little-endian (Docs/Protocols/KM001.md#reports).
+///
+/// There is no check sum. What tells a sample are its first bytes, that its values can be, and that its power is near the
+/// product of voltage and current.
+package struct KM001Report: Sendable {
+    package static let length = 64
+    package static let startMark: UInt8 = 0xAA
+    /// The third to fifth byte of every report that is known.
+    package static let mark: [UInt8] = [0x62, 0x05, 0x0B]
+
+    /// Where a dialect's sample has its values: voltage, current and power in millionths at `values`, 4 bytes each, and then
+    /// the data lines.
+    struct Layout: Sendable {
+        /// The second byte, which is how many bytes have a meaning.
+        var meaningful: UInt8
+        var values: Int
+        /// D+ and D- after the first three values: by how much they are multiplied on the wire.
+        var dataLineScale: Double
+        /// Offset of the temperature.
+        var temperature: Int
+    }
+
+    static func layout(of dialect: KM001Dialect) -> Layout {
+        switch dialect {
+        case .km001Pro: Layout(meaningful: 0x25, values: 6, dataLineScale: 1e3, temperature: 34)
+        case .acd15p: Layout(meaningful: 0x40, values: 8, dataLineScale: 1e6, temperature: 36)
+        }
+    }
+
+    /// Millionths of a volt that are accepted, with an offset below zero; the meters' own limits are not published.
+    package static let voltages: ClosedRange<Int32> = -100_000...60_000_000
+    /// The most millionths of an ampere in either direction that are accepted.
+    package static let currentMax: UInt32 = 12_000_000
+    /// The most volts on a data or CC line that are accepted.
+    package static let lineMax = 10.0
+    /// Degrees Celsius that are accepted.
+    package static let temperatures: ClosedRange<Double> = -40...150
+    /// How far the power may be from voltage times current, in watts and as a part of the greater of the two. A published
+    /// sample of a KM001 Pro is 5 % off, one of an ACD15P is exact.
+    static let powerSlack = (watts: 0.5, part: 0.25)
+
+    private let bytes: InlineArray<64, UInt8>
+
+    private func read<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value { bytes.withRawBytes(body) }
+
+    /// Nil if the report is not a sample.
+    private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
+
+    /// Whose sample a report is. A KM001 Pro sends reports between its samples that begin as an ACD15P's samples do and hold
+    /// zeros, so there has to be something in it.
+    static func dialect(of report: UnsafeRawBufferPointer) -> KM001Dialect? {
+        KM001Dialect.allCases.first { dialect in
+            let layout = layout(of: dialect)
+            guard report.u8(1) == layout.meaningful else { return false }
+            return dialect == .km001Pro ? report.u8(5) == 0x01 : report[5..<30].contains { $0 != 0 }
+        }
+    }
+
+    /// The offset of the first field that no meter can have measured, if any.
+    static func implausibleOffset(_ report: UnsafeRawBufferPointer, _ dialect: KM001Dialect) -> Int? {
+        let layout = layout(of: dialect)
+        let place = layout.values
+        if !voltages.contains(report.i32LE(place)) { return place }
+        if report.i32LE(place + 4).magnitude > currentMax { return place + 4 }
+        let power = Double(report.i32LE(place + 8)) / 1e6
+        let product = Double(report.i32LE(place)) * Double(report.i32LE(place + 4)) / 1e12
+        let slack = powerSlack.watts + powerSlack.part * max(abs(power), abs(product))
+        if abs(power - product) > slack { return place + 8 }
+        for line in stride(from: place + 12, through: dialect == .km001Pro ? place + 16 : place + 24, by: 4)
+        where !(-lineMax...lineMax).contains(Double(report.i32LE(line)) / layout.dataLineScale) {
+            return line
+        }
+        if !temperatures.contains(temperature(report, dialect)) { return layout.temperature }
+        // Behind the values of a KM001 Pro there are zeros, and a last byte that nobody understands.
+        if dialect == .km001Pro, let rest = report[37..<63].firstIndex(where: { $0 != 0 }) { return rest }
+        return nil
+    }
+
+    private static func temperature(_ report: UnsafeRawBufferPointer, _ dialect: KM001Dialect) -> Double {
+        let offset = layout(of: dialect).temperature
+        return dialect == .km001Pro ? Double(report.i16LE(offset)) / 10 : Double(report.i32LE(offset)) / 1e6
+    }
+}
+
+extension KM001Report: PackedFrameContent {
+    /// - Parameter raw: exactly one report, already checked by `KM001Decoder`.
+    package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
+
+    /// Not in the report; the USB texts tell it.
+    package var model: ModelName? { nil }
+
+    /// Power is the meter's own.
+    package func forEachReading(_ body: (Reading) -> Void) {
+        guard let dialect else { return }
+        let reading = read { raw in
+            let layout = Self.layout(of: dialect)
+            let place = layout.values
+            var reading = Reading()
+            reading[.voltage] = Double(raw.i32LE(place)) / 1e6
+            reading[.current] = Double(raw.i32LE(place + 4)) / 1e6
+            reading[.power] = Double(raw.i32LE(place + 8)) / 1e6
+            reading[.temperature] = Self.temperature(raw, dialect)
+            reading[.dataPlus] = Double(raw.i32LE(place + 12)) / layout.dataLineScale
+            reading[.dataMinus] = Double(raw.i32LE(place + 16)) / layout.dataLineScale
+            if dialect == .acd15p {
+                reading[.cc1] = Double(raw.i32LE(place + 20)) / 1e6
+                reading[.cc2] = Double(raw.i32LE(place + 24)) / 1e6
+            }
+            return reading
+        }
+        body(reading)
+    }
+
+    /// The second voltage and current of a KM001 Pro, which nobody has explained; the bytes that are not understood; all of a
+    /// report between samples.
+    package var details: [FrameDetail] {
+        switch dialect {
+        case .km001Pro:
+            read { raw in
+                [
+                    FrameDetail("second_voltage_V", .number(Double(raw.i32LE(26)) / 1e6)),
+                    FrameDetail("second_current_A", .number(Double(raw.i32LE(30)) / 1e6)),
+                    FrameDetail("unknown_36", .integer(Int(raw.u8(36)))),
+                    FrameDetail("unknown_63", .integer(Int(raw.u8(63)))),
+                ]
+            }
+        case .acd15p: [FrameDetail("unknown_hex", .text(read { Hex.encode($0[40...]) }))]
+        case nil: [FrameDetail("payload_hex", .text(read { Hex.encode($0[1...]) }))]
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// Which of two related protocols a meter speaks (Docs/Protocols/KM001.md).
+package enum KM001Dialect: Hashable, Sendable, CaseIterable {
+    /// Requests end in a CRC, samples have 37 bytes, and a request brings 200 of them.
+    case km001Pro
+    /// Requests end in EE FF, samples have 64 bytes, and a request brings one.
+    case acd15p
+}
+
+/// A request: a report of 64 bytes, made of 55, the number of bytes up to the sum and with it, the command, the sum of all
+/// before it, two bytes by dialect, and zeros (fqueze/usb-power-profiling usb-power-profiling.js).
+package enum KM001Request: Hashable, Sendable {
+    /// Sends samples.
+    case samples
+    /// How far apart a KM001 Pro's samples are from now on.
+    case rate(Rate)
+
+    /// The raw value is the command's last byte.
+    package enum Rate: UInt8, Hashable, Sendable, CaseIterable {
+        case every100ms = 1
+        case every20ms
+        case every10ms
+        case every2ms
+    }
+
+    package static let startMark: UInt8 = 0x55
+
+    private var command: [UInt8] {
+        switch self {
+        case .samples: [0x22, 0x05, 0x0B, 0x00]
+        case .rate(let rate): [0x31, 0x1A, 0xB1, 0x01, rate.rawValue]
+        }
+    }
+
+    /// The request as a HID report, without a report id. The CRC is CRC-16/MODBUS over all before the sum, low byte first.
+    package func bytes(for dialect: KM001Dialect) -> [UInt8] {
+        var bytes = [Self.startMark, UInt8(command.count + 1)] + command
+        let check = Checksum.crc16Modbus(bytes)
+        bytes.append(bytes.reduce(0, &+))
+        switch dialect {
+        case .km001Pro: bytes.appendLE(check)
+        case .acd15p: bytes += [0xEE, 0xFF]
+        }
+        return bytes + [UInt8](repeating: 0, count: KM001Report.length - bytes.count)
+    }
+}

@@ -1,0 +1,124 @@
+package import MeterModel
+
+/// One 64-byte HID report of a WITRN meter about what it measures. Numbers are little-endian
+/// (Docs/Protocols/WITRN.md#report).
+package struct WITRNReport: Sendable {
+    package static let length = 64
+    /// The first two bytes.
+    package static let startMark: (UInt8, UInt8) = (0xFF, 0x55)
+    /// Byte 8 of a report with measurements. While the meter answers another program's request the byte is 0A, and the
+    /// answer lies over the first of the values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs): such a report is not read.
+    package static let measurement: UInt8 = 0x1A
+    /// Legal values of byte 9, the length of what follows it: 52 in captured reports; the values end at 45.
+    package static let payloadLengths: ClosedRange<UInt8> = 45...52
+
+    /// Volts that are accepted. The meters measure up to 60 V at most (KHWLGH/WITRN-RS general.rs); a little below zero is
+    /// an offset, as is seen of the current.
+    package static let voltages: ClosedRange<Float> = -0.1...60
+    /// The most amperes that are accepted in either direction: the meters are made for 10 A, and overshoot a little
+    /// (KHWLGH/WITRN-RS general.rs takes up to 20).
+    package static let currentMax: Float = 20
+    /// Degrees Celsius that an external probe can have. Without one the field holds -73, -75 or -100.
+    package static let temperatures: ClosedRange<Float> = -40...150
+    /// In tenths of a volt: no CC line has more (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen to send 185.
+    package static let ccMax: UInt8 = 55
+
+    private let bytes: InlineArray<64, UInt8>
+
+    private func float(_ offset: Int) -> Float { bytes.withRawBytes { $0.f32LE(offset) } }
+    private func word(_ offset: Int) -> UInt32 { bytes.withRawBytes { $0.u32LE(offset) } }
+
+    /// Seconds since the meter was switched on.
+    package var runTime_s: UInt32 { word(26) }
+
+    /// The meter's own clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Of the
+    /// milliseconds within a second byte 3 has the low eight bits and byte 6 the remainder by 100 (fqueze,
+    /// usb-power-profiling.js); where no number fits both, the second's beginning is given.
+    package var milliseconds: UInt32 {
+        let (low, remainder) = (Int(bytes[3]), Int(bytes[6]))
+        let fraction = stride(from: low, to: 1000, by: 256).first { $0 % 100 == remainder } ?? 0
+        return runTime_s &* 1000 &+ UInt32(fraction)
+    }
+
+    /// Volts on the two CC lines; nil if the model does not measure them, or what it sends cannot be.
+    private var ccVoltages: (Double, Double)? {
+        let (cc1, cc2) = (bytes[55], bytes[56])
+        guard cc1 | cc2 != 0, cc1 <= Self.ccMax, cc2 <= Self.ccMax else { return nil }
+        return (Double(cc1) / 10, Double(cc2) / 10)
+    }
+
+    /// Whether this is a report with measurements, not the meter's answer to some other program.
+    package var isMeasurement: Bool { bytes[8] == Self.measurement }
+
+    package var level: PDLevel {
+        let (cc1, cc2) = ccVoltages ?? (0, 0)
+        return PDLevel(
+            voltage_mV: Int((float(46) * 1000).rounded()), current_mA: Int((float(50) * 1000).rounded()),
+            cc1_mV: Int((cc1 * 1000).rounded()), cc2_mV: Int((cc2 * 1000).rounded()))
+    }
+
+    /// The two check bytes of a report: the sum of bytes 8 to 61, and the sum of bytes 0 to 61.
+    package static func checks(_ report: UnsafeRawBufferPointer) -> (payload: UInt8, whole: UInt8) {
+        let payload = Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[8..<62]))
+        return (payload, payload &+ Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[0..<8])))
+    }
+
+    /// The offset of the first field that no meter can have measured, if any. The report has measurements.
+    package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
+        if !payloadLengths.contains(report.u8(9)) { return 9 }
+        if !report.f32LE(14).isFinite { return 14 }
+        if !report.f32LE(18).isFinite { return 18 }
+        if !voltages.contains(report.f32LE(46)) { return 46 }
+        if !(-currentMax...currentMax).contains(report.f32LE(50)) { return 50 }
+        return nil
+    }
+}
+
+extension WITRNReport: PackedFrameContent {
+    /// - Parameter raw: exactly one report, already checked by `WITRNDecoder`.
+    package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
+
+    /// Not in the report; the USB ids tell it.
+    package var model: ModelName? { nil }
+
+    /// Power is voltage times current, with the current's sign: the meter does not send it.
+    package func forEachReading(_ body: (Reading) -> Void) {
+        guard isMeasurement else { return }
+        var reading = Reading()
+        let (voltage, current) = (Double(float(46)), Double(float(50)))
+        reading[.voltage] = voltage
+        reading[.current] = current
+        // Adding 0 turns a -0 into 0.
+        reading[.power] = voltage * current + 0
+        reading[.energy] = Double(float(18))
+        reading[.charge] = Double(float(14)) * 1000
+        let celsius = float(42)
+        reading[.temperature] = Self.temperatures.contains(celsius) ? Double(celsius) : nil
+        // A number that is not finite becomes an unknown one.
+        reading[.dataPlus] = Double(float(30))
+        reading[.dataMinus] = Double(float(34))
+        if let (cc1, cc2) = ccVoltages {
+            reading[.cc1] = cc1
+            reading[.cc2] = cc2
+        }
+        reading[.duration] = Double(word(22))
+        body(reading)
+    }
+
+    /// What the line is at; a message comes in a report of its own (`WITRNPowerDelivery`).
+    package var powerDelivery: PDReport? { isMeasurement ? PDReport(milliseconds: milliseconds, level: level) : nil }
+
+    /// Of an answer to another program its number alone: the fields lie under the answer.
+    package var details: [FrameDetail] {
+        guard isMeasurement else { return [FrameDetail("command", .integer(Int(bytes[8])))] }
+        let internalCelsius = float(38)
+        return [
+            .told("selected_group", .integer(Int(bytes[54]) + 1)),
+            .told("recorder_threshold_A", .number(Double(bytes.withRawBytes { $0.u16LE(12) }) / 1000)),
+            .told("power_on_s", .integer(Int(runTime_s))),
+            FrameDetail("clock_ms", .integer(Int(milliseconds))),
+            FrameDetail(
+                "internal_temperature_C", internalCelsius.isFinite ? .number(Double(internalCelsius)) : .unknown),
+        ]
+    }
+}

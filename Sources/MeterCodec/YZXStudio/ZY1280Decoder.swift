@@ -1,0 +1,55 @@
+import MeterModel
+
+/// Splits the bytes of a ZY1280 into reports of 28 bytes, which begin with AB 00 06 and end in the sum of all before it.
+package struct ZY1280Decoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 64 * ZY1280Report.length)
+    private let enforcesCheck: Bool
+
+    /// - Parameter enforcesCheck: if false, reports with a wrong sum are accepted too.
+    package init(enforcesCheck: Bool = true) {
+        self.enforcesCheck = enforcesCheck
+    }
+
+    package mutating func next() -> DecodeStep? {
+        for (place, byte) in ZY1280Report.mark.enumerated() {
+            guard buffer.count > place else { return nil }
+            guard buffer[place] == byte else { return skip(.noStartMark(found: buffer[place])) }
+        }
+        guard buffer.count >= ZY1280Report.length else { return nil }
+        let verdict = buffer.withBytes { judge(UnsafeRawBufferPointer(rebasing: $0.prefix(ZY1280Report.length))) }
+        switch verdict {
+        case .good(let frame):
+            buffer.take(ZY1280Report.length)
+            return .frame(frame)
+        case .refused(let error):
+            buffer.drop(ZY1280Report.length)
+            return .skipped(count: ZY1280Report.length, because: error)
+        case .noReport(let error):
+            return skip(error)
+        }
+    }
+
+    /// Skips the bytes before the next one that may start a report.
+    private mutating func skip(_ error: CodecError) -> DecodeStep {
+        let count = buffer.firstOffset(of: ZY1280Report.mark[0], from: 1) ?? buffer.count
+        buffer.drop(count)
+        return .skipped(count: count, because: error)
+    }
+
+    private enum Verdict {
+        case good(Frame)
+        /// A report that nobody can use.
+        case refused(CodecError)
+        /// Not a report: the mark were ordinary bytes.
+        case noReport(CodecError)
+    }
+
+    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        let (expected, found) = (ZY1280Report.check(raw), raw.u8(ZY1280Report.length - 1))
+        if enforcesCheck, expected != found {
+            return .noReport(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
+        }
+        if let offset = ZY1280Report.implausibleOffset(raw) { return .refused(.implausibleField(offset: offset)) }
+        return .good(.packed(PackedFrame(ZY1280Report.self, raw)))
+    }
+}

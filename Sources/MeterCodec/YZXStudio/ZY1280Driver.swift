@@ -1,0 +1,32 @@
+package import MeterModel
+
+/// The driver of a ZY1280 or ZY1276, which pushes a report every 250 ms and takes nothing.
+package struct ZY1280Driver: MeterDriver {
+    package let profile: MeterProfile
+    private var decoder = ZY1280Decoder()
+
+    package init(model: ModelName) {
+        profile = MeterProfile(
+            model: model, rhythm: .push(expected: .milliseconds(250), keepAlive: nil), answerTimeout: .seconds(1),
+            baudRate: 115_200)
+    }
+
+    /// Sends nothing: no request is known.
+    package mutating func opening() -> [Outgoing] { [] }
+
+    package mutating func poll() -> [UInt8] { [] }
+
+    package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        decoder.append(bytes)
+        Self.drain(&decoder, handle)
+    }
+
+    /// Refuses every command.
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        throw .unsupportedCommand(command.kind, model: profile.model)
+    }
+
+    package mutating func closing() -> [Outgoing] { [] }
+
+    package mutating func discardPartial() -> Int { decoder.reset() }
+}

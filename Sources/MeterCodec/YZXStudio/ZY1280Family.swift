@@ -1,0 +1,28 @@
+package import MeterModel
+
+extension MeterFamily {
+    package static let zy1280 = MeterFamily("zy1280", of: .yzxstudio)
+}
+
+extension ModelName {
+    package static let zy1280 = ModelName("zy1280", of: .zy1280)
+    package static let zy1276 = ModelName("zy1276", of: .zy1280)
+}
+
+/// YZXStudio's meters behind a CH340 (Docs/Protocols/ZY1280.md). Its ids are those of countless adapters, so no USB device is
+/// taken for one: a person names the port and the model.
+package struct ZY1280Family: FamilyDescription {
+    package init() {}
+
+    package var family: MeterFamily { .zy1280 }
+    package var models: [ModelName] { [.zy1276, .zy1280] }
+
+    package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        switch transport {
+        case .serial: ZY1280Driver(model: model)
+        case .hid, .bulk, .ble, .spp: nil
+        }
+    }
+
+    package var decoders: [NamedDecoder] { [NamedDecoder("zy1280") { ZY1280Decoder(enforcesCheck: $0) }] }
+}

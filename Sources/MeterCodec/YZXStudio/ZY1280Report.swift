@@ -1,0 +1,62 @@
+package import MeterModel
+
+/// The 28 bytes that a ZY1280 or ZY1276 pushes four times a second. Numbers are little-endian
+/// (Docs/Protocols/ZY1280.md#report).
+package struct ZY1280Report: Sendable {
+    package static let length = 28
+    /// The first three bytes of every report.
+    package static let mark: [UInt8] = [0xAB, 0x00, 0x06]
+
+    /// Ten-thousandths of a volt that are accepted: the meters end at 24 V (unverified), and an offset is a little below zero.
+    package static let voltages: ClosedRange<Int32> = -1000...480_000
+    /// The most ten-thousandths of an ampere in either direction that are accepted: the meters end at 5 A (unverified).
+    package static let currentMax: UInt32 = 100_000
+    /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
+    package static let dataLineMax: UInt16 = 10_000
+
+    private let bytes: InlineArray<28, UInt8>
+
+    /// The sum of all bytes before it.
+    package static func check(_ report: UnsafeRawBufferPointer) -> UInt8 {
+        Checksum.sum8(UnsafeRawBufferPointer(rebasing: report.prefix(length - 1)))
+    }
+
+    /// The offset of the first field that no meter can have measured, if any.
+    package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
+        if !voltages.contains(report.i32LE(3)) { return 3 }
+        if report.i32LE(7).magnitude > currentMax { return 7 }
+        if report.u16LE(23) > dataLineMax { return 23 }
+        if report.u16LE(25) > dataLineMax { return 25 }
+        return nil
+    }
+}
+
+extension ZY1280Report: PackedFrameContent {
+    /// - Parameter raw: exactly one report, already checked by `ZY1280Decoder`.
+    package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
+
+    /// Not in the report.
+    package var model: ModelName? { nil }
+
+    /// Power is voltage times current: the meter does not send it. The current has a sign (CursedHardware/yzx-usb-meter and
+    /// ReVanTis/ZY1280Monitor read one; fqueze/usb-power-profiling does not), and D- comes before D+ (the same two; the
+    /// third has them the other way round).
+    package func forEachReading(_ body: (Reading) -> Void) {
+        let reading = bytes.withRawBytes { raw in
+            var reading = Reading()
+            let (voltage, current) = (Double(raw.i32LE(3)), Double(raw.i32LE(7)))
+            reading[.voltage] = voltage / 1e4
+            reading[.current] = current / 1e4
+            // Adding 0 turns a -0 into 0.
+            reading[.power] = voltage * current / 1e8 + 0
+            reading[.energy] = Double(raw.u32LE(15)) / 1e4
+            reading[.charge] = Double(raw.u32LE(11)) / 10
+            reading[.dataPlus] = Double(raw.u16LE(25)) / 1000
+            reading[.dataMinus] = Double(raw.u16LE(23)) / 1000
+            // In hundredths of a second; it stands still while nothing flows.
+            reading[.duration] = Double(raw.u32LE(19)) / 100
+            return reading
+        }
+        body(reading)
+    }
+}

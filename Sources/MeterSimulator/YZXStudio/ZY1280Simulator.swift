@@ -1,0 +1,14 @@
+import MeterCodec
+package import MeterModel
+
+package struct ZY1280Simulator: FamilySimulator {
+    package init() {}
+
+    package var family: MeterFamily { .zy1280 }
+
+    package func meter(
+        _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
+    ) -> any SimulatedMeter {
+        SimulatedZY1280(model: model, load: options.load(), period: options.refresh ?? .milliseconds(250))
+    }
+}

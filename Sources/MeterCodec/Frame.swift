@@ -11,6 +11,7 @@ package enum Frame: Sendable {
     case atorchReply(AtorchReply)
     case tc66(TC66Message)
     case km003c(KM003CMessage)
+    case line(LineFrame)
     case other(any FrameContent)
 }
 
@@ -48,6 +49,7 @@ extension Frame {
         case .atorchReply(let reply): reply
         case .tc66(let message): message
         case .km003c(let message): message
+        case .line(let frame): frame
         case .other(let content): content
         }
     }
@@ -63,6 +65,7 @@ extension Frame {
         case .atorchReply: 3
         case .tc66: 4
         case .km003c: 5
+        case .line: 7
         case .other: 6
         }
     }
@@ -77,6 +80,7 @@ extension Frame {
         case .atorchReply: break
         case .tc66(let message): message.forEachReading(body)
         case .km003c(let message): message.forEachReading(body)
+        case .line(let frame): frame.forEachReading(body)
         case .other(let content): content.forEachReading(body)
         }
     }

@@ -15,7 +15,9 @@ package struct SimulatorCatalogue: Sendable {
     /// Kept apart from `MeterCatalogue.standard`, so that code without simulators, such as the gateway's services, is
     /// not linked to any.
     package static let standard = SimulatorCatalogue(
-        families: [UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator()],
+        families: [
+            UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), GenericSimulator(),
+        ],
         of: .standard)
 
     package subscript(_ family: MeterFamily) -> (any FamilySimulator)? { families.first { $0.family == family } }

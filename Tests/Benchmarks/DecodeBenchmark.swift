@@ -25,6 +25,8 @@ enum DecodeBenchmark {
         measure("FNIRSI USB samples", packets, FNIRSIUSBDecoder(), per: "packet", goal: 5_000_000)
         var atorch = SimulatedAtorch(model: .atorchUSB)
         measure("Atorch reports", atorch.due(at: .seconds(30)), AtorchDecoder(), per: "report", goal: nil)
+        var board = SimulatedBoard(model: .generic, .usual)
+        measure("Lines of a board", board.due(at: .seconds(31)), LineDecoder(.usual), per: "line", goal: 1_000_000)
     }
 
     /// Thirty different answers.

@@ -48,6 +48,17 @@ struct DecoderTarget: Sendable {
         DecoderTarget(
             name: "atorch", longestPending: AtorchReport.length - 1, make: { AtorchDecoder(enforcesCheck: $0) },
             repair: Repair.atorch, streams: Streams.atorch),
+        DecoderTarget(
+            name: "lines", longestPending: LineDecoder.lengthMax, make: { LineDecoder(.usual, enforcesCheck: $0) },
+            repair: { $0 }, streams: Streams.lines),
+        DecoderTarget(
+            name: "lines-checked", longestPending: LineDecoder.lengthMax,
+            make: { LineDecoder(Streams.columns, enforcesCheck: $0) }, repair: Repair.lines,
+            streams: { Streams.lines(Streams.columns) }),
+        DecoderTarget(
+            name: "lines-json", longestPending: LineDecoder.lengthMax,
+            make: { LineDecoder(Streams.json, enforcesCheck: $0) }, repair: { $0 },
+            streams: { Streams.lines(Streams.json) }),
     ]
 
     var target: FuzzTarget {

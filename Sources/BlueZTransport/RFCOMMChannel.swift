@@ -12,8 +12,8 @@ import MeterModel
 /// ```
 ///
 /// A meter that lists no serial port may have one all the same (some modules send an empty answer): then the channels
-/// known from other meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). A failure in any
-/// state leads to CLOSED.
+/// known from other meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links), one that was silent
+/// the last time at the end. A failure in any state leads to CLOSED.
 final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: used only on the loop (see `ByteChannel`), which every entry checks.
 
@@ -23,6 +23,8 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     private let loop: IOLoop
     private let sockets: any RadioSockets
     private let limits: RadioLimits
+    private let silent: SilentChannels
+    private var wasHeard = false
     private var slot: HeldSlot
     private var state: State
     /// What is sent before the stream is open. Each channel that is tried gets it; the first to open sends it.
@@ -33,17 +35,21 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         case preparing(Handler)
         case searching(SerialPortSearch, Handler)
         /// - Parameter rest: further channels to try.
-        case opening(DescriptorChannel, rest: ArraySlice<UInt8>, Handler)
-        case open(DescriptorChannel, Handler)
+        case opening(DescriptorChannel, number: UInt8, rest: ArraySlice<UInt8>, Handler)
+        case open(DescriptorChannel, number: UInt8, Handler)
         case closed
     }
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// - Parameter slot: already granted; this channel gives it back.
+    /// - Parameters:
+    ///   - slot: already granted; this channel gives it back.
+    ///   - silent: what earlier channels of this opener found.
     init(
-        _ link: RadioLink, slot: HeldSlot, sockets: any RadioSockets, limits: RadioLimits, on loop: IOLoop
+        _ link: RadioLink, slot: HeldSlot, sockets: any RadioSockets, limits: RadioLimits, silent: SilentChannels,
+        on loop: IOLoop
     ) {
+        self.silent = silent
         self.link = link
         self.slot = slot
         self.sockets = sockets
@@ -69,7 +75,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         loop.checkIsolated()
         switch state {
         case .preparing, .searching, .opening: early.append(bytes)
-        case .open(let stream, _): stream.send(bytes)
+        case .open(let stream, _, _): stream.send(bytes)
         case .closed: break
         }
     }
@@ -79,7 +85,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         switch state {
         case .preparing: break
         case .searching(let search, _): search.cancel()
-        case .opening(let stream, _, _), .open(let stream, _): stream.close()
+        case .opening(let stream, _, _, _), .open(let stream, _, _): stream.close()
         case .closed: return
         }
         end()
@@ -91,8 +97,8 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         guard case .searching(_, let handle) = state else { return }
         switch result {
         case .success(let channel?): open([channel], handle)
-        case .success(nil): open(Self.usualChannels[...], handle)
-        case .failure(let reason) where Self.mayStillHaveAPort(reason): open(Self.usualChannels[...], handle)
+        case .success(nil): openUsual(handle)
+        case .failure(let reason) where Self.mayStillHaveAPort(reason): openUsual(handle)
         case .failure(let reason):
             let failure = slot.explain(.connecting(link, over: .spp, reason))
             end()
@@ -107,28 +113,34 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
     }
 
+    private func openUsual(_ handle: @escaping Handler) {
+        open(silent.order(Self.usualChannels, for: link.address)[...], handle)
+    }
+
     private func open(_ channels: ArraySlice<UInt8>, _ handle: @escaping Handler) {
         guard let channel = channels.first else { return }
         let way = RFCOMMLink(link: link, channel: channel, sockets: sockets, connectLimit: limits.connect)
         let stream = DescriptorChannel.open(way, on: loop, stallLimit: limits.stall) { [self] in happened($0) }
-        state = .opening(stream, rest: channels.dropFirst(), handle)
+        state = .opening(stream, number: channel, rest: channels.dropFirst(), handle)
     }
 
     private func happened(_ event: ChannelEvent) {
         switch (state, event) {
-        case (.opening(let stream, _, let handle), .opened):
+        case (.opening(let stream, let number, _, let handle), .opened):
             slot.linkUp()
-            state = .open(stream, handle)
+            state = .open(stream, number: number, handle)
             handle(.opened)
             for bytes in early where isOpen { stream.send(bytes) }
             early = []
-        case (.opening(_, let rest, let handle), .closed(let failure)):
+        case (.opening(_, _, let rest, let handle), .closed(let failure)):
             if failure.code == .unsuitable, !rest.isEmpty { return open(rest, handle) }
             let explained = slot.explain(failure)
             end()
             handle(.closed(explained))
-        case (.open(_, let handle), .received): handle(event)
-        case (.open(_, let handle), .closed):
+        case (.open(_, _, let handle), .received):
+            wasHeard = true
+            handle(event)
+        case (.open(_, _, let handle), .closed):
             end()
             handle(event)
         default: break
@@ -140,6 +152,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     }
 
     private func end() {
+        if case .open(_, let number, _) = state { silent.ended(number, of: link.address, wasHeard: wasHeard) }
         state = .closed
         early = []
         slot.giveBack()

@@ -31,6 +31,7 @@ package struct RadioChannelOpener: ChannelOpener {
     private let slots: any RadioSlots
     private let sockets: any RadioSockets
     private let limits: RadioLimits
+    private let silent = SilentChannels()
 
     /// - Parameters:
     ///   - loop: the loop on which channels are used and call back.
@@ -73,7 +74,7 @@ package struct RadioChannelOpener: ChannelOpener {
     ) -> any ByteChannel {
         do {
             let slot = try HeldSlot(of: link, over: .spp, from: slots)
-            let channel = RFCOMMChannel(link, slot: slot, sockets: sockets, limits: limits, on: loop)
+            let channel = RFCOMMChannel(link, slot: slot, sockets: sockets, limits: limits, silent: silent, on: loop)
             channel.begin(handle)
             return channel
         } catch {

@@ -13,6 +13,7 @@ package enum Frame: Sendable {
     case tc66(TC66Message)
     case km003c(KM003CMessage)
     case packed(PackedFrame)
+    case line(LineFrame)
     case other(any FrameContent)
 }
 
@@ -51,6 +52,7 @@ extension Frame {
         case .tc66(let message): message
         case .km003c(let message): message
         case .packed(let frame): frame.content
+        case .line(let frame): frame
         case .other(let content): content
         }
     }
@@ -68,6 +70,7 @@ extension Frame {
         case .km003c: 5
         case .other: 6
         case .packed: 7
+        case .line: 8
         }
     }
 
@@ -82,6 +85,7 @@ extension Frame {
         case .tc66(let message): message.forEachReading(body)
         case .km003c(let message): message.forEachReading(body)
         case .packed(let frame): frame.forEachReading(body)
+        case .line(let frame): frame.forEachReading(body)
         case .other(let content): content.forEachReading(body)
         }
     }

@@ -8,9 +8,17 @@ package struct MeterCatalogue: Sendable {
     /// 16-bit UUIDs of the services of all modules in its meters.
     package let radioServices: Set<UInt16>
 
+    /// What people described, by the names of its models (`adding`).
+    let descriptions: [String: [String: DescriptionValue]]
+
     /// - Parameter families: in the order in which people see them.
     package init(families: [any FamilyDescription]) {
+        self.init(families: families, descriptions: [:])
+    }
+
+    init(families: [any FamilyDescription], descriptions: [String: [String: DescriptionValue]]) {
         self.families = families
+        self.descriptions = descriptions
         models = families.flatMap(\.models)
         radioServices = families.flatMap(\.radioModules).reduce(into: []) { $0.formUnion($1.services) }
     }
@@ -18,7 +26,7 @@ package struct MeterCatalogue: Sendable {
     /// The list of all families. MeterSimulator has the list of their simulators.
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
-        CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(),
+        CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), GenericFamily(),
     ])
 
     package subscript(_ family: MeterFamily) -> (any FamilyDescription)? {

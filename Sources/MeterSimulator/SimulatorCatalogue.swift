@@ -17,7 +17,7 @@ package struct SimulatorCatalogue: Sendable {
     package static let standard = SimulatorCatalogue(
         families: [
             UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), WITRNSimulator(),
-            CT3Simulator(), ZY1280Simulator(), KM001Simulator(), ACD15PSimulator(),
+            CT3Simulator(), ZY1280Simulator(), KM001Simulator(), ACD15PSimulator(), GenericSimulator(),
         ],
         of: .standard)
 

@@ -73,6 +73,19 @@ package struct KnownUSBDevice: Hashable, Sendable {
         KnownUSBDevice(
             0x1A86, nil, "USB serial adapter (CH340)",
             "a DL24P, a YZXstudio meter and countless adapters have these ids: where it is a meter, declare it as "
-                + "[[port]] path with its model"),
+                + "[[port]] path with its model; \(board)"),
+        // The vendors: arduino/ArduinoCore-avr boards.txt, raspberrypi/usb-pid, espressif/usb-pids; the adapters: Linux,
+        // drivers/usb/serial/cp210x.c and ftdi_sio.c.
+        KnownUSBDevice(0x2341, nil, "Arduino board", board),
+        KnownUSBDevice(0x2A03, nil, "Arduino board", board),
+        KnownUSBDevice(0x2E8A, nil, "Raspberry Pi microcontroller board", board),
+        KnownUSBDevice(0x303A, nil, "Espressif board", board),
+        KnownUSBDevice(0x10C4, 0xEA60, "USB serial adapter (CP210x)", board),
+        KnownUSBDevice(0x0403, 0x6001, "USB serial adapter (FT232R)", board),
+        KnownUSBDevice(0x0403, 0x6015, "USB serial adapter (FT231X)", board),
     ]
+
+    private static let board =
+        "where a board prints what it measures, declare the port as [[port]] with model = \"generic\" or one that you describe "
+        + "(Docs/Meters/GENERIC.md)"
 }

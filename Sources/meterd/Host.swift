@@ -55,9 +55,9 @@ struct Host {
         name = configuration.hostName ?? HostName.system
         try Self.prepareDirectories(configuration)
         let machine = Machine.present
-        store = try MeterStore.open(
-            path: "\(configuration.stateDirectory)/meterd.sqlite",
-            options: MeterStore.Options(machine: machine, calendar: { LinuxClock.wallNow }))
+        var options = MeterStore.Options(machine: machine, calendar: { LinuxClock.wallNow })
+        options.catalogue = configuration.catalogue
+        store = try MeterStore.open(path: "\(configuration.stateDirectory)/meterd.sqlite", options: options)
         let confirmation = CalendarConfirmation()
         let calendar = RetentionCalendar(
             repository: store,
@@ -89,7 +89,8 @@ struct Host {
             listen: { UdevMonitor()?.events(on: loop) })
         directory = MeterDirectory(
             dependencies: MeterDirectory.Dependencies(
-                loop: loop, opener: Self.openers(on: loop, ports, radios), ports: ports, radios: radios,
+                catalogue: configuration.catalogue, loop: loop, opener: Self.openers(on: loop, ports, radios),
+                ports: ports, radios: radios,
                 repository: store, settings: settings, recorder: recorder, recordings: recordings, counts: counts,
                 alerts: alerts, log: log, hostID: store.identity.host.description,
                 makeRNG: { SystemRandomNumberGenerator() }),

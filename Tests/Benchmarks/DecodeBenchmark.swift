@@ -41,6 +41,8 @@ enum DecodeBenchmark {
         measure(
             "ACD15P reports", frames(of: acd15p, asking: request), KM001Decoder(.acd15p), per: "report", goal: 1_000_000
         )
+        var board = SimulatedBoard(model: .generic, .usual)
+        measure("Lines of a board", board.due(at: .seconds(31)), LineDecoder(.usual), per: "line", goal: 1_000_000)
     }
 
     /// Thirty different answers.

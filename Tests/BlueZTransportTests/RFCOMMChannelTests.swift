@@ -1,11 +1,13 @@
-import BlueZTransport
 import Gateway
 import Glibc
 import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit
+import Synchronization
 import Testing
+
+@testable import BlueZTransport
 
 @Suite(.timeLimit(.minutes(10)))
 struct RFCOMMChannelTests {
@@ -135,6 +137,66 @@ struct RFCOMMChannelTests {
             #expect(sockets.channels.isEmpty)
             #expect(slots.calls == ["take spp", "back spp"])
         }
+    }
+
+    /// A channel of an A3-B opens and stays silent: the other comes first the next time, and stays first as long as the meter
+    /// answers there. The port that a meter tells is taken whatever happened.
+    @Test func silentChannel_isTriedLast_theNextTime() async throws {
+        try await withLoop { loop in
+            let meters = Mutex<[FileDescriptor]>([])
+            let told = Mutex<UInt8?>(nil)
+            let sockets = ScriptedSockets(search: { _ throws(Errno) in told.withLock { $0 } }) { _, _ throws(Errno) in
+                guard let pair = try? radioPair(SOCK_STREAM) else { throw Errno(EMFILE) }
+                meters.withLock { $0.append(pair.1) }
+                return pair.0
+            }
+            let opener = RadioChannelOpener(loop: loop, slots: ScriptedSlots(), sockets: sockets, limits: .patient)
+            func link(answering: Bool) async throws {
+                let probe = try await ChannelProbe(on: loop) { opener.open(.spp(.meter), baudRate: 9600, handle: $0) }
+                #expect(await probe.next()?.isOpened == true)
+                if answering {
+                    _ = try meters.withLock { try $0.last?.write(all: [1]) }
+                    #expect(await probe.bytes(1) == [1])
+                }
+                try await probe.close()
+            }
+
+            try await link(answering: false)
+            #expect(sockets.channels == [1])
+            try await link(answering: true)
+            try await link(answering: true)
+            #expect(sockets.channels == [1, 2, 2])
+            // Then it is silent there, too, and the first is as good as any.
+            try await link(answering: false)
+            try await link(answering: true)
+            #expect(sockets.channels == [1, 2, 2, 2, 1])
+            try await link(answering: false)
+            told.withLock { $0 = 1 }
+            try await link(answering: false)
+            #expect(sockets.channels == [1, 2, 2, 2, 1, 1, 1])
+            meters.withLock { for meter in $0 { meter.close() } }
+        }
+    }
+
+    /// Of more meters than are remembered, the later ones are tried in the usual order.
+    @Test func silentChannels_areRememberedForSoManyMeters() {
+        let silent = SilentChannels()
+        for bits in 0..<UInt64(SilentChannels.metersMax + 1) {
+            silent.ended(1, of: MACAddress(bits: bits), wasHeard: false)
+        }
+        func order(_ bits: Int) -> [UInt8] { silent.order([1, 2, 3], for: MACAddress(bits: UInt64(bits))) }
+        #expect(order(0) == [2, 3, 1])
+        #expect(order(SilentChannels.metersMax - 1) == [2, 3, 1])
+        #expect(order(SilentChannels.metersMax) == [1, 2, 3])
+        // A known one may still change its mind, and makes room when it answers.
+        silent.ended(2, of: MACAddress(bits: 0), wasHeard: false)
+        #expect(order(0) == [1, 3, 2])
+        silent.ended(1, of: MACAddress(bits: 0), wasHeard: true)
+        #expect(order(0) == [1, 3, 2])
+        silent.ended(2, of: MACAddress(bits: 0), wasHeard: true)
+        #expect(order(0) == [1, 2, 3])
+        silent.ended(1, of: MACAddress(bits: UInt64(SilentChannels.metersMax)), wasHeard: false)
+        #expect(order(SilentChannels.metersMax) == [2, 3, 1])
     }
 
     @Test func vanishedMeter_isLost() async throws {

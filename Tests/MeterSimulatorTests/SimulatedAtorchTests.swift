@@ -162,4 +162,77 @@ struct SimulatedAtorchTests {
         #expect(frames == 6)
         #expect(skipped == 2 * 36)
     }
+
+    // MARK: Kin
+
+    /// Ten minutes of a meter, cut as Bluetooth does: reports that were read, bytes that were skipped, and reports whose check
+    /// byte fits a rule.
+    private func heard(_ model: ModelName, _ quirks: SimulatedAtorch.Quirks, _ faults: SimulatorFaults = .none) -> (
+        reports: Int, skipped: Int, matching: Int
+    ) {
+        var quirks = quirks
+        quirks.pieces = [20, 16]
+        var meter = SimulatedAtorch(model: model, quirks: quirks)
+        meter.faults = faults
+        var driver = AtorchDriver(model: model)
+        _ = driver.opening()
+        var (reports, skipped, matching) = (0, 0, 0)
+        for second in 1...600 {
+            for bytes in meter.due(at: .seconds(second)) {
+                driver.receive(bytes) { event in
+                    switch event {
+                    case .frame(.atorchReport(let report)):
+                        reports += 1
+                        if report.checkMatches { matching += 1 }
+                    case .skipped(let count, _): skipped += count
+                    default: Issue.record("\(event)")
+                    }
+                }
+            }
+        }
+        return (reports, skipped, matching)
+    }
+
+    /// Not a single report is lost, whatever its last byte is.
+    @Test(arguments: [
+        (ModelName.atorchUSB, SimulatedAtorch.Quirks.j7H, 600...600), (.atorchUSB, .newerJ7C, 600...600),
+        (.atorchDC, .constantCheck, 0...30), (.atorchDC, .noCheck, 0...30), (.atorchAC, .noCheck, 0...30),
+        (.atorchUSB, .noCheck, 0...30),
+    ])
+    func everyCheckByte_isLivedWith(model: ModelName, quirks: SimulatedAtorch.Quirks, matching: ClosedRange<Int>) {
+        let heard = heard(model, quirks)
+        #expect(heard.reports == 600)
+        #expect(heard.skipped == 0)
+        // By chance one in 128 fits one of the two rules.
+        #expect(matching.contains(heard.matching), "\(heard.matching)")
+    }
+
+    /// Half a report costs itself alone, also where no check byte says so.
+    @Test(arguments: [
+        (ModelName.atorchUSB, SimulatedAtorch.Quirks.newerJ7C), (.atorchDC, .constantCheck), (.atorchAC, .noCheck),
+    ])
+    func lostHalf_costsItsReportAlone(model: ModelName, quirks: SimulatedAtorch.Quirks) {
+        let heard = heard(model, quirks, SimulatorFaults(.shortBlock, every: 7))
+        #expect(heard.reports == 600 - 85)
+        #expect(heard.skipped == 85 * 18)
+    }
+
+    /// A J7-H answers with its own type, and knows neither 31 nor 32.
+    @Test func j7H_refusesKeysThatItDoesNotHave() throws {
+        var meter = SimulatedAtorch(model: .atorchUSB, quirks: .j7H)
+        var driver = AtorchDriver(model: .atorchUSB)
+        var heard: [String] = []
+        for command in [MeterCommand(.setup), MeterCommand(.enter), MeterCommand(.clearAll)] {
+            for bytes in meter.receive(try driver.encode(command), at: .zero) {
+                #expect(bytes[3] == 3)
+                driver.receive(bytes) { event in
+                    if case .acknowledged = event { heard.append("done") }
+                    if case .rejected = event { heard.append("refused") }
+                }
+            }
+        }
+        #expect(heard == ["refused", "refused", "done"])
+        let report = try #require(meter.due(at: .seconds(1)).first)
+        #expect(report[34] == 100)
+    }
 }

@@ -88,6 +88,54 @@ struct SimulatedFNIRSITests {
         #expect(heard.refused == 0)
     }
 
+    /// Both that may have the ids 0483:003B, and both are kept streaming without commands that come too close.
+    @Test(arguments: [false, true])
+    func driverOfTwoModels_keepsEitherStreaming(wantsKeepOn: Bool) {
+        var meter = SimulatedFNIRSIUSB(model: wantsKeepOn ? .c1 : .fnac28, wantsKeepOn: wantsKeepOn)
+        var driver = FNIRSIUSBDriver(model: .c1)
+        let heard = converse(&driver, &meter, milliseconds: 10_000)
+        #expect(!meter.isHung)
+        #expect(heard.readings > (wantsKeepOn ? 4 * 230 : 4 * 245))
+        #expect(heard.refused == 0)
+        // After it was unplugged, and plugged in again.
+        meter.powerCycle()
+        #expect(converse(&driver, &meter, milliseconds: 5000).readings > (wantsKeepOn ? 4 * 105 : 4 * 120))
+    }
+
+    @Test func meterThatWantsKeepOn_isSilentWithoutIt() {
+        var meter = SimulatedFNIRSIUSB(model: .c1, wantsKeepOn: true)
+        _ = meter.receive(FNIRSIUSBCommand.keepOn.bytes, at: .zero)
+        #expect(meter.nextDue == nil)
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .milliseconds(50))
+        #expect(meter.nextDue == nil)
+        _ = meter.receive(FNIRSIUSBCommand.keepOn.bytes, at: .milliseconds(100))
+        #expect(meter.nextDue == .milliseconds(140))
+        meter.powerCycle()
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
+        meter.powerCycle()
+        _ = meter.receive(FNIRSIUSBCommand.keepOn.bytes, at: .milliseconds(50))
+        #expect(meter.nextDue == nil)
+    }
+
+    /// An FNAC-28 has new values less often than samples.
+    @Test func fnac28_repeatsValues() {
+        func currents(_ model: ModelName) -> Int {
+            var meter = SimulatedFNIRSIUSB(model: model)
+            var driver = FNIRSIUSBDriver(model: .fnac28)
+            _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
+            var found: Set<Double> = []
+            for packet in meter.due(at: .seconds(1)) {
+                driver.receive(packet) { event in
+                    guard case .frame(let frame) = event else { return }
+                    frame.forEachReading { found.insert($0[.current] ?? 0) }
+                }
+            }
+            return found.count
+        }
+        #expect(currents(.fnac28) <= 25)
+        #expect(currents(.fnb58) > 90)
+    }
+
     @Test func withoutKeepAlive_theStreamEnds() {
         var meter = SimulatedFNIRSIUSB()
         var driver = FNIRSIUSBDriver(model: .fnb58)

@@ -92,4 +92,50 @@ struct SimulatedUMTests {
         // A shifted block is still a good one after its stray bytes.
         #expect(frames == (kind == .shifted ? 6 : 3))
     }
+
+    /// On the unedited blocks that are public: 5.01 V and 0.142 A are 0.711 W and 35.2 Ω on a UM34C, 5.02 V and 0.050 A are
+    /// 0.251 W and 100.4 Ω on an A3-B.
+    @Test(arguments: [ModelName.um24c, .um25c, .um34c, .a3b])
+    func powerAndResistance_areOfTheShownValues_cutOff(model: ModelName) throws {
+        for seed in 0..<200 as Range<UInt64> {
+            var meter = SimulatedUM(
+                model: model, over: .ble,
+                load: ElectricalLoad(supply: 5.02, startCurrent: 0.05 + Double(seed) / 1000, seed: seed))
+            let request = model == .a3b ? UMWrapping.frame(around: 0xF0) : [0xF0]
+            let bytes = try #require(meter.receive(request, at: .zero).first)
+            let (steps, parts) = model == .um25c ? (10_000, 100) : (100, 100)
+            let voltage = Int(bytes[2]) << 8 | Int(bytes[3])
+            let current = Int(bytes[4]) << 8 | Int(bytes[5])
+            let power = bytes[6...9].reduce(0) { $0 << 8 | Int($1) }
+            let resistance = bytes[122...125].reduce(0) { $0 << 8 | Int($1) }
+            #expect(power == voltage * current / steps, "seed \(seed)")
+            #expect(resistance == voltage * parts / current, "seed \(seed)")
+        }
+    }
+
+    @Test func openCircuit_hasTheResistanceThatStandsForIt() throws {
+        var meter = SimulatedUM(model: .um34c, load: ElectricalLoad(startCurrent: 0))
+        let bytes = try #require(meter.receive([0xF0], at: .zero).first)
+        #expect(bytes[122...125].reduce(0) { $0 << 8 | Int($1) } == 99_999)
+    }
+
+    /// Over Classic the first answer of an A3-B takes 4.5 s, and it hears nothing meanwhile; the second comes at once.
+    @Test func a3b_takesItsTimeForTheFirstAnswer() {
+        var meter = SimulatedUM(model: .a3b, over: .spp)
+        for _ in 0..<2 {
+            #expect(meter.receive([0xF0], at: .seconds(1)).isEmpty)
+            #expect(meter.nextDue == .milliseconds(5500))
+            #expect(meter.receive([0xF0, 0xF3], at: .seconds(2)).isEmpty)
+            #expect(meter.due(at: .milliseconds(5499)).isEmpty)
+            #expect(meter.due(at: .milliseconds(5500)).map(\.count) == [130])
+            #expect(meter.nextDue == nil)
+            #expect(meter.receive([0xF0], at: .seconds(6)).map(\.count) == [130])
+            meter.powerCycle()
+        }
+        var radio = SimulatedUM(model: .a3b, over: .ble)
+        #expect(radio.receive([0xF0], at: .zero).isEmpty)
+        #expect(radio.receive(UMWrapping.frame(around: 0xF0), at: .zero).map(\.count) == [130])
+        var other = SimulatedUM(model: .um24c, over: .spp)
+        #expect(other.receive([0xF0], at: .zero).map(\.count) == [130])
+    }
 }

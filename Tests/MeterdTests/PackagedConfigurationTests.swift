@@ -1,6 +1,8 @@
 import Foundation
 import Gateway
 import IOPorts
+import MeterCodec
+import MeterModel
 import Notifications
 import Testing
 
@@ -61,6 +63,7 @@ struct PackagedConfigurationTests {
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
         #expect(configuration.ports.map(\.declared.isRawHID) == [false, true])
+        #expect(configuration.catalogue.models.last?.rawValue == "ina226")
         #expect(configuration.notify.map(\.name) == ["lamp", "phone"])
         #expect(configuration.notify.map(\.kind) == ["exec", "ntfy"])
 
@@ -72,6 +75,7 @@ struct PackagedConfigurationTests {
         configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath
         configuration.mqtt.certificatePath = defaults.mqtt.certificatePath
         configuration.influx.target = nil
+        configuration.catalogue = defaults.catalogue
         configuration.ports = defaults.ports
         configuration.notify = defaults.notify
         #expect(configuration == defaults)

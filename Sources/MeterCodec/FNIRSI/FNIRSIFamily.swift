@@ -10,6 +10,8 @@ extension ModelName {
     package static let fnb48s = ModelName("fnb48s", of: .fnirsi)
     package static let fnb58 = ModelName("fnb58", of: .fnirsi)
     package static let c1 = ModelName("c1", of: .fnirsi)
+    /// An FNAC-28, which USB does not tell from a C1: a person may.
+    package static let fnac28 = ModelName("fnac-28", of: .fnirsi)
     /// An FNB-C2, which has the USB ids of an FNB58 and a different set of interfaces.
     package static let fnbC2 = ModelName("fnb-c2", of: .fnirsi)
 }
@@ -19,12 +21,13 @@ package struct FNIRSIFamily: FamilyDescription {
     package init() {}
 
     package var family: MeterFamily { .fnirsi }
-    package var models: [ModelName] { [.fnb38, .fnb48, .fnb48s, .fnb58, .c1, .fnbC2] }
+    package var models: [ModelName] { [.fnb38, .fnb48, .fnb48s, .fnb58, .c1, .fnbC2, .fnac28] }
 
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: FNIRSIUSBDriver(model: model)
-        case .ble: FNIRSIBLEDriver(model: model)
+        // Nobody has published anything of an FNAC-28 over a radio.
+        case .ble: model == .fnac28 ? nil : FNIRSIBLEDriver(model: model)
         case .serial, .spp, .bulk: nil
         }
     }

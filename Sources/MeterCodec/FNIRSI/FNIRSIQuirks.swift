@@ -9,6 +9,8 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     package var keepAlive: FNIRSIUSBCommand
     /// How often it is sent. The meter streams for one second at a time.
     package var keepAlivePeriod: Duration
+    /// Whether it is found out which keep-alive the meter takes: `start` is tried first, and `keepAlive` after a silence.
+    package var findsKeepAlive = false
     /// The shortest time between two commands; closer ones can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
 
@@ -24,7 +26,8 @@ package struct FNIRSIQuirks: Hashable, Sendable {
         case (.fnb58, 68): eager
         // An FNB-C2 accepts the greeting of an FNB58 (a bench tool's fnb_power_logger.py, repository not named by its
         // index).
-        case (.fnb58, _), (.fnb48s, _), (.fnbC2, _): relaxed
+        case (.fnb58, _), (.fnb48s, _), (.fnbC2, _), (.fnac28, _): relaxed
+        case (.c1, _): either
         default: eager
         }
     }
@@ -34,7 +37,12 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     private static let relaxed = FNIRSIQuirks(
         secondStart: .start, keepAlive: .start, keepAlivePeriod: .milliseconds(500))
 
-    /// FNB48, C1 and an FNB58 with firmware 0.68: a `keepOn` for each packet. The reader that this comes from is set to
+    /// The ids of a C1, which an FNAC-28 has too (baryluk/fnirsi-usb-power-data-logger issue 27): an FNAC-28 takes what an
+    /// FNB58 takes, a C1 is read with `keepOn` by most.
+    private static let either = FNIRSIQuirks(
+        secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
+
+    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet. The reader that this comes from is set to
     /// 3 ms and waits for a packet before each write, which makes it once every 40 ms; 3 ms apart they would violate
     /// `commandGap`.
     private static let eager = FNIRSIQuirks(

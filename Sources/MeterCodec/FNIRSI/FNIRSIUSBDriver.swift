@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// The driver of an FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a
+/// The driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a
 /// second at a time, and `poll` renews that second.
 package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
@@ -9,6 +9,9 @@ package struct FNIRSIUSBDriver: MeterDriver {
     /// Nil for a model that does not need one.
     private var filter: FNIRSIGlitchFilter?
     private var silentKeepAlives = 0
+    /// Where it is found out which keep-alive the meter takes (`FNIRSIQuirks.findsKeepAlive`): the number of turns since the
+    /// last `start`. Nil once the meter was silent for half a second of those.
+    private var turnsSinceStart: Int?
 
     /// - Parameters:
     ///   - model: from the USB ids, since packets do not tell it.
@@ -29,6 +32,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     /// to be revived by hand.
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
+        turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
         filter = FNIRSIGlitchFilter(for: profile.model)
         return [FNIRSIUSBCommand.hello, .start, quirks.secondStart].map { command in
             Outgoing(command.bytes, pause: quirks.commandGap * 2)
@@ -38,12 +42,29 @@ package struct FNIRSIUSBDriver: MeterDriver {
     /// The keep-alive. When one second's worth of them has brought nothing, the stream has ended and must be restarted.
     package mutating func poll() -> [UInt8] {
         silentKeepAlives += 1
+        if let turns = turnsSinceStart { return renewed(after: turns + 1) }
         guard silentKeepAlives > quirks.silentKeepAlivesMax else { return quirks.keepAlive.bytes }
         silentKeepAlives = 0
         // The next sample is not a neighbour of the last one.
         filter = FNIRSIGlitchFilter(for: profile.model)
         return FNIRSIUSBCommand.start.bytes
     }
+
+    /// A `start` each half second as long as packets come, and nothing between. Half a second without one, and the meter is
+    /// taken for one that wants `keepOn`.
+    private mutating func renewed(after turns: Int) -> [UInt8] {
+        let isTurn = quirks.keepAlivePeriod * turns >= Self.patience
+        if quirks.keepAlivePeriod * silentKeepAlives >= Self.patience {
+            turnsSinceStart = nil
+            silentKeepAlives = 0
+            filter = FNIRSIGlitchFilter(for: profile.model)
+            return quirks.keepAlive.bytes
+        }
+        turnsSinceStart = isTurn ? 0 : turns
+        return isTurn ? FNIRSIUSBCommand.start.bytes : []
+    }
+
+    private static let patience = Duration.milliseconds(500)
 
     /// Only packets show that the stream goes on; noise does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {

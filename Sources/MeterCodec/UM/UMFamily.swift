@@ -28,7 +28,7 @@ package struct UMFamily: FamilyDescription {
     }
 
     package var decoders: [NamedDecoder] {
-        ["um24c", "um25c", "um34c", "um"].map { name in NamedDecoder(name) { UMDecoder(enforcesTrailer: $0) } }
+        ["um24c", "um25c", "um34c", "a3-b", "um"].map { name in NamedDecoder(name) { UMDecoder(enforcesTrailer: $0) } }
     }
 
     package func model(named name: AdvertisedName) -> ModelName? { Self.names[name.text] }

@@ -1,4 +1,4 @@
-import MeterCodec
+package import MeterCodec
 package import MeterModel
 
 /// A simulated Atorch meter of any of the three types (Docs/Protocols/Atorch.md): pushes a report every second, counts
@@ -20,8 +20,14 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     /// What differs between Atorch meters of one type.
     package struct Quirks: Hashable, Sendable {
-        /// Whether the last byte follows the known rule. It does not on a J7-C, S1, UD24, DL24M and DT24PW.
-        package var sendsKnownCheck = true
+        /// What the last byte of a report is.
+        package var check = Check.rule(.fromMessage)
+        /// Whether replies name the meter's own type, as a J7-H's do.
+        package var repliesWithItsType = false
+        /// Commands that it refuses although others of its type know them.
+        package var refused: Set<AtorchCommand.Code> = []
+        /// The byte before the check byte of a USB meter.
+        package var powerFactorByte: UInt8 = 0
         /// Whether nothing is pushed until a command arrives, as sometimes on a J7-C.
         package var isSilentUntilCommand = false
         /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes; empty leaves it
@@ -29,6 +35,33 @@ package struct SimulatedAtorch: SimulatedMeter {
         package var pieces: [Int] = []
 
         package init() {}
+
+        private init(_ change: (inout Quirks) -> Void) {
+            self.init()
+            change(&self)
+        }
+
+        /// The last byte of a report (Docs/Protocols/Atorch.md#check-byte).
+        package enum Check: Hashable, Sendable {
+            case rule(AtorchCheck.Rule)
+            /// The same in each report.
+            case constant(UInt8)
+            /// Another one in each report, whatever is in it.
+            case arbitrary
+        }
+
+        /// A J7-H (fawno/ATORCH-HiDANCE, docs/J7-H).
+        package static let j7H = Quirks { quirks in
+            quirks.repliesWithItsType = true
+            quirks.refused = [.setup, .enter]
+            quirks.powerFactorByte = 100
+        }
+        /// A newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        package static let newerJ7C = Quirks { $0.check = .rule(.fromType) }
+        /// A DT24TW (dandrej/usb-meters, ble/atorch.py); a CW20 by hearsay (unverified).
+        package static let constantCheck = Quirks { $0.check = .constant(0x23) }
+        /// A DL24M (flaviutamas.com, 2022, dl24m-reversing); an older J7-C, an S1 and an S1B look the same.
+        package static let noCheck = Quirks { $0.check = .arbitrary }
     }
 
     /// - Parameters:
@@ -62,7 +95,8 @@ package struct SimulatedAtorch: SimulatedMeter {
             guard command.starts(with: [0xFF, 0x55, 0x11]), command.count == AtorchCommand.length else { return nil }
             if isSilent { advance(toStep: step(at: time)) }
             isSilent = false
-            return obey(command).bytes
+            let reply = obey(command)
+            return AtorchReply(sender: quirks.repliesWithItsType ? type.rawValue : reply.sender, code: reply.code).bytes
         }
     }
 
@@ -106,7 +140,9 @@ package struct SimulatedAtorch: SimulatedMeter {
     /// Carries out a command and returns the reply. A command with a wrong check byte, or one that the meter does not
     /// know, is not supported.
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
-        guard let command = AtorchCommand(bytes), command.type == type else { return AtorchReply(.unsupported) }
+        guard let command = AtorchCommand(bytes), command.type == type, !quirks.refused.contains(command.code) else {
+            return AtorchReply(.unsupported)
+        }
         switch command.code {
         case .clearEnergy: counter.energy_mWh = 0
         case .clearCharge: counter.charge_mAh = 0
@@ -146,8 +182,18 @@ package struct SimulatedAtorch: SimulatedMeter {
         case .dc: appendDC(state, to: &body)
         case .usb: appendUSB(state, to: &body)
         }
-        let check = AtorchCheck.byte(over: body)
-        return [0xFF, 0x55] + body + [quirks.sendsKnownCheck ? check : check ^ 0xA7]
+        return [0xFF, 0x55] + body + [check(over: body)]
+    }
+
+    private func check(over body: [UInt8]) -> UInt8 {
+        switch quirks.check {
+        case .rule(.fromMessage): return AtorchCheck.byte(over: body)
+        case .rule(.fromType): return AtorchCheck.byte(over: body.dropFirst())
+        case .constant(let byte): return byte
+        case .arbitrary:
+            var noise = SplitMix64(seed: UInt64(reports))
+            return UInt8(truncatingIfNeeded: noise.next())
+        }
     }
 
     private func appendAC(_ state: ElectricalLoad.State, to body: inout [UInt8]) {
@@ -188,7 +234,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.appendBE(UInt16(3500))
         body.appendBE(UInt16(290))
         body.appendBE(UInt16(800))
-        body.append(0)
+        body.append(quirks.powerFactorByte)
     }
 
     /// Appends the hours, minutes and seconds of counting.

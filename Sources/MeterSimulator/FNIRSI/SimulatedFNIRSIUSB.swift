@@ -1,7 +1,7 @@
 import MeterCodec
 package import MeterModel
 
-/// A simulated FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md): streams four samples every 40 ms as long
+/// A simulated meter of FNIRSI's on USB (Docs/Protocols/FNIRSI.md): streams four samples every 40 ms as long
 /// as its lease of one second is renewed, ignores a `keepOn` once it has stopped, and hangs when two commands come too
 /// close together.
 ///
@@ -16,6 +16,9 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private let load: ElectricalLoad
     private let packetPeriod: Duration
     private let startsWithGarbage: Bool
+    /// Whether a `start` is heard only once a `keepOn` follows it.
+    private let wantsKeepOn: Bool
+    private var awaitsKeepOn = false
     private let lease: Duration = .seconds(1)
     private let commandGap: Duration = .milliseconds(25)
     private var lastCommand: Duration?
@@ -34,10 +37,12 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     ///   - packetPeriod: the time between two packets; 40 ms on a real meter.
     ///   - startsWithGarbage: whether the first sample of each stream holds 188 V, as after a reader that left without
     ///     draining.
+    ///   - wantsKeepOn: whether nothing is sent before a `keepOn`, as a C1 may be that is read by 81, 82, 83 alone.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
-        startsWithGarbage: Bool = false
+        startsWithGarbage: Bool = false, wantsKeepOn: Bool = false
     ) {
+        self.wantsKeepOn = wantsKeepOn
         self.model = model
         self.load = load
         self.packetPeriod = max(packetPeriod, .milliseconds(1))
@@ -74,6 +79,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         bootCount += 1
         isHung = false
         lastCommand = nil
+        awaitsKeepOn = false
         stream = nil
     }
 
@@ -87,11 +93,18 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         case .start:
             if isStreaming(at: time) {
                 stream?.leaseEnd = time + lease
+            } else if wantsKeepOn {
+                awaitsKeepOn = true
             } else {
                 stream = Stream(leaseEnd: time + lease, nextPacket: time + packetPeriod)
             }
         case .keepOn:
-            if isStreaming(at: time) { stream?.leaseEnd = time + lease }
+            if isStreaming(at: time) {
+                stream?.leaseEnd = time + lease
+            } else if awaitsKeepOn {
+                awaitsKeepOn = false
+                stream = Stream(leaseEnd: time + lease, nextPacket: time + packetPeriod)
+            }
         }
         return []
     }
@@ -105,7 +118,9 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         let last = Int(time.milliseconds / 10)
         var packet: [UInt8] = [FNIRSIUSBPacket.startMark, FNIRSIUSBPacket.samplesType]
         for index in 0..<FNIRSIUSBPacket.samplesPerPacket {
-            let state = load.state(step: max(0, last - 3 + index), length: 0.01)
+            // An FNAC-28 repeats values (baryluk/fnirsi-usb-power-data-logger issue 27); how often is not published.
+            let step = model == .fnac28 ? last & ~3 : last - 3 + index
+            let state = load.state(step: max(0, step), length: 0.01)
             let isGarbage = firstIsGarbage && index == 0
             packet.appendLE(isGarbage ? 18_874_370 : UInt32(clamping: Int((state.voltage * 1e5).rounded())))
             packet.appendLE(isGarbage ? 17_039_408 : UInt32(clamping: Int((state.current * 1e5).rounded())))

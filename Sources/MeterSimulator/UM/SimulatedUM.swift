@@ -2,7 +2,8 @@ import MeterCodec
 package import MeterModel
 
 /// A simulated UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md): updates its values twice a second, answers F0 with a
-/// block, obeys commands silently, and loses a command that follows another within half a second.
+/// block, obeys commands silently, and loses a command that follows another within half a second. An A3-B takes its time
+/// for the first answer over Classic, and hears nothing else meanwhile.
 package struct SimulatedUM: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -10,6 +11,11 @@ package struct SimulatedUM: SimulatedMeter {
     private let refresh: Duration
     /// Whether it expects each byte in a frame of its own.
     private let isWrapped: Bool
+    /// How long the first answer takes.
+    private let firstDelay: Duration
+    /// When the first answer comes, while it is awaited.
+    private var firstDue: Duration?
+    private var hasAnswered = false
     private let commandGap: Duration = .milliseconds(500)
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
     private var selectedGroup = 0
@@ -31,6 +37,8 @@ package struct SimulatedUM: SimulatedMeter {
         refresh: Duration = .milliseconds(500)
     ) {
         isWrapped = model == .a3b && transport == .ble
+        // As its first reader saw it (dernasherbrezon.github.io).
+        firstDelay = model == .a3b && transport == .spp ? .milliseconds(4500) : .zero
         self.model = model
         self.load = load
         self.refresh = max(refresh, .milliseconds(1))
@@ -38,18 +46,32 @@ package struct SimulatedUM: SimulatedMeter {
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         advance(to: time)
+        guard firstDue == nil else { return [] }
         // One write carries one frame; anything else is ignored.
         let orders = isWrapped ? [UMWrapping.byte(in: bytes)].compactMap { $0 } : bytes
         return orders.compactMap { byte in
-            if byte == 0xF0 { return answer() }
+            guard firstDue == nil else { return nil }
+            if byte == 0xF0 {
+                guard hasAnswered || firstDelay == .zero else {
+                    firstDue = time + firstDelay
+                    return nil
+                }
+                return answer()
+            }
             obey(byte, at: time)
             return nil
         }
     }
 
-    package mutating func due(at time: Duration) -> [[UInt8]] { [] }
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        guard let firstDue, time >= firstDue else { return [] }
+        self.firstDue = nil
+        hasAnswered = true
+        advance(to: time)
+        return [answer()].compactMap { $0 }
+    }
 
-    package var nextDue: Duration? { nil }
+    package var nextDue: Duration? { firstDue }
 
     package mutating func powerCycle() {
         groups[0] = EnergyCounter()
@@ -58,6 +80,7 @@ package struct SimulatedUM: SimulatedMeter {
         screen = 0
         lastCommand = nil
         lastStep = 0
+        (firstDue, hasAnswered) = (nil, false)
     }
 
     /// The model that its blocks name.
@@ -108,9 +131,12 @@ package struct SimulatedUM: SimulatedMeter {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(UMBlock.length)
         bytes.appendBE(UMScales.modelText.first { $0.model == word }?.word ?? 0)
-        bytes.appendBE(UInt16(clamping: Int((state.voltage * scales.voltage).rounded())))
-        bytes.appendBE(UInt16(clamping: Int((state.current * scales.current).rounded())))
-        bytes.appendBE(UInt32(clamping: Int((state.power * 1000).rounded())))
+        let voltage = UInt16(clamping: Int((state.voltage * scales.voltage).rounded()))
+        let current = UInt16(clamping: Int((state.current * scales.current).rounded()))
+        bytes.appendBE(voltage)
+        bytes.appendBE(current)
+        // Of the values that the block shows, and cut off, as on every unedited block (Docs/Protocols/UM.md#block).
+        bytes.appendBE(UInt32(voltage) * UInt32(current) / UInt32(scales.voltage * scales.current / 1000))
         bytes.appendBE(UInt16(clamping: Int(state.temperature.rounded())))
         bytes.appendBE(UInt16(clamping: Int((state.temperature * 1.8 + 32).rounded())))
         bytes.appendBE(UInt16(clamping: selectedGroup))
@@ -129,7 +155,7 @@ package struct SimulatedUM: SimulatedMeter {
         bytes.appendBE(UInt16(state.current * 100 >= Double(threshold_10mA) ? 1 : 0))
         bytes.appendBE(UInt16(clamping: screenTimeout))
         bytes.appendBE(UInt16(clamping: brightness))
-        bytes.appendBE(resistance(state))
+        bytes.appendBE(resistance(voltage, current, scales))
         bytes.appendBE(UInt16(clamping: screen))
         switch scales.trailer {
         case .constant(let first, let second): bytes += [first, second]
@@ -139,8 +165,8 @@ package struct SimulatedUM: SimulatedMeter {
     }
 
     /// In tenths of an ohm; 9999.9 Ω stands for an open circuit.
-    private func resistance(_ state: ElectricalLoad.State) -> UInt32 {
-        guard state.current > 0.0005 else { return 99_999 }
-        return min(99_999, UInt32(clamping: Int((state.voltage / state.current * 10).rounded())))
+    private func resistance(_ voltage: UInt16, _ current: UInt16, _ scales: UMScales) -> UInt32 {
+        guard current > 0 else { return 99_999 }
+        return min(99_999, UInt32(voltage) * UInt32(scales.current * 10 / scales.voltage) / UInt32(current))
     }
 }

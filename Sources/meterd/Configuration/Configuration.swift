@@ -7,6 +7,7 @@ import InfluxCore
 import LeaseCore
 import LinuxIO
 import Logging
+import MeterCodec
 import MeterModel
 import Notifications
 import ServerKit
@@ -40,6 +41,8 @@ struct Configuration: Hashable, Sendable {
     var influx = Influx()
     /// Those that can be told of alerts, in the order of their names.
     var notify: [NotificationTarget] = []
+    /// The meters that are known, with those that a person described.
+    var catalogue = MeterCatalogue.standard
     /// Serial ports that have a meter behind them, according to a person.
     var ports: [Port] = []
 

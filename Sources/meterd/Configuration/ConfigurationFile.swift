@@ -72,11 +72,15 @@ struct ConfigurationFile {
             guard let store = value.table else { throw wrongType("store", "a table, [store]") }
             try applyStore(store, to: &configuration)
         }
+        if let value = table["model"] {
+            guard let models = value.table else { throw wrongType("model", "tables, [model.NAME]") }
+            try applyModels(models, to: &configuration)
+        }
         if let value = table["port"] {
             guard let ports = value.array else { throw wrongType("port", "an array of tables, [[port]]") }
             for index in ports.indices {
                 guard let port = ports[index].table else { throw wrongType("port", "an array of tables, [[port]]") }
-                configuration.ports.append(try self.port(port))
+                configuration.ports.append(try self.port(port, among: configuration.catalogue))
             }
         }
     }
@@ -209,7 +213,9 @@ struct ConfigurationFile {
         }
     }
 
-    private func port(_ port: TOMLTable) throws(ConfigurationError) -> Configuration.Port {
+    private func port(
+        _ port: TOMLTable, among catalogue: MeterCatalogue
+    ) throws(ConfigurationError) -> Configuration.Port {
         try checkKeys(of: port, in: "port")
         let serialPath = try string("path", in: port, "port.")
         let rawPath = try string("hidraw", in: port, "port.")
@@ -224,11 +230,11 @@ struct ConfigurationFile {
                 next: "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\"")
         }
         guard let modelText = try string("model", in: port, "port."),
-            let model = MeterCatalogue.standard.model(named: modelText)
+            let model = catalogue.model(named: modelText)
         else {
             throw ConfigurationError(
                 "\(path): the [[port]] \(devicePath) names no model that is known",
-                next: "the models are \(MeterCatalogue.standard.models.map(\.rawValue).joined(separator: ", "))")
+                next: "the models are \(catalogue.models.map(\.rawValue).joined(separator: ", "))")
         }
         var id: MeterID?
         if let text = try string("id", in: port, "port.") {

@@ -1,3 +1,5 @@
+import MeterCodec
+
 /// Every key of meterd.toml, with its purpose, and its default or an example.
 ///
 /// The reader accepts no other keys. `meterd --print-configuration` prints it, which is the file that the package
@@ -31,7 +33,7 @@ enum ConfigurationReference {
     }
 
     static let tables = [
-        general, cloud, relay, sync, bluetooth, web, mqtt, influx, notify, programNotify, store, port, rawPort,
+        general, cloud, relay, sync, bluetooth, web, mqtt, influx, notify, programNotify, store, model, port, rawPort,
     ]
 
     /// The names allowed in a table: its keys and, in the outermost one, the tables as well.
@@ -247,6 +249,15 @@ enum ConfigurationReference {
                 name: "max-megabytes", value: "2048",
                 explanation: "Above this size the oldest readings and seconds are deleted."),
         ])
+
+    private static let model = Table(
+        name: "model", example: "ina226",
+        explanation:
+            "A meter of your own making: a board that prints what it measures, as lines of text (Docs/Meters/GENERIC.md). "
+            + "A [[port]] with model = \"ina226\" has one. As many as there are names.",
+        keys: MeterCatalogue.standard.descriptionKeys.map { key in
+            Key(name: key.name, value: key.example, explanation: key.explanation)
+        })
 
     private static let port = Table(
         name: "port", isRepeated: true,

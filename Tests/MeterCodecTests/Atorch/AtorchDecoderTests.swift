@@ -67,7 +67,7 @@ struct AtorchDecoderTests {
 
     @Test func reportsWithAnUnknownCheck_decodeInAnyPiecesToo() {
         var quirks = SimulatedAtorch.Quirks()
-        quirks.sendsKnownCheck = false
+        quirks.check = .arbitrary
         DecoderVerifier.verify(frames: simulatedReports(.atorchUSB, quirks: quirks), longestPending: 35) {
             AtorchDecoder()
         }

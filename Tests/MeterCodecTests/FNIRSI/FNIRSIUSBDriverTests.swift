@@ -12,7 +12,9 @@ struct FNIRSIUSBDriverTests {
         #expect(command.bytes == expected)
     }
 
-    @Test(arguments: [(ModelName.fnb58, 0x82), (.fnb48s, 0x82), (.fnb48, 0x83), (.c1, 0x83)])
+    @Test(arguments: [
+        (ModelName.fnb58, 0x82), (.fnb48s, 0x82), (.fnb48, 0x83), (.c1, 0x82), (.fnac28, 0x82), (.fnbC2, 0x82),
+    ])
     func opening_isHelloAndTwoStarts_byModel(model: ModelName, second: Int) {
         var driver = FNIRSIUSBDriver(model: model)
         let opening = driver.opening()
@@ -22,7 +24,7 @@ struct FNIRSIUSBDriverTests {
     }
 
     @Test func keepAlive_comesWellWithinALease_andNeverTooFast() {
-        for model in [ModelName.fnb58, .fnb48s, .fnb48, .c1] {
+        for model in [ModelName.fnb58, .fnb48s, .fnb48, .c1, .fnac28, .fnbC2] {
             for firmware in [nil, 68] {
                 let quirks = FNIRSIQuirks.of(model, firmware: firmware)
                 #expect(quirks.keepAlivePeriod < .seconds(1))
@@ -36,7 +38,7 @@ struct FNIRSIUSBDriverTests {
         #expect(FNIRSIQuirks.of(.fnb58, firmware: 68) == FNIRSIQuirks.of(.fnb48))
         #expect(FNIRSIQuirks.of(.fnb58, firmware: 67) == FNIRSIQuirks.of(.fnb58))
         #expect(FNIRSIQuirks.of(.fnb58) != FNIRSIQuirks.of(.fnb48))
-        #expect(FNIRSIQuirks.of(.c1) == FNIRSIQuirks.of(.fnb48))
+        #expect(FNIRSIQuirks.of(.fnac28) == FNIRSIQuirks.of(.fnb58))
     }
 
     @Test func poll_startsAnew_whenALeaseOfKeepAlivesBroughtNothing() {
@@ -62,7 +64,7 @@ struct FNIRSIUSBDriverTests {
     /// The second packet holds 1342 V but is as complete as the first: the stream goes on.
     @Test(arguments: [UInt8(0), 8])
     func poll_staysWithKeepOn_asLongAsPacketsCome(volts: UInt8) {
-        var driver = FNIRSIUSBDriver(model: .c1)
+        var driver = FNIRSIUSBDriver(model: .fnb48)
         for _ in 0..<100 {
             #expect(driver.poll()[1] == 0x83)
             driver.receive(packet(volts: volts)) { _ in }
@@ -71,12 +73,48 @@ struct FNIRSIUSBDriverTests {
 
     @Test(arguments: [[0xAA], [0x00, 0x13, 0x37], [UInt8](repeating: 0xAA, count: 64)] as [[UInt8]])
     func poll_startsAnew_whenNothingButRubbishCame(rubbish: [UInt8]) {
-        var driver = FNIRSIUSBDriver(model: .c1)
+        var driver = FNIRSIUSBDriver(model: .fnb48)
         let sent = (1...26).map { _ in
             driver.receive(rubbish) { _ in }
             return driver.poll()[1]
         }
         #expect(sent.last == 0x82)
+    }
+
+    // MARK: - Ids that two models have
+
+    /// What is sent in turns of 40 ms, as (turn, command), while packets come in some of them.
+    private func turns(_ count: Int, _ driver: inout FNIRSIUSBDriver, heard: (Int) -> Bool) -> [[Int]] {
+        (1...count).compactMap { turn in
+            if heard(turn) { driver.receive(packet(volts: 0)) { _ in } }
+            let sent = driver.poll()
+            return sent.isEmpty ? nil : [turn, Int(sent[1])]
+        }
+    }
+
+    /// 0483:003B: after half a second of silence it is a C1 that wants `keepOn`. The second link begins as the first.
+    @Test func silentMeterOfTwoModels_getsKeepOn_afterHalfASecond() {
+        var driver = FNIRSIUSBDriver(model: .c1)
+        for _ in 0..<2 {
+            #expect(driver.opening().map { $0.bytes[1] } == [0x81, 0x82, 0x82])
+            let sent = turns(40, &driver) { $0 > 13 }
+            #expect(sent == (13...40).map { [$0, 0x83] })
+        }
+        // From then on it is one that wants it: a second without packets starts the stream anew.
+        let silent = (1...25).map { _ in driver.poll()[1] }
+        #expect(silent.last == 0x82)
+        #expect(silent.dropLast().allSatisfy { $0 == 0x83 })
+        #expect(driver.poll()[1] == 0x83)
+    }
+
+    @Test func streamingMeterOfTwoModels_getsAStartEachHalfSecond_andNothingElse() {
+        var driver = FNIRSIUSBDriver(model: .c1)
+        _ = driver.opening()
+        #expect(turns(52, &driver) { _ in true } == [[13, 0x82], [26, 0x82], [39, 0x82], [52, 0x82]])
+        // A turn follows the last packet, and eleven more without one are less than half a second.
+        #expect(turns(11, &driver) { _ in false } == [])
+        #expect(turns(2, &driver) { _ in true } == [[2, 0x82]])
+        #expect(turns(12, &driver) { _ in false } == [[12, 0x83]])
     }
 
     @Test func closing_readsOnForALease() {

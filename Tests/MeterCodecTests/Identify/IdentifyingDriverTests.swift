@@ -108,7 +108,7 @@ struct IdentifyingDriverTests {
 
     @Test func atorchWithoutTheKnownCheck_needsASecondReport() throws {
         var quirks = SimulatedAtorch.Quirks()
-        quirks.sendsKnownCheck = false
+        quirks.check = .arbitrary
         var driver = try #require(IdentifyingDriver(over: .ble))
         var meter: (any SimulatedMeter)? = SimulatedAtorch(model: .atorchUSB, quirks: quirks)
         let talk = talk(&driver, with: &meter)

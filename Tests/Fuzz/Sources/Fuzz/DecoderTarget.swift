@@ -64,6 +64,17 @@ struct DecoderTarget: Sendable {
         DecoderTarget(
             name: "acd15p", longestPending: KM001Report.length - 1, make: { _ in KM001Decoder(.acd15p) },
             repair: { $0 }, streams: Streams.acd15p),
+        DecoderTarget(
+            name: "lines", longestPending: LineDecoder.lengthMax, make: { LineDecoder(.usual, enforcesCheck: $0) },
+            repair: { $0 }, streams: Streams.lines),
+        DecoderTarget(
+            name: "lines-checked", longestPending: LineDecoder.lengthMax,
+            make: { LineDecoder(Streams.columns, enforcesCheck: $0) }, repair: Repair.lines,
+            streams: { Streams.lines(Streams.columns) }),
+        DecoderTarget(
+            name: "lines-json", longestPending: LineDecoder.lengthMax,
+            make: { LineDecoder(Streams.json, enforcesCheck: $0) }, repair: { $0 },
+            streams: { Streams.lines(Streams.json) }),
     ]
 
     var target: FuzzTarget {

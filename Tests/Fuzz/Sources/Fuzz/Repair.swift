@@ -43,6 +43,17 @@ enum Repair {
         return (ECBCipher.tc66.encrypt(Array(plain[..<whole])) ?? []) + plain[whole...]
     }
 
+    /// Puts the XOR right at the end of each line that has a `*`.
+    static func lines(_ stream: [UInt8]) -> [UInt8] {
+        let lines = stream.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            guard let star = line.lastIndex(of: UInt8(ascii: "*")) else { return Array(line) }
+            let body = line[..<star].drop { $0 == 0x20 || $0 == 0x09 }
+            let digits = String(body.reduce(0, ^), radix: 16)
+            return line[...star] + Array((digits.count < 2 ? "0" : "").utf8) + Array(digits.utf8)
+        }
+        return Array(lines.joined(separator: [0x0A]))
+    }
+
     static func fnirsiUSB(_ stream: [UInt8]) -> [UInt8] {
         walk(stream) { rest in
             guard rest.first == FNIRSIUSBPacket.startMark, rest.count >= FNIRSIUSBPacket.length else { return 1 }

@@ -82,6 +82,27 @@ enum Streams {
         return asked(SimulatedKM001(model: .acd15p, dialect: .acd15p), requests: [request, request])
     }
 
+    static func lines() -> [[UInt8]] { lines(.usual) }
+
+    static func lines(_ description: LineDescription) -> [[UInt8]] {
+        pushed(SimulatedBoard(model: .generic, description), start: [])
+    }
+
+    /// With units, a factor and a check.
+    static var columns: LineDescription {
+        var current = LineField(.current, column: 2)
+        (current.factor, current.unit) = (0.001, Array("mA".utf8))
+        var description = LineDescription(format: .columns, fields: [LineField(.voltage, column: 0), current])
+        description.check = .xor
+        return description
+    }
+
+    static var json: LineDescription {
+        LineDescription(
+            format: .json,
+            fields: [LineField(.voltage, name: Array("V".utf8)), LineField(.current, name: Array("A".utf8))])
+    }
+
     /// The answers to some requests half a second apart: in order, then with each fault.
     private static func asked(_ meter: some SimulatedMeter, requests: [[UInt8]]) -> [[UInt8]] {
         faults.map { fault in

@@ -1,0 +1,81 @@
+package import MeterModel
+
+extension MeterFamily {
+    /// Boards that print what they measure as lines of text, and whose lines people describe.
+    package static let generic = MeterFamily("generic", of: MeterMaker("generic"))
+}
+
+extension ModelName {
+    /// A board that prints `V=5.02;A=0.31`, which needs no description.
+    package static let generic = ModelName("generic", of: .generic, displayName: "Generic")
+}
+
+/// Boards that print lines (Docs/Meters/GENERIC.md): one model that is known without a description, and those that people
+/// described.
+package struct GenericFamily: DescribableFamily {
+    private var described: [Described] = []
+
+    private struct Described: Sendable {
+        var model: ModelName
+        var description: LineDescription
+    }
+
+    package init() {}
+
+    package var family: MeterFamily { .generic }
+    package var models: [ModelName] { [.generic] + described.map(\.model) }
+
+    /// What the lines of a model look like. Nil for a model of another family.
+    package func description(of model: ModelName) -> LineDescription? {
+        model == .generic ? .usual : described.first { $0.model == model }?.description
+    }
+
+    package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        guard transport == .serial else { return nil }
+        return description(of: model).map { LineDriver(model: model, $0) }
+    }
+
+    package var decoders: [NamedDecoder] {
+        models.compactMap { model in
+            description(of: model).map { description in
+                NamedDecoder(model.rawValue) { LineDecoder(description, enforcesCheck: $0) }
+            }
+        }
+    }
+
+    package func adding(
+        _ model: ModelName, described values: [String: DescriptionValue]
+    ) throws(DescriptionError) -> GenericFamily {
+        var grown = self
+        grown.described.append(Described(model: model, description: try LineDescription(values)))
+        return grown
+    }
+
+    package var descriptionKeys: [DescriptionKey] {
+        [
+            DescriptionKey(
+                "format", #""pairs""#,
+                "How a line is built. \"pairs\": V=5.02;mA=310. \"columns\": 5.02,310. \"json\": one flat object a line."
+            ),
+            DescriptionKey(
+                "fields", #"{ V = "voltage", mA = { quantity = "current", factor = 0.001 } }"#,
+                "Which field is which quantity (\(LineDescription.quantities.map(\.word).joined(separator: ", "))), in V, A, "
+                    + "W, Wh, mAh, °C, Ω, Hz and s. Beside quantity, a field may have factor, offset, range = [0, 36], unit = "
+                    + "\"mA\" (what follows the number) and optional = true (a line may lack it). In columns a list, with \"\" "
+                    + "for those of no interest."),
+            DescriptionKey("separator", #"";""#, "What is between two fields, one character; \",\" in columns."),
+            DescriptionKey("assignment", #""=""#, "What is between the name and the value of a pair, one character."),
+            DescriptionKey("comment", ##""#""##, "Lines that begin with this say nothing. \"\": there are none."),
+            DescriptionKey(
+                "checksum", #""none""#,
+                "\"xor\", \"crc16\": a line ends in * and 2 or 4 hexadecimal digits, over all that is before the *."),
+            DescriptionKey("baud-rate", "115200", "What the sketch gives to Serial.begin."),
+            DescriptionKey(
+                "request", #""R\n""#, "What makes the board send a line. Default: nothing, it sends by itself."),
+            DescriptionKey("interval", #""1s""#, "How often it is asked, or how often it sends. 10ms to 1h."),
+            DescriptionKey(
+                "settle", #""2s""#,
+                "How long it is left alone before it is asked, since opening the port resets many boards. 0s to 1m."),
+        ]
+    }
+}

@@ -1,0 +1,51 @@
+package import MeterModel
+
+/// The driver of a board that sends lines, by itself or when it is asked (Docs/Meters/GENERIC.md).
+package struct LineDriver: MeterDriver {
+    package let profile: MeterProfile
+    private let description: LineDescription
+    private var decoder: LineDecoder
+
+    package init(model: ModelName, _ description: LineDescription) {
+        self.description = description
+        decoder = LineDecoder(description, startsMidLine: true)
+        let rhythm: MeterProfile.Rhythm =
+            description.request.isEmpty
+            ? .push(expected: description.interval, keepAlive: nil)
+            : .poll(interval: description.interval, shortest: min(description.interval, .milliseconds(100)))
+        profile = MeterProfile(
+            model: model, rhythm: rhythm, answerTimeout: .seconds(2), baudRate: description.baudRate,
+            countsEnergy: description.countsEnergy)
+    }
+
+    /// Waits, where the board is asked, until one that was reset by the opening listens again, and asks once. That answer, or
+    /// what the board happened to be sending, counts for nothing: its beginning may be missing.
+    package mutating func opening() -> [Outgoing] {
+        decoder = LineDecoder(description, startsMidLine: true)
+        guard !description.request.isEmpty else { return [] }
+        return [Outgoing([], pause: description.settle), Outgoing(description.request, pause: .milliseconds(500))]
+    }
+
+    package mutating func poll() -> [UInt8] { description.request }
+
+    /// What was no reading and need not be one is not told: the rest of a line, blank lines and comments.
+    package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        decoder.append(bytes)
+        while let step = decoder.next() {
+            switch step {
+            case .frame(let frame): handle(.frame(frame))
+            case .skipped(let count, let error):
+                if decoder.lastSkip == .misfit { handle(.skipped(count: count, because: error)) }
+            }
+        }
+    }
+
+    /// Refuses every command: boards have none.
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        throw .unsupportedCommand(command.kind, model: profile.model)
+    }
+
+    package mutating func closing() -> [Outgoing] { [] }
+
+    package mutating func discardPartial() -> Int { decoder.reset() }
+}

@@ -1,0 +1,20 @@
+package import MeterCodec
+package import MeterModel
+
+package struct GenericSimulator: FamilySimulator {
+    private let boards: GenericFamily
+
+    /// - Parameter boards: the models that can be simulated, with those that people described.
+    package init(_ boards: GenericFamily = GenericFamily()) {
+        self.boards = boards
+    }
+
+    package var family: MeterFamily { boards.family }
+
+    package func meter(
+        _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
+    ) -> any SimulatedMeter {
+        SimulatedBoard(
+            model: model, boards.description(of: model) ?? .usual, load: options.load(), period: options.refresh)
+    }
+}

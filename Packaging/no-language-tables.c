@@ -1,5 +1,5 @@
 /* The data file of ICU with nothing in it, in the place of the tables for the world's languages and calendars, which are 34 MB of Foundation and
- * of which no program here uses anything (Docs/Decisions/0033-one-program-under-three-names.md).
+ * of which no program here uses anything (Docs/Decisions/0034-one-program-under-three-names.md).
  *
  * The form is ICU's own for a library without data: a header that ends after 32 bytes, and a table of contents that counts no entries
  * (unicode-org/icu, icu4c/source/stubdata, and UDataInfo in icu4c/source/common/unicode/udata.h). TABLES is the name under which

@@ -22,6 +22,11 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var rssi: Int?
     /// The last reading; null before the first.
     @NullCodable package var reading: ReadingBody?
+    /// What came within the last half second, or up to twice that, of a meter that samples too fast for each sample to be
+    /// shown; absent for others.
+    package var spread: SpreadBody?
+    /// How it samples by its own clock; absent where nobody asked for that.
+    package var sampling: SamplingBody?
     /// The age of that reading.
     @NullCodable package var age_ms: Int64?
     /// What was counted for a meter that counts nothing itself; absent for one that does, and for another host's.
@@ -71,6 +76,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         package var rejected = 0
         /// Samples with an absurd value that was replaced by a neighbour's; absent if there were none.
         package var filtered_samples: Int?
+        /// Samples that the meter took by its own clock and that did not come; absent if there were none.
+        package var lost_samples: Int?
 
         package init() {}
     }
@@ -82,6 +89,36 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         self.local_only = local_only
         self.wanted = wanted
         self.counters = counters
+    }
+}
+
+/// The least and greatest of several readings.
+package struct SpreadBody: Codable, Hashable, Sendable {
+    /// Number of readings in it.
+    package var count: Int
+    package var least: ReadingBody
+    package var greatest: ReadingBody
+
+    package init(count: Int, least: ReadingBody, greatest: ReadingBody) {
+        self.count = count
+        self.least = least
+        self.greatest = greatest
+    }
+}
+
+/// How a meter samples that has a clock of its own.
+package struct SamplingBody: Codable, Hashable, Sendable {
+    /// The setting `rate`, in samples a second.
+    package var wanted: Int
+    /// At which it samples; null while it is asked for one measurement at a time.
+    @NullCodable package var rate: Int?
+    /// Why it does not sample at that rate, with what to do; null while it does, or prepares to.
+    @NullCodable package var error: String?
+
+    package init(wanted: Int, rate: Int?, error: String?) {
+        self.wanted = wanted
+        self.rate = rate
+        self.error = error
     }
 }
 

@@ -23,6 +23,10 @@ package protocol FrameContent: Sendable {
     var model: ModelName? { get }
     /// Calls `body` for each measurement in the frame, oldest first. Most frames hold one, a reply holds none.
     func forEachReading(_ body: (Reading) -> Void)
+    /// The same, each with the tick of the meter's own clock at which it was taken, if it says so.
+    func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void)
+    /// Of which ticks it has samples; nil in a frame without.
+    var sampleTicks: SampleTicks? { get }
     /// The data groups in it; empty for most frames.
     var groups: [GroupTotals] { get }
     /// What the meter says about itself in it.
@@ -34,6 +38,8 @@ package protocol FrameContent: Sendable {
 }
 
 extension FrameContent {
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) { forEachReading { body($0, nil) } }
+    package var sampleTicks: SampleTicks? { nil }
     package var groups: [GroupTotals] { [] }
     package var device: DeviceInfo? { nil }
     package var powerDelivery: PDReport? { nil }
@@ -87,6 +93,24 @@ extension Frame {
         case .packed(let frame): frame.forEachReading(body)
         case .line(let frame): frame.forEachReading(body)
         case .other(let content): content.forEachReading(body)
+        }
+    }
+
+    /// The same as `content.forEachSample`, without boxing the frame.
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
+        switch self {
+        case .km003c(let message): message.forEachSample(body)
+        case .other(let content): content.forEachSample(body)
+        default: forEachReading { body($0, nil) }
+        }
+    }
+
+    /// The same as `content.sampleTicks`, without boxing the frame.
+    package var sampleTicks: SampleTicks? {
+        switch self {
+        case .km003c(let message): message.sampleTicks
+        case .other(let content): content.sampleTicks
+        default: nil
         }
     }
 }

@@ -20,6 +20,11 @@ package protocol MeterDriver: Sendable {
     mutating func discardPartial() -> Int
     /// The temperature unit set in the meter's menu, for a model whose answers do not say it. Readings are in Celsius.
     var temperatureUnit: TemperatureUnit { get set }
+    /// The rate at which the meter is to sample by its own clock, one of the profile's `rates`; nil for none. May change at
+    /// any time: the next polls see to it.
+    var wantedRate: Int? { get set }
+    /// How it samples now. May change with each answer, and with each one that does not come.
+    var sampling: MeterSampling { get }
 }
 
 /// Bytes to send, and how long to leave the line idle afterwards.
@@ -64,10 +69,12 @@ package struct MeterProfile: Sendable {
     package var commands: [CommandRule]
     /// Whether the meter counts energy and charge and tells them over this kind of link. If not, they are integrated here.
     package let countsEnergy: Bool
+    /// Samples a second that the meter can take by its own clock, rising; empty if it cannot.
+    package let rates: [Int]
 
     package init(
         model: ModelName, rhythm: Rhythm, answerTimeout: Duration, commandSpacing: Duration = .zero,
-        baudRate: Int = 115_200, commands: [CommandRule] = [], countsEnergy: Bool = true
+        baudRate: Int = 115_200, commands: [CommandRule] = [], countsEnergy: Bool = true, rates: [Int] = []
     ) {
         self.model = model
         self.rhythm = rhythm
@@ -76,6 +83,7 @@ package struct MeterProfile: Sendable {
         self.baudRate = baudRate
         self.commands = commands + (countsEnergy ? [] : [CommandRule(.resetEnergy)])
         self.countsEnergy = countsEnergy
+        self.rates = rates
     }
 
     package enum Rhythm: Hashable, Sendable {
@@ -124,6 +132,14 @@ extension MeterDriver {
         get { .celsius }
         set {}
     }
+
+    /// For models without a clock of their own.
+    package var wantedRate: Int? {
+        get { nil }
+        set {}
+    }
+
+    package var sampling: MeterSampling { MeterSampling() }
 
     /// Takes every step that a decoder has and passes it on: the core of every driver's `receive`.
     package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {

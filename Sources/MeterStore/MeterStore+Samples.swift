@@ -38,6 +38,7 @@ extension MeterStore: SampleRepository {
             while let row = try rows.next() {
                 let chunk = SampleChunk(meter: meter, row: row)
                 if collector.isComplete(before: chunk.first) { break }
+                if chunk.holdsSeconds { continue }
                 do throws(ChunkError) {
                     collector.add(try chunk.samples())
                 } catch {

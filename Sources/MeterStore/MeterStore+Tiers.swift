@@ -87,7 +87,12 @@ extension MeterStore: TierRepository {
                 buckets += block.buckets.filter { span.contains($0.start) }
                 return true
             }
-            return buckets
+            guard tier == .second else { return buckets }
+            try Self.forEachChunkOfSeconds(reference, in: span, db) { seconds in
+                buckets += seconds.filter { span.contains($0.start) }
+                return true
+            }
+            return buckets.sorted { $0.start < $1.start }
         }
     }
 
@@ -110,6 +115,13 @@ extension MeterStore: TierRepository {
             try Self.forEachBlock(of: tier, reference, in: span, db) { block in
                 first = block.buckets.map(\.start).filter(span.contains).min()
                 return first == nil
+            }
+            guard tier == .second else { return first }
+            let rest = span.lowerBound..<min(first ?? span.upperBound, span.upperBound)
+            try Self.forEachChunkOfSeconds(reference, in: rest, db) { seconds in
+                guard let found = seconds.map(\.start).filter(rest.contains).min() else { return true }
+                first = found
+                return false
             }
             return first
         }
@@ -154,6 +166,30 @@ extension MeterStore: TierRepository {
         }
     }
 
+    /// The chunks that hold seconds, the earliest first. One that cannot be read is left out, as a block is.
+    ///
+    /// - Parameter body: returns whether to continue.
+    private static func forEachChunkOfSeconds(
+        _ reference: Int64, in span: Range<WallTime>, _ db: Database, _ body: ([SampleBucket]) -> Bool
+    ) throws {
+        guard !span.isEmpty else { return }
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT first_ms, last_ms, count, bytes FROM sample_chunk
+                WHERE meter_ref = ? AND first_ms < ? AND last_ms >= ? AND substr(bytes, 1, 1) = x'03'
+                ORDER BY first_ms
+                """,
+            arguments: [
+                reference, span.upperBound.millisecondsSince1970, span.lowerBound.millisecondsSince1970,
+            ])
+        while let row = try rows.next() {
+            // Whose it is, is in the row.
+            guard let seconds = try? SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row).seconds() else { continue }
+            guard body(seconds) else { return }
+        }
+    }
+
     /// The single readings: all of them if the series is fine enough, otherwise those that are not in a block yet.
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
@@ -173,7 +209,8 @@ extension MeterStore: TierRepository {
         while let row = try rows.next() {
             let chunk = SampleChunk(meter: meter, row: row)
             do throws(ChunkError) {
-                try chunk.forEach { series.add($0.time, $0.reading) }
+                for bucket in try chunk.seconds() { series.add(bucket) }
+                if !chunk.holdsSeconds { try chunk.forEach { series.add($0.time, $0.reading) } }
             } catch {
                 throw StoreError(chunk: row["id"], of: chunk, path: path, because: error)
             }
@@ -205,6 +242,7 @@ private struct TierSums {
         // Whose it is, is in the row.
         let chunk = SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row)
         // All of it is read before any of it counts. `samples` reports what is wrong with it when asked for that time.
+        if chunk.holdsSeconds { return add(try? chunk.seconds(), of: meter) }
         guard let samples = try? chunk.samples() else { return nil }
         for sample in samples {
             for tier in tiers {
@@ -214,6 +252,16 @@ private struct TierSums {
             }
         }
         return samples.count
+    }
+
+    private mutating func add(_ seconds: [SampleBucket]?, of meter: Int64) -> Int? {
+        for bucket in seconds ?? [] {
+            for tier in tiers {
+                let key = Key(tier: tier, meter: meter, start: tier.block(of: bucket.start))
+                blocks[key, default: SampleBucketBlock(tier: tier, holding: bucket.start)].add(bucket)
+            }
+        }
+        return seconds?.count
     }
 
     func save(_ db: Database) throws {

@@ -67,7 +67,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     package func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) throws -> [StoredSample] {
         reads += 1
         var collector = SampleChunkCollector(span: span, limit: limit)
-        for chunk in chunks.filter({ $0.meter == meter }).sorted(by: { $0.first < $1.first }) {
+        for chunk in chunks.filter({ $0.meter == meter && !$0.holdsSeconds }).sorted(by: { $0.first < $1.first }) {
             collector.add(try chunk.samples())
         }
         return collector.finish()
@@ -219,14 +219,16 @@ extension InMemoryMeterStore: TierRepository {
     }
 
     package func buckets(_ tier: SampleTier, of meter: MeterID, in span: Range<WallTime>) -> [SampleBucket] {
-        blocks.filter { $0.key.tier == tier && $0.key.meter == meter }.flatMap(\.value.buckets)
+        let whole = tier == .second ? chunks.filter { $0.meter == meter } : []
+        let stored = blocks.filter { $0.key.tier == tier && $0.key.meter == meter }.flatMap(\.value.buckets)
+        return (stored + whole.flatMap { (try? $0.seconds()) ?? [] })
             .filter { span.contains($0.start) }.sorted { $0.start < $1.start }
     }
 
     package func firstStored(of meter: MeterID, in span: Range<WallTime>) throws -> WallTime? {
         var times =
             buckets(.second, of: meter, in: span).map(\.start) + buckets(.minute, of: meter, in: span).map(\.start)
-        for chunk in chunks where chunk.meter == meter { times += try chunk.samples().map(\.time) }
+        for chunk in chunks where chunk.meter == meter { times += try chunk.pieces().map(\.time) }
         return times.filter(span.contains).min()
     }
 
@@ -236,12 +238,24 @@ extension InMemoryMeterStore: TierRepository {
             for bucket in block.buckets { series.add(bucket) }
         }
         for chunk in series.tier == nil ? chunks : unrolled where chunk.meter == meter {
-            try chunk.forEach { series.add($0.time, $0.reading) }
+            for piece in try chunk.pieces() {
+                switch piece {
+                case .reading(let sample): series.add(sample.time, sample.reading)
+                case .bucket(let bucket, _): series.add(bucket)
+                }
+            }
         }
         return series
     }
 
     private func sumUp(_ chunk: SampleChunk, in tiers: [SampleTier]) throws {
+        for bucket in try chunk.seconds() {
+            for tier in tiers {
+                let place = TierPlace(tier: tier, meter: chunk.meter, start: tier.block(of: bucket.start))
+                blocks[place, default: SampleBucketBlock(tier: tier, holding: bucket.start)].add(bucket)
+            }
+        }
+        guard !chunk.holdsSeconds else { return }
         try chunk.forEach { sample in
             for tier in tiers {
                 let place = TierPlace(tier: tier, meter: chunk.meter, start: tier.block(of: sample.time))

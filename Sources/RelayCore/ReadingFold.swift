@@ -14,8 +14,10 @@ struct ReadingFold {
         add(first)
     }
 
+    /// - Parameter next: one measurement, or the mean of several.
     mutating func add(_ next: TimedReading) {
-        count += 1
+        let weight = next.spread?.count ?? 1
+        count += weight
         last = next
         next.reading.forEach { quantity, value in
             guard let value else {
@@ -25,10 +27,11 @@ struct ReadingFold {
                 }
                 return
             }
-            known[quantity, default: 0] += 1
-            sum[quantity] = (sum[quantity] ?? 0) + value
-            least[quantity] = min(least[quantity] ?? value, value)
-            greatest[quantity] = max(greatest[quantity] ?? value, value)
+            known[quantity, default: 0] += weight
+            sum[quantity] = (sum[quantity] ?? 0) + value * Double(weight)
+            let (low, high) = (next.spread?.least[quantity] ?? value, next.spread?.greatest[quantity] ?? value)
+            least[quantity] = min(least[quantity] ?? low, low)
+            greatest[quantity] = max(greatest[quantity] ?? high, high)
         }
     }
 

@@ -14,6 +14,10 @@ package struct RelayReading: Hashable, Sendable {
             self.least = least
             self.greatest = greatest
         }
+
+        package init(_ spread: ReadingSpread) {
+            self.init(count: spread.count, least: spread.least, greatest: spread.greatest)
+        }
     }
 
     /// How long before its batch was sent it was measured; of folded ones, the last. Counted on the holder's monotonic

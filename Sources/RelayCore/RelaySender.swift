@@ -62,8 +62,7 @@ package struct RelaySender: Sendable {
         if sendsAll {
             waiting.append(reading)
             guard waiting.count > RelayTiming.readingsMax else { return }
-            waiting.removeFirst()
-            missed += 1
+            missed += waiting.removeFirst().spread?.count ?? 1
         } else if fold != nil {
             fold?.add(reading)
         } else {
@@ -95,7 +94,9 @@ package struct RelaySender: Sendable {
         guard !isSending, now >= readyAt, hasSome || tellsState else { return nil }
         let readings =
             waiting.map {
-                RelayReading(age: max(.zero, now - $0.time), wallTime: $0.wallTime, reading: $0.reading)
+                RelayReading(
+                    age: max(.zero, now - $0.time), wallTime: $0.wallTime, reading: $0.reading,
+                    spread: $0.spread.map(RelayReading.Spread.init))
             } + (fold.map { [$0.folded(at: now)] } ?? [])
         var batch = RelayBatch(at: now, missed: missed, readings: readings)
         batch.model = model

@@ -1,6 +1,6 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [gatt] [disk] [series] [export] [daemon] [throughput] [web] [listeners] [alerts]
+// Benchmarks [decode] [path] [fast] [radios] [gatt] [disk] [series] [export] [daemon] [throughput] [web] [listeners] [alerts]
 //            [cloud | leases | records | sync | visibility | copies | relay]
 //
 // All of them where none is named; `cloud` is the last six, `gatt` one of `radios`.
@@ -30,6 +30,7 @@ do {
     if arguments.first == "fleet" { try await FleetBenchmark.run(.init(Array(arguments.dropFirst()))) }
     if isWanted("decode") { DecodeBenchmark.run() }
     if isWanted("path") { try await PathBenchmark.run() }
+    if isWanted("fast") { try await FastBenchmark.run() }
     if isWanted("radios") { try await RadioBenchmark.run() }
     if isWanted("gatt", of: "radios") { try GATTBenchmark.run() }
     if isWanted("disk") { try await DiskBenchmark.run() }

@@ -154,6 +154,8 @@ struct MeterdOpenAPITests {
         var reading = Reading()
         for quantity in Quantity.allCases { reading[quantity] = 1 }
         let values = ReadingBody(reading)
+        meter.spread = SpreadBody(count: 2, least: values, greatest: values)
+        meter.sampling = SamplingBody(wanted: 1000, rate: 50, error: "e")
         var line = ReadingLine(time: "t", values: values, missed: 1)
         (line.measured_by, line.count, line.least, line.greatest) = ("h", 2, values, values)
         line.told = ToldBody()
@@ -165,7 +167,9 @@ struct MeterdOpenAPITests {
         return requests(connect) + [
             ("ErrorBody", error), ("VersionBody", VersionBody(version: "1", commit: "c", build: "debug")),
             ("ReadingBody", values), ("ReadingLine", line),
-            ("CountedBody", counted), ("TariffBody", tariff), ("ToldBody", ToldBody()),
+            ("CountedBody", counted), ("SpreadBody", SpreadBody(count: 2, least: values, greatest: values)),
+            ("SamplingBody", SamplingBody(wanted: 1000, rate: 50, error: "e")), ("TariffBody", tariff),
+            ("ToldBody", ToldBody()),
             ("ToldGroup", ToldBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
             ("TrafficLine", TrafficLine(t: 1, dir: "in", hex: "00", missed: 1)),
             ("SyncEventLine", SyncEventLine(number: 1, uptime_ms: 1, time: "t", event: "e", missed: 1)),

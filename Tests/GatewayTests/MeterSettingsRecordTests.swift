@@ -98,6 +98,38 @@ struct MeterSettingsRecordTests {
                 + "record-above, record-hold, record-gap, tariff")
     }
 
+    @Test(arguments: ["off", "0", "2", "10", "50", "1000"])
+    func rate_isTaken_asTheModelKnowsIt(text: String) throws {
+        let profile = try #require(MeterCatalogue.standard.driver(for: .km003c)).profile
+        let values = try MeterSettings.values(of: ["rate": text], for: profile)
+        #expect(values == [.rate: .int(text == "off" ? 0 : Int64(text) ?? -1)])
+        #expect(MeterSettings.text(of: values[.rate] ?? .null, for: .rate) == (text == "0" ? "off" : text))
+    }
+
+    @Test(arguments: ["1", "100", "999", "1001", "10s", "On", "-2", ""])
+    func rate_isRefused_whereTheModelDoesNotKnowIt(text: String) {
+        let failure = failure(["rate": text], .km003c)
+        #expect(failure?.message == "rate cannot be \"\(text)\"")
+        #expect(failure?.next.hasPrefix("it takes off") == true)
+    }
+
+    @Test func rate_isRefused_whereTheModelHasNoClockOfItsOwn() {
+        #expect(failure(["rate": "10"], .tc66c)?.message == "a TC66C has no rate")
+        #expect(failure(["rate": "off"], .tc66c)?.message == "a TC66C has no rate")
+    }
+
+    @Test func rate_isListed_withItsValues_whereTheModelHasOne() throws {
+        let profile = try #require(MeterCatalogue.standard.driver(for: .km003c)).profile
+        let bodies = MeterSettings.bodies([:], by: [:], own: HostID(high: 1, low: 1), for: profile)
+        let rate = try #require(bodies.first { $0.key == "rate" })
+        #expect(rate.default == "off")
+        #expect(rate.values == ["off", "2", "10", "50", "1000"])
+        #expect(rate.legal == "off or samples a second: 2, 10, 50, 1000")
+        let um = try #require(MeterCatalogue.standard.driver(for: .um25c)).profile
+        #expect(
+            !MeterSettings.bodies([:], by: [:], own: HostID(high: 1, low: 1), for: um).contains { $0.key == "rate" })
+    }
+
     @Test(arguments: ["-1", "1.5", "bright", "", "100000", "０"])
     func number_isRefused_whereItIsNone(_ text: String) {
         let error = #expect(throws: GatewayError.self) { try MeterSettings.values(of: ["brightness": text], for: nil) }

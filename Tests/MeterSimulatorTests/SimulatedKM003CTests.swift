@@ -75,13 +75,14 @@ struct SimulatedKM003CTests {
     ])
     func queue_stepsByItsRate(rate: KM003CRate, step: Int) throws {
         var meter = SimulatedKM003C(model: .km003c, grantsStreaming: true)
-        var driver = KM003CDriver(model: .km003c, graphRate: rate)
+        var driver = KM003CDriver(model: .km003c)
         for out in driver.opening() { _ = converse(&meter, &driver, out.bytes, at: .seconds(64)) }
+        start(rate, of: &meter, at: .seconds(64))
         var sequences: [UInt16] = []
         // Across the wrap of the meter's clock at 65.536 s.
         for poll in 1...100 {
             let time = Duration.seconds(64) + .milliseconds(40 * poll)
-            for message in messages(converse(&meter, &driver, driver.poll(), at: time)) {
+            for message in messages(converse(&meter, &driver, driver.request([.adc, .queue]), at: time)) {
                 sequences += message.queueSamples.map(\.sequence)
                 #expect(message.adc != nil)
             }
@@ -93,11 +94,11 @@ struct SimulatedKM003CTests {
 
     @Test func queue_holdsAboutOneSecond_andTheNewest() throws {
         var meter = SimulatedKM003C(model: .km003c, grantsStreaming: true)
-        var driver = KM003CDriver(model: .km003c, graphRate: .fifty)
-        for out in driver.opening() { _ = converse(&meter, &driver, out.bytes, at: .zero) }
+        var driver = KM003CDriver(model: .km003c)
+        start(.fifty, of: &meter, at: .zero)
 
-        let first = try #require(messages(converse(&meter, &driver, driver.poll(), at: .seconds(10))).first)
-        let second = try #require(messages(converse(&meter, &driver, driver.poll(), at: .seconds(10))).first)
+        let first = try #require(messages(converse(&meter, &driver, driver.request(.queue), at: .seconds(10))).first)
+        let second = try #require(messages(converse(&meter, &driver, driver.request(.queue), at: .seconds(10))).first)
 
         #expect(first.queueSamples.count == 48)
         #expect(second.queueSamples.map(\.sequence) == [9980, 10_000])
@@ -105,14 +106,15 @@ struct SimulatedKM003CTests {
 
     @Test func queue_isNotShown_withoutStreaming_orOnceStopped() {
         var meter = SimulatedKM003C(model: .km003c)
-        var driver = KM003CDriver(model: .km003c, graphRate: .ten)
-        for out in driver.opening() { _ = converse(&meter, &driver, out.bytes, at: .zero) }
-        #expect(messages(converse(&meter, &driver, driver.poll(), at: .seconds(1))).allSatisfy { $0.payloads.isEmpty })
+        var driver = KM003CDriver(model: .km003c)
+        start(.ten, of: &meter, at: .zero)
+        let both = driver.request([.adc, .queue])
+        #expect(messages(converse(&meter, &driver, both, at: .seconds(1))).allSatisfy { $0.payloads.isEmpty })
 
         meter.grantsStreaming = true
-        #expect(
-            messages(converse(&meter, &driver, driver.poll(), at: .seconds(1))).contains { !$0.queueSamples.isEmpty })
-        for out in driver.closing() { _ = converse(&meter, &driver, out.bytes, at: .seconds(2)) }
+        let again = driver.request([.adc, .queue])
+        #expect(messages(converse(&meter, &driver, again, at: .seconds(1))).contains { !$0.queueSamples.isEmpty })
+        _ = meter.receive(KM003CHeader(.stopGraph, id: 201).bytes, at: .seconds(2))
         #expect(
             messages(converse(&meter, &driver, driver.request(.queue), at: .seconds(3))).allSatisfy {
                 $0.queueSamples.isEmpty
@@ -153,12 +155,19 @@ struct SimulatedKM003CTests {
 
     @Test func powerCycle_forgetsTheHostAndTheGraph() {
         var meter = SimulatedKM003C(model: .km003c, grantsStreaming: true)
-        var driver = KM003CDriver(model: .km003c, graphRate: .ten)
+        var driver = KM003CDriver(model: .km003c)
         for out in driver.opening() { _ = converse(&meter, &driver, out.bytes, at: .zero) }
+        start(.ten, of: &meter, at: .zero)
         meter.powerCycle()
         #expect(!meter.isConnected)
-        #expect(
-            messages(converse(&meter, &driver, driver.poll(), at: .seconds(1))).allSatisfy { $0.queueSamples.isEmpty })
+        let both = driver.request([.adc, .queue])
+        #expect(messages(converse(&meter, &driver, both, at: .seconds(1))).allSatisfy { $0.queueSamples.isEmpty })
+    }
+
+    /// Starts the graph, as a driver does once it has proved itself.
+    private func start(_ rate: KM003CRate, of meter: inout SimulatedKM003C, at time: Duration) {
+        let request = KM003CHeader(.startGraph, id: 200, parameter: UInt16(rate.rawValue)).bytes
+        #expect(meter.receive(request, at: time) == [KM003CHeader(.accept, id: 200).bytes])
     }
 
     @Test(arguments: SimulatorFaults.Kind.allCases)

@@ -120,8 +120,8 @@ package actor MeterDirectory {
     package func session(of id: MeterID) -> DeviceSession? { sessions[canonical(id)] }
 
     /// The readings of one of this host's meters, from now on; nil if there is none with that id.
-    func readings(of id: MeterID) -> Feed<TimedReading>.Subscription? {
-        isShuttingDown ? nil : session(of: id)?.readings.subscribe()
+    func readings(of id: MeterID, all: Bool = false) -> Feed<TimedReading>.Subscription? {
+        isShuttingDown ? nil : session(of: id)?.feed(ofAll: all).subscribe()
     }
 
     package func adapters() async -> [AdapterStatus] { await dependencies.radios?.adapters() ?? [] }

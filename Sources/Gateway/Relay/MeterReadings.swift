@@ -1,4 +1,5 @@
 import MeterModel
+import RelayCore
 
 /// The readings of one meter, wherever it is: from this host's own session while it measures, and from the cloud while
 /// another host has it. It may change hands meanwhile.
@@ -73,7 +74,9 @@ extension MeterReadings.Places {
 
 extension WatchedReading {
     fileprivate init(_ item: Feed<TimedReading>.Item) {
-        self.init(wallTime: item.value.wallTime, reading: item.value.reading, missed: item.missed)
+        self.init(
+            wallTime: item.value.wallTime, reading: item.value.reading,
+            spread: item.value.spread.map(RelayReading.Spread.init), missed: item.missed)
     }
 
     fileprivate func after(missing count: Int) -> WatchedReading {

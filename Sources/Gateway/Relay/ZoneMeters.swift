@@ -78,7 +78,7 @@ package actor ZoneMeters {
         of reference: String, wantsAll: Bool = false
     ) async throws(GatewayError) -> MeterReadings {
         guard let keeper = await keeper(), let relay = await relay() else {
-            return .own(try await directory.session(reference).readings.subscribe())
+            return .own(try await directory.session(reference).feed(ofAll: wantsAll).subscribe())
         }
         let (id, session) = try await meter(reference)
         let leased = await keeper.leasedElsewhere(id)
@@ -93,7 +93,7 @@ package actor ZoneMeters {
         }
         return .anywhere(
             MeterReadings.Places(
-                here: { [directory] in await directory.readings(of: id) },
+                here: { [directory] in await directory.readings(of: id, all: wantsAll) },
                 elsewhere: {
                     guard let leased = await keeper.leasedElsewhere(id) else { return nil }
                     return await relay.watch(leased, wantsAll: wantsAll)

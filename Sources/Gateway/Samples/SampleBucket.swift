@@ -29,6 +29,13 @@ package struct SampleBucket: Hashable, Sendable {
         }
     }
 
+    /// Readings in it, as far as each had the most frequent quantity.
+    var readingCount: Int {
+        var most = 0.0
+        counts.known.forEach { most = max(most, counts[$0] ?? 0) }
+        return Int(exactly: most.rounded()) ?? 1
+    }
+
     package mutating func add(_ reading: Reading) {
         reading.known.forEach { quantity in
             guard let value = reading[quantity] else { return }

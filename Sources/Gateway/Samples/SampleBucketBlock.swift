@@ -30,6 +30,12 @@ package struct SampleBucketBlock: Hashable, Sendable {
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].add(reading)
     }
 
+    /// Takes in a bucket of this block's time, which may be a shorter one.
+    package mutating func add(_ bucket: SampleBucket) {
+        let start = tier.bucket(of: bucket.start)
+        byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].merge(bucket)
+    }
+
     package mutating func merge(_ other: SampleBucketBlock) {
         for (key, bucket) in other.byStart {
             byStart[key, default: SampleBucket(start: bucket.start)].merge(bucket)
@@ -96,7 +102,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
 
 extension SampleBucket {
     /// The means to a millionth, and never outside of what was measured.
-    fileprivate var roundedMeans: Reading {
+    var roundedMeans: Reading {
         var rounded = Reading()
         means.known.forEach { quantity in
             guard let mean = means[quantity], let least = minima[quantity], let greatest = maxima[quantity] else {

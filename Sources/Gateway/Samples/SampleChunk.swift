@@ -21,7 +21,7 @@ package struct SampleChunk: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The samples in the order in which they were appended.
+    /// The samples in the order in which they were appended; an error for a chunk that holds seconds.
     ///
     /// Safe on any bytes: they are checked before they are believed, and the memory taken is bounded by their number.
     package func samples() throws(ChunkError) -> [StoredSample] {

@@ -80,7 +80,7 @@ package final class SampleRecorder: Sendable {
     /// Its session is over: what is in it is stored with the next batch.
     func remove(_ track: SampleBuffer) {
         state.withLock { state in
-            state.pending += track.takeAll()
+            state.pending += track.takeAll(isOver: true)
             state.tracks.removeAll { $0 === track }
         }
     }
@@ -105,7 +105,7 @@ package final class SampleRecorder: Sendable {
             }
         }
         flushing.stop()
-        collect()
+        collect(isOver: true)
         if await !write() {
             let unsaved = status(path: "").unsaved
             logger.error("readings lost: the store took none at the end", metadata: ["readings": "\(unsaved)"])
@@ -124,9 +124,9 @@ package final class SampleRecorder: Sendable {
         }
     }
 
-    private func collect() {
+    private func collect(isOver: Bool = false) {
         state.withLock { state in
-            for track in state.tracks { state.pending += track.takeAll() }
+            for track in state.tracks { state.pending += track.takeAll(isOver: isOver) }
         }
     }
 
@@ -267,74 +267,6 @@ package final class SampleRecorder: Sendable {
                 ])
         } catch {
             logger.warning("old readings not deleted", metadata: ["cause": "\(error)"])
-        }
-    }
-}
-
-/// One meter's way into the recorder. Called on the loop for each reading; cheap.
-package final class SampleBuffer: Sendable {
-    private struct State {
-        var builder: SampleChunkBuilder
-        var full: [SampleChunk] = []
-        var fullCount = 0
-    }
-
-    package let meter: MeterID
-    private let state: Mutex<State>
-    private let readingsMax: Int
-    private let chunkIsFull: @Sendable () -> Void
-
-    init(meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void) {
-        self.meter = meter
-        state = Mutex(State(builder: SampleChunkBuilder(meter: meter)))
-        self.readingsMax = readingsMax
-        self.chunkIsFull = chunkIsFull
-    }
-
-    package func append(_ time: WallTime, _ reading: Reading) {
-        let isFull = state.withLock { state in
-            if state.builder.isFar(time), let chunk = state.builder.finish() {
-                state.full.append(chunk)
-                state.fullCount += chunk.count
-            }
-            state.builder.append(time, reading)
-            guard state.builder.count >= readingsMax, let chunk = state.builder.finish() else { return false }
-            state.full.append(chunk)
-            state.fullCount += chunk.count
-            return true
-        }
-        if isFull { chunkIsFull() }
-    }
-
-    /// Readings not taken yet.
-    var count: Int { state.withLock { $0.builder.count + $0.fullCount } }
-
-    func takeFull() -> [SampleChunk] {
-        state.withLock { state in
-            defer {
-                state.full = []
-                state.fullCount = 0
-            }
-            return state.full
-        }
-    }
-
-    /// All that is in it, which stays there.
-    func copyAll() -> [SampleChunk] {
-        state.withLock { state in
-            var builder = state.builder
-            return state.full + [builder.finish()].compactMap(\.self)
-        }
-    }
-
-    func takeAll() -> [SampleChunk] {
-        state.withLock { state in
-            if let chunk = state.builder.finish() { state.full.append(chunk) }
-            defer {
-                state.full = []
-                state.fullCount = 0
-            }
-            return state.full
         }
     }
 }

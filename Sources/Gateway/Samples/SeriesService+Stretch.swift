@@ -56,15 +56,6 @@ extension StretchSummary {
     }
 }
 
-extension SampleBucket {
-    /// Readings in it, as far as each had the most frequent quantity.
-    fileprivate var readingCount: Int {
-        var most = 0.0
-        counts.known.forEach { most = max(most, counts[$0] ?? 0) }
-        return Int(exactly: most.rounded()) ?? 1
-    }
-}
-
 extension Series {
     /// Puts one point in; one without values stands for a gap, which is seen by the next one's time.
     fileprivate func add(_ point: Int, to summary: inout StretchSummary) {

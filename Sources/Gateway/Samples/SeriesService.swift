@@ -31,6 +31,10 @@ package struct SeriesService: Sendable {
             builder = try await repository.fill(builder, of: meter)
             let stored = builder.latest
             for chunk in waiting {
+                for bucket in try chunk.seconds() where stored.map({ $0 < bucket.start }) ?? true {
+                    builder.add(bucket)
+                }
+                guard !chunk.holdsSeconds else { continue }
                 try chunk.forEach { sample in
                     if stored.map({ $0 < sample.time }) ?? true { builder.add(sample.time, sample.reading) }
                 }
@@ -62,7 +66,7 @@ package struct SeriesService: Sendable {
         of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
     ) async throws {
         // Before the store is asked: what is written meanwhile is in both, and told by its time.
-        let waiting = try recorder.waiting(of: meter).flatMap { try $0.samples() }
+        let waiting = try recorder.waiting(of: meter).flatMap { try $0.pieces() }
             .filter { span.contains($0.time) }.sorted { $0.time < $1.time }
         var last: WallTime?
         var start = span.lowerBound
@@ -78,13 +82,13 @@ package struct SeriesService: Sendable {
             let isFull = pieces.count * Int(Self.pageLengths[1] / length) > Self.pieceCountMax
             length = Self.pageLengths[isFull ? 0 : 1]
         }
-        let rest = waiting.filter { sample in last.map { $0 < sample.time } ?? true }
-        if !rest.isEmpty { try await body(rest.map { .reading($0) }) }
+        let rest = waiting.filter { piece in last.map { $0 < piece.time } ?? true }
+        if !rest.isEmpty { try await body(rest) }
     }
 
     /// When the first was measured of which anything is left in a span, what is not stored yet included.
     package func first(of meter: MeterID, in span: Range<WallTime>) async throws -> WallTime? {
-        let waiting = try recorder.waiting(of: meter).flatMap { try $0.samples() }.map(\.time).filter(span.contains)
+        let waiting = try recorder.waiting(of: meter).flatMap { try $0.pieces() }.map(\.time).filter(span.contains)
             .min()
         guard let stored = try await firstStored(of: meter, in: span) else { return waiting }
         return min(stored, waiting ?? stored)

@@ -20,8 +20,13 @@ extension DeviceSession {
         status.rssi = link.flatMap { links.rssi(of: $0) }
         if let reading = wholeReading(at: now) {
             status.reading = ReadingBody(reading.reading)
-            status.age_ms = (now - reading.time).milliseconds
+            // A sample's time is drawn towards the host's clock, and may be a little ahead of it.
+            status.age_ms = max(0, (now - reading.time).milliseconds)
+            status.spread = recent.whole.map {
+                SpreadBody(count: $0.readingCount, least: ReadingBody($0.minima), greatest: ReadingBody($0.maxima))
+            }
         }
+        status.sampling = samplingBody
         if let device, device != DeviceInfo(model: device.model) {
             status.device = DeviceBody(
                 serial: device.serial, firmware: device.firmware, hardware: device.hardware,
@@ -39,6 +44,15 @@ extension DeviceSession {
         if wrong != nil { status.rejected_answers = spoilt.count }
         status.error = wrong ?? lastError
         return status
+    }
+
+    private var samplingBody: SamplingBody? {
+        guard let profile, let wanted = settings.rate(for: profile) else { return nil }
+        // Nobody has shown a serial port that gives its queue, only the maker's own interface
+        // (Docs/Protocols/KM003C.md#link).
+        let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
+        let next = isElsewhere ? "; meterctl connect \(id) --over bulk takes its maker's interface" : ""
+        return SamplingBody(wanted: wanted, rate: sampling.rate, error: sampling.failure.map { $0 + next })
     }
 
     /// What was heard on the meter's CC line while meterd runs, and whether this host hears what happens now.

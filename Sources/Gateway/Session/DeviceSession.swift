@@ -14,8 +14,10 @@ import RecordingCore
 /// nothing but the loop, so one meter's failure stays its own.
 package actor DeviceSession {
     package nonisolated let id: MeterID
-    /// Readings as they come.
+    /// Readings as they come; of a meter that samples too fast for that, what each answer comes to.
     package nonisolated let readings = Feed<TimedReading>()
+    /// The same, and each sample of every meter.
+    private nonisolated let samples = Feed<TimedReading>()
     /// Raw bytes as they cross the link.
     package nonisolated let traffic = Feed<TrafficRecord>()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -73,6 +75,13 @@ package actor DeviceSession {
     private(set) var lastError: String?
     private(set) var spoilt = SpoiltAnswers()
     private(set) var toldFrames = ToldFrames()
+    /// How the meter samples by its own clock, if it does.
+    private(set) var sampling = MeterSampling()
+    private var sampleClock = SampleClock()
+    /// What came within the last second of a meter whose samples are too many to be shown one by one.
+    private(set) var recent = RecentSpread()
+    /// What the present answer of such a meter comes to, for those who watch.
+    private var answer = AnswerSpread()
     /// What was heard on the meter's CC line, while meterd runs; empty for a model that hears nothing.
     private(set) var powerDelivery = PDTimeline()
     private(set) var counters = MeterStatus.Counters()
@@ -191,6 +200,7 @@ package actor DeviceSession {
         letGo("shutting down")
         waits.endAll(with: .shuttingDown)
         readings.finish()
+        samples.finish()
         traffic.finish()
     }
 
@@ -318,6 +328,7 @@ package actor DeviceSession {
         if wasUp { recording?.linkLost() }
         commands.dropAll()
         _ = driver?.discardPartial()
+        follow(MeterSampling())
         endDownload(
             .failure(GatewayError(.notConnected, "the link was lost before the logs were read", next: "try again")))
     }
@@ -511,6 +522,7 @@ package actor DeviceSession {
         let timing = times.timing(from: machine.timing)
         apply(because: "other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
+        if let profile = driver?.profile { driver?.wantedRate = settings.rate(for: profile) }
         let rules = settings.recordingRules(staleAfter: timing.staleAfter)
         recording?.apply(rules)
         counting?.adopt(isCounting: driver?.profile.countsEnergy == false, stepMax: rules.stepMax)
@@ -519,7 +531,31 @@ package actor DeviceSession {
     }
 
     private var times: MeterTimes? {
-        driver.map { MeterTimes($0.profile, settings, isRadio: link?.isRadio ?? false) }
+        driver.map {
+            MeterTimes(
+                $0.profile, settings, sampling: $0.sampling.requestInterval, isRadio: link?.isRadio ?? false)
+        }
+    }
+
+    /// Puts in force how the driver says that the meter samples now.
+    private func followSampling() { follow(driver?.sampling ?? MeterSampling()) }
+
+    private func follow(_ now: MeterSampling) {
+        guard now != sampling else { return }
+        let before = sampling
+        sampling = now
+        if now.requestInterval != before.requestInterval, let times {
+            line.exchange?.rhythmChanged(times.rhythm, at: loop.now)
+        }
+        if now.rate != before.rate {
+            sampleClock = SampleClock()
+            recent = RecentSpread()
+            track.keepWhole()
+            logger.info("the meter samples", metadata: ["rate": "\(now.rate.map { "\($0)/s" } ?? "as it is asked")"])
+        }
+        if let failure = now.failure, failure != before.failure {
+            logger.warning("the meter does not sample at the rate asked for", metadata: ["cause": "\(failure)"])
+        }
     }
 
     /// How often readings should come.
@@ -600,6 +636,7 @@ package actor DeviceSession {
             case .sendRequest:
                 spoilt.ended()
                 send(driver?.poll() ?? [], over: channel)
+                followSampling()
                 markCommunicating(at: now)
             case .sendCommand:
                 guard let next = commands.next() else { continue }
@@ -613,6 +650,7 @@ package actor DeviceSession {
             case .giveUpAnswer:
                 counters.timeouts += 1
                 let partial = driver?.discardPartial() ?? 0
+                followSampling()
                 counters.skipped_bytes += partial
                 if partial > 0 { spoilt.skipped(because: .truncated(have: partial)) }
                 spoilt.ended()
@@ -640,6 +678,7 @@ package actor DeviceSession {
             if case .identified(let model) = event { found = model } else { handle(event, at: now, wallNow) }
         }
         self.driver = driver
+        followSampling()
         if case .poll = driver.profile.rhythm {} else { spoilt.ended() }
         if let found { identified(as: found) }
         takeTurns()
@@ -676,14 +715,31 @@ package actor DeviceSession {
     /// Handles a frame. One without a measurement, such as "ok", answers a request but is not data.
     private func handle(_ frame: Frame, at now: MonotonicTime, _ wallNow: WallTime) {
         var hasData = false
-        frame.forEachReading { reading in
+        if let ticks = frame.sampleTicks { samplesCame(ticks, at: now) }
+        frame.forEachSample { reading, tick in
             if !hasData {
                 hasData = true
                 apply(because: "valid frame") { machine.frameReceived(at: now) }
             }
-            publish(TimedReading(wallTime: wallNow, time: now, reading: reading))
+            guard let tick else {
+                return publish(TimedReading(wallTime: wallNow, time: now, reading: reading))
+            }
+            let time = sampleClock.time(of: tick)
+            publish(TimedReading(wallTime: wallNow + (time - now), time: time, reading: reading))
         }
+        publishAnswer()
     }
+
+    /// Samples by the meter's own clock follow. Of many a second the store gets the seconds, and all of them while a recording
+    /// goes on (Docs/Decisions/0033-samples-of-fast-meters.md).
+    private func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
+        let lost = sampleClock.heard(ticks, at: now)
+        if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }
+        if isFast, recording?.recording == nil { track.keepSeconds() } else { track.keepWhole() }
+    }
+
+    /// Whether its readings are too many to be kept and shown one by one.
+    private var isFast: Bool { (sampling.rate ?? 0) > SampleBuffer.wholeRateMax }
 
     /// From here on a reading has what was counted of its meter, so that all who take it see the same.
     private func publish(_ measured: TimedReading) {
@@ -695,8 +751,23 @@ package actor DeviceSession {
         track.append(reading.wallTime, reading.reading)
         recording?.append(reading) { toldFrames.body }
         alerts?.append(reading)
-        if readings.hasListeners { readings.yield(reading) }
+        if samples.hasListeners { samples.yield(reading) }
+        guard isFast else {
+            if readings.hasListeners { readings.yield(reading) }
+            return
+        }
+        recent.add(reading)
+        if readings.hasListeners { answer.add(reading) }
     }
+
+    /// What the answer came to goes to those who watch a fast meter.
+    private func publishAnswer() {
+        guard let reading = answer.take() else { return }
+        readings.yield(reading)
+    }
+
+    /// - Parameter all: each sample, however fast they come.
+    package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
     /// Adopts what the meter says about itself. A model other than the expected one is shown to people, not hidden.
     private func learn(from frame: Frame) {

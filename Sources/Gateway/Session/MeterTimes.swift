@@ -11,12 +11,16 @@ struct MeterTimes {
     let staleAfter: Duration
     private let connectTimeout: Duration
 
-    init(_ profile: MeterProfile, _ settings: MeterSettings, isRadio: Bool) {
+    /// - Parameter requestInterval: how often a meter that samples by its own clock has to be asked; nil for one that does not.
+    init(
+        _ profile: MeterProfile, _ settings: MeterSettings, sampling requestInterval: Duration? = nil, isRadio: Bool
+    ) {
+        let forced = requestInterval
         let (expected, requestInterval, isAnswered): (Duration?, Duration?, Bool) =
             switch profile.rhythm {
             case .poll(let interval, let shortest):
                 {
-                    let interval = settings.pollInterval.map { max($0, shortest) } ?? interval
+                    let interval = forced ?? settings.pollInterval.map { max($0, shortest) } ?? interval
                     return (interval, interval, true)
                 }()
             case .push(let expected, let keepAlive): (expected, keepAlive, false)

@@ -26,17 +26,17 @@ extension MeterSettings {
     /// The settings that a model has, in the order in which they are listed.
     package static func keys(for profile: MeterProfile) -> [Key] {
         Key.allCases.filter { key in
-            key.command.map { kind in profile.commands.contains { $0.kind == kind } } ?? true
+            guard key != .rate else { return !profile.rates.isEmpty }
+            return key.command.map { kind in profile.commands.contains { $0.kind == kind } } ?? true
         }
     }
 
     /// Checks the value just applied against what the model can do.
     func check(_ key: Key, _ value: String, for profile: MeterProfile) throws(GatewayError) {
+        if key == .rate { return try checkRate(value, for: profile) }
         guard let kind = key.command, let number = numbers[kind] else { return }
         guard let rule = profile.commands.first(where: { $0.kind == kind }), let legal = rule.numbers else {
-            let keys = Self.keys(for: profile).map(\.rawValue).joined(separator: ", ")
-            throw GatewayError(
-                .badRequest, "a \(profile.model.displayName) has no \(key.rawValue)", next: "its settings are \(keys)")
+            throw Self.missing(key, of: profile)
         }
         guard rule.allows(number) else {
             let steps = rule.step > 1 ? " in steps of \(rule.step)" : ""
@@ -44,5 +44,30 @@ extension MeterSettings {
                 .badRequest, "\(key.rawValue) cannot be \"\(value)\"",
                 next: "it takes a whole number from \(legal.lowerBound) to \(legal.upperBound)\(steps)")
         }
+    }
+
+    private func checkRate(_ value: String, for profile: MeterProfile) throws(GatewayError) {
+        guard !profile.rates.isEmpty else { throw Self.missing(.rate, of: profile) }
+        guard let rate, rate == 0 || profile.rates.contains(rate) else {
+            throw GatewayError(.badRequest, "rate cannot be \"\(value)\"", next: "it takes \(profile.rateWords)")
+        }
+    }
+
+    private static func missing(_ key: Key, of profile: MeterProfile) -> GatewayError {
+        let keys = keys(for: profile).map(\.rawValue).joined(separator: ", ")
+        return GatewayError(
+            .badRequest, "a \(profile.model.displayName) has no \(key.rawValue)", next: "its settings are \(keys)")
+    }
+
+    /// The rate to ask a meter for; nil for none.
+    func rate(for profile: MeterProfile) -> Int? {
+        rate.flatMap { profile.rates.contains($0) ? $0 : nil }
+    }
+}
+
+extension MeterProfile {
+    /// The values of the setting `rate`, in words.
+    var rateWords: String {
+        rates.isEmpty ? "off" : "off or samples a second: \(rates.map(String.init).joined(separator: ", "))"
     }
 }

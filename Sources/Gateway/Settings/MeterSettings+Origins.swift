@@ -44,6 +44,7 @@ extension MeterSettings {
         return switch key {
         case .name, .notes, .screenTimeout, .brightness, .threshold, .recordAbove, .tariff: nil
         case .pollInterval: if case .poll(let interval, _)? = profile?.rhythm { interval.shortText } else { nil }
+        case .rate: "off"
         case .staleAfter: profile.map { MeterTimes($0, withoutStaleAfter, isRadio: false).staleAfter.shortText }
         case .temperatureUnit: "C"
         case .recordHold: rules.hold.shortText
@@ -61,6 +62,7 @@ extension MeterSettings {
 extension MeterSettings.Key {
     /// The legal values of a model, in words.
     fileprivate func legal(for profile: MeterProfile?) -> String {
+        if self == .rate, let profile { return profile.rateWords }
         guard let rule = rule(of: profile), let numbers = rule.numbers else { return legal }
         let steps = rule.step > 1 ? " in steps of \(rule.step)" : ""
         return "a whole number from \(numbers.lowerBound) to \(numbers.upperBound)\(steps)"
@@ -69,6 +71,7 @@ extension MeterSettings.Key {
     /// All of them, where they are few enough to choose from.
     fileprivate func values(for profile: MeterProfile?) -> [String]? {
         if self == .temperatureUnit { return ["C", "F"] }
+        if self == .rate { return profile.map { ["off"] + $0.rates.map(String.init) } }
         guard let rule = rule(of: profile), let numbers = rule.numbers, numbers.count / rule.step <= 40 else {
             return nil
         }

@@ -24,6 +24,7 @@ extension MeterSettings {
     package static func text(of value: SettingValue, for key: Key?) -> String? {
         switch value {
         case .null: nil
+        case .int(0) where key == .rate: "off"
         case .int(let number): key?.isTime == true ? Duration.milliseconds(number).shortText : "\(number)"
         case .bool(let flag): "\(flag)"
         case .double(let number): "\(number)"
@@ -39,6 +40,7 @@ extension MeterSettings {
         case .name: text(name)
         case .notes: text(notes)
         case .pollInterval: time(pollInterval)
+        case .rate: rate.map { .int(Int64($0)) } ?? .null
         case .staleAfter: time(staleAfter)
         case .recordHold: time(recordHold)
         case .recordGap: time(recordGap)
@@ -55,7 +57,8 @@ extension MeterSettings.Key {
     var isTime: Bool {
         switch self {
         case .pollInterval, .staleAfter, .recordHold, .recordGap: true
-        case .name, .notes, .temperatureUnit, .screenTimeout, .brightness, .threshold, .recordAbove, .tariff: false
+        case .name, .notes, .rate, .temperatureUnit, .screenTimeout, .brightness, .threshold, .recordAbove, .tariff:
+            false
         }
     }
 }

@@ -10,6 +10,7 @@ package struct MeterSettings: Hashable, Sendable {
         case name
         case notes
         case pollInterval = "poll-interval"
+        case rate
         case staleAfter = "stale-after"
         case temperatureUnit = "temperature-unit"
         case screenTimeout = "screen-timeout"
@@ -26,6 +27,7 @@ package struct MeterSettings: Hashable, Sendable {
             case .name: "text of 1 to 64 characters that is neither an id nor a path, without blanks at either end"
             case .notes: "text of at most 1000 characters, line ends allowed"
             case .pollInterval: "a time from 10ms to 1h, such as 500ms, 2s or 1m"
+            case .rate: "off, or samples a second that the model takes by its own clock, such as 1000"
             case .staleAfter: "a time such as 3s, from 1s to 1h"
             case .temperatureUnit: "C or F, as the meter's own menu is set"
             case .screenTimeout, .brightness, .threshold: "a whole number from 0 to \(MeterSettings.numberMax)"
@@ -39,7 +41,7 @@ package struct MeterSettings: Hashable, Sendable {
         /// The command that sends it to the meter; nil for what concerns this program only.
         package var command: MeterCommand.Kind? {
             switch self {
-            case .name, .notes, .pollInterval, .staleAfter, .temperatureUnit: nil
+            case .name, .notes, .pollInterval, .rate, .staleAfter, .temperatureUnit: nil
             case .recordAbove, .recordHold, .recordGap, .tariff: nil
             case .screenTimeout: .screenTimeout
             case .brightness: .brightness
@@ -52,6 +54,9 @@ package struct MeterSettings: Hashable, Sendable {
     package var notes: String?
     /// Nil for the model's own default.
     package var pollInterval: Duration?
+    /// Samples a second that the meter is to take by its own clock; 0 for none. A rate that the model does not know is not
+    /// asked for.
+    package var rate: Int?
     /// Nil for three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
@@ -89,6 +94,9 @@ package struct MeterSettings: Hashable, Sendable {
         case .pollInterval:
             // Without a unit a person may mean milliseconds or seconds: this is not guessed.
             pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
+        case .rate:
+            guard let number = value == "off" ? 0 : Self.number(value) else { throw Self.illegal(key, value) }
+            rate = number
         case .staleAfter: staleAfter = try Self.duration(value, key: key, in: .seconds(1) ... .seconds(3600))
         case .temperatureUnit where value.uppercased() == "C": temperatureUnit = .celsius
         case .temperatureUnit where value.uppercased() == "F": temperatureUnit = .fahrenheit

@@ -33,6 +33,8 @@ package enum GatewayMetrics {
         "meterd_meter_timeouts_total", meter, "Requests that no answer came to.")
     static let rejected = MetricDefinition.counter(
         "meterd_meter_rejected_total", meter, "Requests that the meter refused.")
+    static let lostSamples = MetricDefinition.counter(
+        "meterd_meter_lost_samples_total", meter, "Samples that the meter took by its own clock and that did not come.")
     static let filtered = MetricDefinition.counter(
         "meterd_meter_filtered_samples_total", meter, "Samples with an absurd value, which a neighbour's replaced.")
     static let linksOpened = MetricDefinition.counter(
@@ -140,7 +142,8 @@ package enum GatewayMetrics {
     /// Every metric.
     package static let all: [MetricDefinition] =
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
-            signal, readings, decodeErrors, skippedBytes, timeouts, rejected, filtered, linksOpened, linksLost,
+            signal, readings, decodeErrors, skippedBytes, timeouts, rejected, lostSamples, filtered, linksOpened,
+            linksLost,
             leaseState, leaseHeld, leaseRemaining,
             alertRaised, noticesWaiting, noticesDelivered, noticesLost,
             adapterInfo, adapterState, slots, slotsUsed, heard, recoveries, discovery,

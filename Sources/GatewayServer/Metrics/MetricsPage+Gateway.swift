@@ -25,6 +25,7 @@ extension MetricsPage {
         add(GatewayMetrics.skippedBytes, id, count: meter.counters.skipped_bytes)
         add(GatewayMetrics.timeouts, id, count: meter.counters.timeouts)
         add(GatewayMetrics.rejected, id, count: meter.counters.rejected)
+        add(GatewayMetrics.lostSamples, id, count: meter.counters.lost_samples ?? 0)
         add(GatewayMetrics.filtered, id, count: meter.counters.filtered_samples ?? 0)
         add(GatewayMetrics.linksOpened, id, count: meter.counters.connects)
         add(GatewayMetrics.linksLost, id, count: meter.counters.disconnects)

@@ -173,8 +173,8 @@ export function chartPanel(id, values) {
     keyButtons();
     if (!meter?.readAt || !meter.reading) return;
     if (!isFollowing && meter.readAt > view[1]) return;
-    // Points alone, and not their least and greatest: the store has those.
-    if (!append(track, meter.readAt, meter.reading)) return;
+    // A fast meter's with their least and greatest; those of others are points, and the store has what lies between.
+    if (!append(track, meter.readAt, meter.reading, meter.spread)) return;
     setText(note, "");
     // In the next frame: what else this reading changes is drawn in this one.
     if (isFollowing) requestAnimationFrame(() => { if (!isOver && isFollowing) follows(); });

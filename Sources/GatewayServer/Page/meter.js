@@ -97,7 +97,9 @@ export function meterView(place, id, values) {
     }
     if (meter.counted) rows.push(["Counted by meterd", `for ${span(meter.counted.counted_ms)}, since ${moment(meter.counted.since)}`]);
     if (meter.poll_interval_ms) rows.push(["Asked every", `${meter.poll_interval_ms} ms`]);
+    if (meter.sampling) rows.push(["Samples by its own clock", samplingWords(meter.sampling)]);
     rows.push(["Since meterd started", `${counts.readings} readings, ${counts.timeouts} time-outs, ` +
+      (counts.lost_samples ? `${counts.lost_samples} samples lost, ` : "") +
       `${counts.disconnects} links lost, ${counts.skipped_bytes} bytes skipped`]);
     // Counters count on: what they say changes, and nothing else.
     const words = rows.map(([word]) => word).join("\n");
@@ -159,3 +161,7 @@ export function meterView(place, id, values) {
     for (const part of [settings, chart, recordings, alerts, log, powerDelivery]) part?.close();
   };
 }
+
+/** How a meter samples that has a clock of its own, or why it does not. */
+const samplingWords = ({ wanted, rate, error }) =>
+  error ? `not ${wanted} a second: ${error}` : rate ? `${rate} a second` : "being prepared";

@@ -32,15 +32,15 @@ function track(answer, keys) {
   };
 }
 
-/** Adds one reading at the end; an older one is left out. */
-export function append(into, time, reading) {
+/** Adds one reading at the end, with the least and greatest around it if a fast meter has them; an older one is left out. */
+export function append(into, time, reading, spread) {
   if (into.t.length && into.t[into.t.length - 1] >= time) return false;
   into.t.push(time);
   for (const [key, column] of Object.entries(into.columns)) {
     const value = Number.isFinite(reading[key]) ? reading[key] : null;
-    column.min.push(value);
+    column.min.push(value === null ? null : Math.min(value, spread?.least[key] ?? value));
     column.mean.push(value);
-    column.max.push(value);
+    column.max.push(value === null ? null : Math.max(value, spread?.greatest[key] ?? value));
   }
   return true;
 }

@@ -22,6 +22,10 @@ const KINDS = {
   "name": () => ({ label: "Name", kind: "text", longest: 64, usual: () => "its model" }),
   "notes": () => ({ label: "Notes", kind: "lines", longest: 1000, usual: () => "none" }),
   "poll-interval": () => time("Ask every", "ms", 10, 3600000, (meter) => meter?.poll_interval_ms ? `${meter.poll_interval_ms} ms` : "as the meter sends"),
+  "rate": () => ({
+    label: "Samples by its own clock", kind: "choice", options: [["off", "off"], ["2", "2 a second"], ["10", "10 a second"], ["50", "50 a second"], ["1000", "1000 a second"]],
+    usual: () => "off", note: "at 1000, seconds are stored, and every sample while a recording goes on",
+  }),
   "stale-after": () => time("Silent after", "s", 1, 3600, () => "three times “Ask every”, 3 s at least"),
   "temperature-unit": () => ({
     label: "Temperature is sent in", kind: "choice", options: [["C", "°C"], ["F", "°F"]], usual: () => "°C",

@@ -9,7 +9,8 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
     private let framing: KM003CFraming
     private let enforcesChecks: Bool
-    private let graphRate: KM003CRate?
+    /// The rate at which the meter fills its queue, if known; it determines the units in it.
+    var graphRate: KM003CRate?
     /// Number of encrypted bytes still to come that a memory answer announced: they have no header of their own.
     private var memoryRemaining = 0
     /// What the USB PD messages between source and sink have led to so far.

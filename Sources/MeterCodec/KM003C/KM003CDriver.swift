@@ -2,13 +2,15 @@ package import MeterModel
 
 /// The driver of a KM003C or KM002C: each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///
-/// It connects, asks for data and disconnects, and knows no message that could change the meter.
+/// It connects, asks for data and disconnects, and knows no message that could change the meter. Where a rate is wanted, it
+/// proves itself, starts the meter's graph and fetches the samples from its queue (`KM003CSampling`).
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
-    private let graphRate: KM003CRate?
+    private var queue: KM003CSampling
     private var lastID: UInt8 = 0
-    private var isGraphStarted = false
+    /// The number of the request that starts or stops the graph, until it is answered.
+    private var queueControlID: UInt8?
     private var isMonitorOn = false
     /// The number of the request for the PD monitor, until it is refused.
     private var monitorID: UInt8?
@@ -21,14 +23,20 @@ package struct KM003CDriver: MeterDriver {
     /// Most requests of either kind that are remembered: answers to older ones no longer come.
     private static let rememberedMax = 8
 
-    /// - Parameter graphRate: if set, the driver also starts the graph and requests the samples that it buffers. A real
-    ///   meter fills the buffer only for a host that has authenticated
-    ///   (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
-    package init(model: ModelName, graphRate: KM003CRate? = nil) {
+    /// - Parameter transport: the link, which tells whether anybody has shown the queue over it
+    ///   (Docs/Protocols/KM003C.md#link).
+    package init(model: ModelName, over transport: LinkAddress.Transport = .bulk) {
         profile = Self.profile(of: model)
-        decoder = KM003CDecoder(graphRate: graphRate)
-        self.graphRate = graphRate
+        decoder = KM003CDecoder()
+        queue = KM003CSampling(model: model, isProved: transport == .bulk)
     }
+
+    package var wantedRate: Int? {
+        get { queue.wanted?.samplesPerSecond }
+        set { queue.wanted = newValue.flatMap { KM003CRate(samplesPerSecond: $0) } }
+    }
+
+    package var sampling: MeterSampling { queue.report }
 
     /// Connects. The decoder starts afresh, because the contract that it has followed belongs to the last link.
     ///
@@ -36,25 +44,35 @@ package struct KM003CDriver: MeterDriver {
     /// does not need it and may refuse. Neither an accept, a refusal, nor 200 ms of silence keeps the driver from
     /// asking.
     package mutating func opening() -> [Outgoing] {
-        decoder = KM003CDecoder(graphRate: graphRate)
+        decoder = KM003CDecoder()
         monitorID = nil
+        queueControlID = nil
+        queue.restart()
         var steps = [control(.connect)]
-        if let graphRate {
-            steps.append(control(.startGraph, parameter: UInt16(graphRate.rawValue)))
-            isGraphStarted = true
-        } else {
-            var monitor = control(.pdMonitorOn, parameter: 1)
-            monitor.pause = .milliseconds(200)
-            monitorID = lastID
-            isMonitorOn = true
-            steps.append(monitor)
-        }
+        var monitor = control(.pdMonitorOn, parameter: 1)
+        monitor.pause = .milliseconds(200)
+        monitorID = lastID
+        isMonitorOn = true
+        steps.append(monitor)
         return steps
     }
 
     package mutating func poll() -> [UInt8] {
-        // Not all three: a captured queue is longer than its header says, and then the payload after it is not found.
-        request(isGraphStarted ? [.adc, .queue] : [.adc, .pd])
+        let turn = queue.turn(after: lastID)
+        decoder.graphRate = queue.runningRate
+        switch turn {
+        case .measure:
+            return request([.adc, .pd])
+        case .fetch(let attributes):
+            return request(attributes)
+        case .prove(let bytes):
+            lastID = queue.proofID ?? lastID
+            return bytes
+        case .control(let kind, let parameter):
+            let outgoing = control(kind, parameter: parameter)
+            queueControlID = lastID
+            return outgoing.bytes
+        }
     }
 
     /// The request for any attributes, for example the settings, which `poll` does not request.
@@ -66,6 +84,10 @@ package struct KM003CDriver: MeterDriver {
     }
 
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        if queue.takesBytes {
+            if queue.receive(bytes) { handle(.acknowledged) }
+            return
+        }
         decoder.append(bytes)
         while let step = decoder.next() {
             switch step {
@@ -83,10 +105,8 @@ package struct KM003CDriver: MeterDriver {
 
     package mutating func closing() -> [Outgoing] {
         var steps: [Outgoing] = []
-        if isGraphStarted {
-            steps.append(control(.stopGraph))
-            isGraphStarted = false
-        }
+        if queue.isStarted { steps.append(control(.stopGraph)) }
+        queue.restart()
         if isMonitorOn {
             steps.append(control(.pdMonitorOff))
             isMonitorOn = false
@@ -95,7 +115,11 @@ package struct KM003CDriver: MeterDriver {
         return steps
     }
 
-    package mutating func discardPartial() -> Int { decoder.reset() }
+    package mutating func discardPartial() -> Int {
+        queue.answerOverdue()
+        queueControlID = nil
+        return decoder.reset()
+    }
 
     /// The number of the next request, never 0; `KM003CFraming` says why.
     private mutating func nextID() -> UInt8 {
@@ -117,7 +141,10 @@ package struct KM003CDriver: MeterDriver {
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
-            return takeAwaited(message.id) ? .acknowledged : passedOver
+            return controlTaken(message) ? .acknowledged : passedOver
+        case .reject where message.id == queueControlID:
+            // Not the refusal of a command.
+            return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == monitorID:
             // It has no monitor or does not need one: an answer, and not the refusal of a command.
             monitorID = nil
@@ -130,11 +157,22 @@ package struct KM003CDriver: MeterDriver {
             return passedOver
         case .data:
             isLastDataOurs = takeAsked(message.id)
+            if isLastDataOurs, message.payload(.queue)?.isEmpty == false { queue.samplesCame() }
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         default:
             // A sample after a queue has no number of its own.
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         }
+    }
+
+    /// The answer to a control message, if one waits for it.
+    private mutating func controlTaken(_ message: KM003CMessage) -> Bool {
+        guard takeAwaited(message.id) else { return false }
+        if message.id == queueControlID {
+            queueControlID = nil
+            queue.controlAnswered(isAccepted: message.kind == .accept)
+        }
+        return true
     }
 
     /// The event for a message that does not answer any of our requests: its bytes are skipped.
@@ -165,7 +203,8 @@ package struct KM003CDriver: MeterDriver {
             rhythm: .poll(interval: .milliseconds(200), shortest: .milliseconds(40)),
             answerTimeout: .seconds(2),
             baudRate: 115_200,
-            countsEnergy: false
+            countsEnergy: false,
+            rates: KM003CRate.allCases.map(\.samplesPerSecond)
         )
     }
 }

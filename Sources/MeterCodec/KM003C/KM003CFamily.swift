@@ -18,7 +18,7 @@ package struct KM003CFamily: FamilyDescription {
 
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
-        case .serial, .bulk: KM003CDriver(model: model)
+        case .serial, .bulk: KM003CDriver(model: model, over: transport)
         case .hid, .ble, .spp: nil
         }
     }

@@ -27,6 +27,9 @@ package struct KM003CLogDownload: MeterTransfer {
     package let answerTimeout = Duration.seconds(2)
     package private(set) var progress = TransferProgress()
     private let wish: LogRequest
+    /// Whether it ends with the proof, over a link on which the host is connected already.
+    private let isAccessAlone: Bool
+    private let attemptsMax: Int
     private let model: ModelName
     private var decoder = KM003CDecoder(side: .transfer)
     /// The remaining tasks, the current one first; empty before the start and after the end.
@@ -67,14 +70,37 @@ package struct KM003CLogDownload: MeterTransfer {
     package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
         self.model = model
+        isAccessAlone = false
+        attemptsMax = 3
         id = lastID
     }
+
+    /// Proves itself and asks for nothing more, for whoever wants the queue.
+    ///
+    /// - Parameters:
+    ///   - attempts: how often each request is made.
+    ///   - lastID: the number of the last request on this link, on which the host is connected.
+    init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {
+        wish = .device
+        isAccessAlone = true
+        attemptsMax = attempts
+        self.model = model
+        id = lastID
+    }
+
+    /// The number of its last request.
+    var lastID: UInt8 { id }
 
     /// Whether it is a KM002C: neither the USB id nor the meter's own name says otherwise.
     private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
+        guard !isAccessAlone else {
+            // A KM003C is asked for no more than it takes; of a KM002C also who it says it is, and what it takes for its id.
+            tasks = (model == .km002c ? [.read(.firmware), .read(.serial)] : []) + [.read(.hardwareID), .prove]
+            return ask()
+        }
         tasks = [.connect, .read(.hardware), .read(.firmware), .read(.serial)]
         if wish != .device { tasks += [.read(.hardwareID), .prove, .list] }
         return ask()
@@ -95,7 +121,12 @@ package struct KM003CLogDownload: MeterTransfer {
 
     package mutating func answerOverdue() -> TransferStep<Outcome> {
         guard !tasks.isEmpty else { return .wait }
-        return askAgain(orFail: .silent(tasks[0].description))
+        return askAgain(orFail: .silent(asked))
+    }
+
+    /// What the current task asks for, in words.
+    private var asked: String {
+        isAccessAlone && tasks[0] == .prove ? "access to its queue" : tasks[0].description
     }
 
     // MARK: Asking
@@ -119,11 +150,9 @@ package struct KM003CLogDownload: MeterTransfer {
         return .send([Outgoing([], pause: pause), Outgoing(bytes)])
     }
 
-    private static let attemptsMax = 3
-
     private mutating func askAgain(orFail failure: TransferFailure) -> TransferStep<Outcome> {
         _ = decoder.reset()
-        guard attempts < Self.attemptsMax else { return fail(failure) }
+        guard attempts < attemptsMax else { return fail(failure) }
         return ask()
     }
 
@@ -147,11 +176,11 @@ package struct KM003CLogDownload: MeterTransfer {
         if case .memoryPiece = message.content { return takePiece() }
         switch (tasks[0], message.kind) {
         case (.read(.hardwareID), .reject), (.read(.hardwareID), .notReadable):
-            guard isKM002C else { return message.id == id ? fail(.refused(tasks[0].description)) : .wait }
+            guard isKM002C else { return message.id == id ? fail(.refused(asked)) : .wait }
             // It does not reveal its hardware id, and takes the block of its serial number for it.
             return message.id == id ? advance() : .wait
         case (_, .reject), (_, .notReadable):
-            return message.id == id ? fail(.refused(tasks[0].description)) : .wait
+            return message.id == id ? fail(.refused(asked)) : .wait
         case (.connect, .accept):
             return message.id == id ? advance() : .wait
         case (.read(let place), .memoryAnswer):
@@ -172,7 +201,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     /// Tries the next credential, if there is one.
     private mutating func proveAgain() -> TransferStep<Outcome> {
-        guard credentials.count > 1 else { return fail(.refused(tasks[0].description)) }
+        guard credentials.count > 1 else { return fail(.refused(asked)) }
         credentials.removeFirst()
         attempts = 0
         return ask()
@@ -185,7 +214,7 @@ package struct KM003CLogDownload: MeterTransfer {
         if case .log = place { progress.done = min(cipher.count, Int(place.size)) }
         guard cipher.count >= place.range.encryptedLength else { return .wait }
         guard let plain = ECBCipher.km003cMemory.decrypted(cipher) else {
-            return askAgain(orFail: .unreadable(tasks[0].description))
+            return askAgain(orFail: .unreadable(asked))
         }
         return takeMemory(place, Array(plain.prefix(Int(place.size))))
     }
@@ -201,7 +230,7 @@ package struct KM003CLogDownload: MeterTransfer {
             let samples = KM003CLogSample.all(in: bytes)
             // There is no checksum: lost bytes show only as impossible samples.
             guard samples.allSatisfy(\.isPlausible) else {
-                return askAgain(orFail: .unreadable(tasks[0].description))
+                return askAgain(orFail: .unreadable(asked))
             }
             outcome.log?.samples = samples
         }
@@ -209,7 +238,7 @@ package struct KM003CLogDownload: MeterTransfer {
     }
 
     private mutating func takeCatalogue(_ message: KM003CMessage) -> TransferStep<Outcome> {
-        guard let entries = message.logCatalogue else { return fail(.refused(tasks[0].description)) }
+        guard let entries = message.logCatalogue else { return fail(.refused(asked)) }
         outcome.catalogue = entries
         guard case .log(let name) = wish else { return advance() }
         guard let entry = entries.first(where: { $0.name == name }) else {

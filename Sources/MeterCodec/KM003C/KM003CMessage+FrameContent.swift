@@ -6,19 +6,32 @@ extension KM003CMessage: FrameContent {
 
     /// Each sample of a queue, or the measurements if there is no queue. If an answer holds both, the newest sample
     /// takes from the measurements the temperature and the supply voltage, which samples lack.
-    package func forEachReading(_ body: (Reading) -> Void) {
+    package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
+
+    /// The same, each sample of a queue with its sequence number. While the graph runs, measurements without samples are
+    /// no reading: the samples of their time are still to come.
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard !payloads.isEmpty, case let samples = queueSamples, let newest = samples.last else {
-            if let adc { body(adc.reading) }
+            if let adc, graphRate == nil { body(adc.reading, nil) }
             return
         }
         let lineStep = graphRate.map { KM003CLineStep($0) } ?? KM003CLineStep(sequences: samples)
-        for sample in samples.dropLast() { body(sample.reading(lineStep: lineStep)) }
+        for sample in samples.dropLast() { body(sample.reading(lineStep: lineStep), sample.sequence) }
         var last = newest.reading(lineStep: lineStep)
         if let adc {
             last[.temperature] = adc.celsius
             last[.supplyVoltage] = adc.supplyVoltage
         }
-        body(last)
+        body(last, newest.sequence)
+    }
+
+    /// Known where the rate is.
+    package var sampleTicks: SampleTicks? {
+        guard let graphRate, !payloads.isEmpty else { return nil }
+        let samples = queueSamples
+        guard let oldest = samples.first, let newest = samples.last else { return nil }
+        return SampleTicks(
+            oldest: oldest.sequence, newest: newest.sequence, step: graphRate.sequenceStep, count: samples.count)
     }
 
     package var powerDelivery: PDReport? { payloads.isEmpty ? nil : pdStatus?.report }

@@ -73,9 +73,11 @@ package struct KM003CQueueSample: Hashable, Sendable {
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
-        for (place, quantity) in [Quantity.cc1, .cc2, .dataPlus, .dataMinus].enumerated() {
-            reading[quantity] = lineStep.map { Double(lines[place]) / $0.perVolt }
-        }
+        // One by one: a list of them would be allocated for each sample.
+        reading[.cc1] = lineStep.map { Double(lines[0]) / $0.perVolt }
+        reading[.cc2] = lineStep.map { Double(lines[1]) / $0.perVolt }
+        reading[.dataPlus] = lineStep.map { Double(lines[2]) / $0.perVolt }
+        reading[.dataMinus] = lineStep.map { Double(lines[3]) / $0.perVolt }
         return reading
     }
 

@@ -145,6 +145,8 @@ package struct SimulatedKM003C: SimulatedMeter {
             guard let rate = KM003CRate(index: request.parameter) else { return reject(request) }
             queue = SimulatedKM003CQueue(rate: rate, start: time)
         case .stopGraph:
+            // A KM003C was captured to accept it while no graph runs; a KM002C refuses (jfessard/km003c-web).
+            guard queue != nil || model != .km002c else { return reject(request) }
             queue = nil
         case .pdMonitorOn:
             isMonitorOn = true

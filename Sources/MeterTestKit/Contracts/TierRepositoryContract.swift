@@ -52,6 +52,8 @@ package enum TierRepositoryContract {
             Clause("minutesStay_whenReadingsArePruned", pruneKeepsMinutes),
             Clause("expire_takesWholeBlocksOfOneTier", expiry),
             Clause("firstStored_findsReadings_secondsAndMinutes", findsTheFirst),
+            Clause("seconds_areSummedUpOnce_andAreNoReadings", secondsInChunks),
+            Clause("seconds_areOfOneMeter_andGoWithItsReadings", secondsOfOneMeter),
         ]
     }
 
@@ -124,6 +126,56 @@ package enum TierRepositoryContract {
         try await requireFirst(from: 0, is: start + .seconds(600), "minute")
         let other = try await repository.firstStored(of: two, in: start..<always)
         try ContractViolation.requireEqual(other, nil, "of another meter")
+    }
+
+    /// Chunks of seconds say the same as the readings that they are made of.
+    @Sendable private static func secondsInChunks(_ repository: Subject) async throws {
+        try await repository.append(seconds(one, minutes: 0..<20))
+        let all = never..<always
+        try ContractViolation.requireEqual(try await repository.samples(of: one, in: all, limit: .max), [], "readings")
+        try ContractViolation.requireEqual(
+            try await repository.buckets(.second, of: one, in: all).count, 1200, "seconds")
+        let part = start + .seconds(59)..<start + .seconds(61)
+        let found = try await repository.buckets(.second, of: one, in: part).map(\.start)
+        try ContractViolation.requireEqual(found, [start + .seconds(59), start + .seconds(60)], "seconds of a part")
+        try ContractViolation.requireEqual(
+            try await repository.buckets(.minute, of: one, in: all).count, 0, "minutes before they are summed up")
+        let first = try await repository.firstStored(of: one, in: start + .seconds(90)..<always)
+        try ContractViolation.requireEqual(first, start + .seconds(90), "first")
+        try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
+        try await rollUpAll(repository, expecting: 1200)
+        try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
+        // They are as coarse as anything that fast readings are replaced by.
+        try ContractViolation.requireEqual(try await repository.thin(before: always), 0, "replaced")
+        try ContractViolation.requireEqual(try await fine(in: repository).times.count, 1200, "points")
+        let removed = try await repository.prune(before: start + .seconds(600), maxBytes: .max)
+        try ContractViolation.requireEqual(removed, 600, "deleted")
+        try ContractViolation.requireEqual(try await repository.buckets(.second, of: one, in: all).count, 600, "left")
+        try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
+    }
+
+    @Sendable private static func secondsOfOneMeter(_ repository: Subject) async throws {
+        try await repository.append(seconds(one, minutes: 0..<2) + seconds(two, minutes: 5..<6))
+        let all = never..<always
+        try ContractViolation.requireEqual(
+            try await repository.firstStored(of: two, in: all), start + .seconds(300), "first of the other")
+        try ContractViolation.requireEqual(try await repository.deleteReadings(of: one), 120, "deleted")
+        try ContractViolation.requireEqual(try await repository.buckets(.second, of: one, in: all), [], "left")
+        try ContractViolation.requireEqual(
+            try await repository.buckets(.second, of: two, in: all).count, 60, "of the other")
+    }
+
+    /// The readings of `chunks(_:minutes:perSecond:)` at ten a second, as seconds.
+    private static func seconds(_ meter: MeterID, minutes: Range<Int>) throws -> [SampleChunk] {
+        try chunks(meter, minutes: minutes, perSecond: 10).flatMap { chunk in
+            var buckets: [SampleBucket] = []
+            try chunk.forEach { sample in
+                let start = SampleTier.second.bucket(of: sample.time)
+                if buckets.last?.start != start { buckets.append(SampleBucket(start: start)) }
+                buckets[buckets.count - 1].add(sample.reading)
+            }
+            return SampleChunk.seconds(of: meter, buckets)
+        }
     }
 
     // MARK: What is expected

@@ -100,6 +100,7 @@ struct Status: AsyncParsableCommand {
             let charge = Formatting.quantity(.charge, group.charge_mAh)
             add("group \(group.index)", "\(charge), \(Formatting.quantity(.energy, group.energy_Wh))")
         }
+        if let sampling = meter.sampling { add("sampling", samplingText(sampling)) }
         add("age", meter.age_ms.map { Formatting.age(milliseconds: $0) })
         add("next attempt", meter.retry_in_ms.map { "in " + Formatting.age(milliseconds: $0) })
         add("error", meter.error)
@@ -108,8 +109,14 @@ struct Status: AsyncParsableCommand {
             "counted",
             "\(counters.readings) readings, \(counters.connects) connects, \(counters.disconnects) disconnects, "
                 + "\(counters.timeouts) time-outs, \(counters.skipped_bytes) bytes skipped"
+                + (counters.lost_samples.map { ", \($0) samples lost" } ?? "")
                 + (counters.filtered_samples.map { ", \($0) absurd samples replaced" } ?? ""))
         return table
+    }
+
+    private static func samplingText(_ sampling: SamplingBody) -> String {
+        if let error = sampling.error { return "not \(sampling.wanted) times a second: \(error)" }
+        return sampling.rate.map { "\($0) times a second, by its own clock" } ?? "being prepared"
     }
 
     private static func linkText(_ meter: MeterStatus) -> String? {

@@ -14,7 +14,10 @@ struct Watch: AsyncParsableCommand {
     var json = false
     @Flag(help: "Comma-separated values with a header line.")
     var csv = false
-    @Flag(help: "Every reading of a meter that another host has; without it, fast ones are folded into their means.")
+    @Flag(
+        help:
+            "Every reading, also of a meter that another host has; without it, those of fast meters are folded into their means."
+    )
     var all = false
     @Option(name: .customLong("for"), help: "Stop after this time.")
     var duration: TimeArgument?

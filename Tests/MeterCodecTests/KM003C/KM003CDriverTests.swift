@@ -30,15 +30,6 @@ struct KM003CDriverTests {
         #expect(try driver.closing().map(\.bytes) == [hex("11080000"), hex("03090000")])
     }
 
-    @Test(arguments: [(KM003CRate.two, "00"), (.ten, "02"), (.fifty, "04"), (.thousand, "06")])
-    func graph_isStartedAndStopped_whenItIsWanted(rate: KM003CRate, parameter: String) throws {
-        var driver = KM003CDriver(model: .km002c, graphRate: rate)
-        #expect(try driver.opening().map(\.bytes) == [hex("02010000"), hex("0e02\(parameter)00")])
-        #expect(try driver.poll() == hex("0c030600"))
-        #expect(try driver.closing().map(\.bytes) == [hex("0f040000"), hex("03050000")])
-        #expect(driver.closing().count == 1)
-    }
-
     @Test func ids_wrapFrom255To1() throws {
         var driver = KM003CDriver(model: .km003c)
         for _ in 0..<255 { _ = driver.poll() }
@@ -105,7 +96,7 @@ struct KM003CDriverTests {
     @Test func samplesBehindAQueue_goWithIt() {
         let queue = Array(KM003CSample.queue(sequences: [20, 40]).dropFirst(2))
         let more = KM003CSample.queueSamples(sequences: [60])
-        var driver = KM003CDriver(model: .km003c, graphRate: .fifty)
+        var driver = KM003CDriver(model: .km003c)
         #expect(names(&driver, [0x41, 0x09] + queue + more) == ["skipped 48", "skipped 20"])
         _ = driver.request(.queue)
         #expect(names(&driver, [0x41, 0x01] + queue + more) == ["frame", "frame"])

@@ -46,11 +46,13 @@ enum Streams {
 
     static func km003c() -> [[UInt8]] {
         let meter = SimulatedKM003C(model: .km003c, grantsStreaming: true)
-        var driver = KM003CDriver(model: .km003c, graphRate: .fifty)
-        let opening = driver.opening().map(\.bytes)
+        var driver = KM003CDriver(model: .km003c)
+        let graph = KM003CHeader(.startGraph, id: 200, parameter: UInt16(KM003CRate.fifty.rawValue)).bytes
+        let opening = driver.opening().map(\.bytes) + [graph]
         let requests = [
-            driver.poll(), driver.request(.settings), driver.request([.adc, .pd]), driver.request([]), driver.poll(),
-            driver.request([.pd, .pdTrace, .logCatalogue]), KM003CMemory.hardware.request(id: 9),
+            driver.request([.adc, .queue]), driver.request(.settings), driver.request([.adc, .pd]), driver.request([]),
+            driver.request([.adc, .queue]), driver.request([.pd, .pdTrace, .logCatalogue]),
+            KM003CMemory.hardware.request(id: 9),
         ]
         // A PD trace has its lengths inside, and a memory answer announces bytes without a header.
         let trace = KM003CHeader(.data, id: 9).bytes + KM003CPayloadHeader(.pdTrace, hasNext: true, size: 0).bytes

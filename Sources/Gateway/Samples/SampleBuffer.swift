@@ -1,0 +1,119 @@
+package import MeterModel
+import Synchronization
+
+/// One meter's way into the recorder. Called on the loop for each reading; cheap.
+///
+/// Readings are kept one by one, or, where the session says so, as what each second of them comes to.
+package final class SampleBuffer: Sendable {
+    fileprivate struct State {
+        var builder: SampleChunkBuilder
+        var full: [SampleChunk] = []
+        var fullCount = 0
+        var keepsSeconds = false
+        /// The second that goes on.
+        var second: SampleBucket?
+        /// Those before it that are not taken yet.
+        var seconds: [SampleBucket] = []
+    }
+
+    /// Readings a second up to which all of them are kept (Docs/Decisions/0033-samples-of-fast-meters.md). An FNB58 tells a
+    /// hundred.
+    package static let wholeRateMax = 100
+
+    package let meter: MeterID
+    private let state: Mutex<State>
+    private let readingsMax: Int
+    private let chunkIsFull: @Sendable () -> Void
+
+    init(meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void) {
+        self.meter = meter
+        state = Mutex(State(builder: SampleChunkBuilder(meter: meter)))
+        self.readingsMax = readingsMax
+        self.chunkIsFull = chunkIsFull
+    }
+
+    /// From now on of each second only its least, greatest, mean and number are kept.
+    package func keepSeconds() { state.withLock { $0.keepsSeconds = true } }
+
+    /// From now on each reading is kept, as at first.
+    package func keepWhole() {
+        state.withLock { state in
+            state.keepsSeconds = false
+            state.endSecond()
+        }
+    }
+
+    package func append(_ time: WallTime, _ reading: Reading) {
+        let isFull = state.withLock { state in
+            if state.keepsSeconds {
+                state.addToSecond(time, reading)
+                return false
+            }
+            if state.builder.isFar(time), let chunk = state.builder.finish() {
+                state.full.append(chunk)
+                state.fullCount += chunk.count
+            }
+            state.builder.append(time, reading)
+            guard state.builder.count >= readingsMax, let chunk = state.builder.finish() else { return false }
+            state.full.append(chunk)
+            state.fullCount += chunk.count
+            return true
+        }
+        if isFull { chunkIsFull() }
+    }
+
+    /// Readings, and seconds, not taken yet.
+    var count: Int {
+        state.withLock { $0.builder.count + $0.fullCount + $0.seconds.count + ($0.second == nil ? 0 : 1) }
+    }
+
+    func takeFull() -> [SampleChunk] {
+        state.withLock { state in
+            defer {
+                state.full = []
+                state.fullCount = 0
+            }
+            return state.full
+        }
+    }
+
+    /// All that is in it, which stays there.
+    func copyAll() -> [SampleChunk] {
+        state.withLock { state in
+            var copy = state
+            return copy.takeAll(of: meter, isOver: true)
+        }
+    }
+
+    /// - Parameter isOver: whether nothing follows. Otherwise the second that goes on stays, so that it is stored once.
+    func takeAll(isOver: Bool) -> [SampleChunk] {
+        state.withLock { $0.takeAll(of: meter, isOver: isOver) }
+    }
+}
+
+extension SampleBuffer.State {
+    fileprivate mutating func addToSecond(_ time: WallTime, _ reading: Reading) {
+        let start = SampleTier.second.bucket(of: time)
+        if second?.start != start {
+            endSecond()
+            second = SampleBucket(start: start)
+        }
+        second?.add(reading)
+    }
+
+    fileprivate mutating func endSecond() {
+        if let second { seconds.append(second) }
+        second = nil
+    }
+
+    fileprivate mutating func takeAll(of meter: MeterID, isOver: Bool) -> [SampleChunk] {
+        if let chunk = builder.finish() { full.append(chunk) }
+        if isOver { endSecond() }
+        defer {
+            full = []
+            fullCount = 0
+            seconds = []
+        }
+        return full + SampleChunk.seconds(of: meter, seconds)
+    }
+}

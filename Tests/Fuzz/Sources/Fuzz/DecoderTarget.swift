@@ -48,6 +48,10 @@ struct DecoderTarget: Sendable {
         DecoderTarget(
             name: "atorch", longestPending: AtorchReport.length - 1, make: { AtorchDecoder(enforcesCheck: $0) },
             repair: Repair.atorch, streams: Streams.atorch),
+        DecoderTarget(
+            name: "dl24", longestPending: AtorchReport.length - 1,
+            make: { AtorchDecoder(enforcesCheck: $0, from: .loadAndHost) }, repair: Repair.atorch, streams: Streams.dl24
+        ),
     ]
 
     var target: FuzzTarget {

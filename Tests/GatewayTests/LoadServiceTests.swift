@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import MeterCodec
 import MeterModel
 import MeterSimulator
@@ -314,7 +315,7 @@ struct LoadServiceTests {
             try await pass("it is off") { try await standing(second).1.phase == .over }
             #expect(try await isOn(second) == false)
         }
-        let (_, load) = try await standing(second)
-        #expect(load.problem == "meterd ended before the load was switched on")
+        let problem = try await standing(second).1.problem
+        #expect(problem == "meterd ended before the load was switched on")
     }
 }

@@ -94,30 +94,6 @@ struct BatteryTestOutputTests {
         #expect(BatteryTestText.stopped(load, of: "dl24") == "dl24: the load could not be switched off: no answer")
     }
 
-    @Test(arguments: [
-        (["m"], "A test needs --until, or --load and --cutoff."),
-        (["m", "--load", "1A"], "--load needs --cutoff"),
-        (["m", "--load", "1A", "--cutoff", "3V", "--start-above", "1A"], "begins at once"),
-        (["m", "--until", "voltage < 3V", "--cutoff", "3V"], "say --load too"),
-        (["m", "--until", "voltage < 3V", "--at-most", "1h"], "say --load too"),
-        (["m", "--until", "voltage < 3V", "--on-link-loss", "off"], "say --load too"),
-    ])
-    func wrongOptions_areNamed(arguments: [String], words: String) {
-        do {
-            _ = try BatteryTest.Start.parse(arguments)
-            Issue.record("\(arguments) were taken")
-        } catch {
-            #expect(BatteryTest.Start.message(for: error).contains(words))
-        }
-    }
-
-    @Test func deed_isAskedAbout_withALoadAlone() throws {
-        #expect(try BatteryTest.Start.parse(["m", "--until", "voltage < 3V"]).deed == nil)
-        #expect(
-            try BatteryTest.Start.parse(["m", "--load", "1A", "--cutoff", "3V"]).deed?.hasPrefix("draw 1A from") == true
-        )
-    }
-
     @Test func list_showsTheCapacityBySize() {
         let lines = BatteryTestText.table([test("ended", "cutoff")], .berlin, named: [:]).lines(fitting: nil)
 

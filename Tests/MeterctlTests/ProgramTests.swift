@@ -103,20 +103,11 @@ struct ProgramTests {
         ),
         (
             ["command", "bench", "load-on"], 2,
-            "meterctl: error: nobody is there to be asked whether to send load-on to bench, after which more current may be drawn "
-                + "from what is connected to it\n"
+            "meterctl: error: nobody is there to be asked whether to send load-on to bench, after"
         ),
-        (["command", "bench", "load-off", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on"),
         (
             ["battery-test", "start", "bench", "--load", "1.5A", "--cutoff", "3.0V"], 2,
-            "meterctl: error: nobody is there to be asked whether to draw 1.5A from what is connected to bench, down to 3.0V, "
-                + "also while its link or meterd is down\n"
-        ),
-        (
-            [
-                "battery-test", "start", "bench", "--load", "1.5A", "--cutoff", "3.0V", "--yes", "--socket",
-                "/nonexistent/s",
-            ], 7, "meterctl: error: no meterd answers on"
+            "meterctl: error: nobody is there to be asked whether to draw 1.5A from what is connected to bench, down to 3.0V, also"
         ),
         (
             ["command", "bench", "clear-all", "--yes", "--socket", "/nonexistent/s"], 7,

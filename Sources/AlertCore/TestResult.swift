@@ -4,7 +4,7 @@ import MeterModel
 package struct TestResult: Hashable, Sendable {
     /// The eight digits of its recording.
     package var recording: String
-    /// Why it is over: `cutoff`, or `gap` if the meter was not heard any more.
+    /// Why it is over: `cutoff`; `gap` if the meter was not heard any more; `load` if that could not be switched on.
     package var end: String
     /// What flowed, by its size; nil if nothing was measured.
     package var charge_mAh: Double?
@@ -35,6 +35,7 @@ package struct TestResult: Hashable, Sendable {
                 "\(Self.text(charge_mAh, 0)) mAh and \(Self.text(energy_Wh, 2)) Wh in \(Self.words(duration))"
             } else { "nothing was measured" }
         if end == "gap" { text += "; the meter was not heard any more, which need not be the battery's end" }
+        if end == "load" { text += "; the load could not be switched on" }
         if gapCount > 0 {
             let gaps = gapCount == 1 ? "a gap" : "\(gapCount) gaps"
             text += "; what flowed in \(gaps), \(Self.words(gapTime)) in all, is not in it"

@@ -9,18 +9,23 @@ package struct CommandBody: Codable, Hashable, Sendable {
     @NullCodable package var greatest: Int?
     /// Legal numbers are so far apart, the least one first.
     @NullCodable package var step: Int?
-    /// `destroys` or `switches`: a person is asked before it is sent, and this is why. Null for what does no harm.
+    /// `destroys`, `switches` or `draws`: a person is asked before it is sent, and this is why. Null for what does no harm.
     @NullCodable package var consequence: String?
     /// The setting that keeps what this changes once: it is sent again whenever the meter is connected.
     @NullCodable package var setting: String?
+    /// Whether the meter is asked afterwards if it took it, so that whoever sends it hears so.
+    package var confirmed: Bool
 
-    package init(_ kind: MeterCommand.Kind, numbers: ClosedRange<Int>?, step: Int, setting: String?) {
+    package init(
+        _ kind: MeterCommand.Kind, numbers: ClosedRange<Int>?, step: Int, setting: String?, confirmed: Bool = false
+    ) {
         command = kind.rawValue
         least = numbers?.lowerBound
         greatest = numbers?.upperBound
         self.step = numbers.map { _ in step }
         consequence = kind.consequence?.rawValue
         self.setting = setting
+        self.confirmed = confirmed
     }
 }
 

@@ -10,12 +10,60 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     package var start_above: String?
     /// With `until`: who is told when it is over, by names of `[notify.NAME]` in the configuration.
     package var notify: [String]?
+    /// Makes it a battery test whose meter is an electronic load, which is set, switched on now, and off at the end. `until`
+    /// may be absent then: the test is over once the load has switched itself off.
+    package var load: LoadRequest?
 
-    package init(name: String? = nil, until: String? = nil, start_above: String? = nil, notify: [String]? = nil) {
+    package init(
+        name: String? = nil, until: String? = nil, start_above: String? = nil, notify: [String]? = nil,
+        load: LoadRequest? = nil
+    ) {
         self.name = name
         self.until = until
         self.start_above = start_above
         self.notify = notify
+        self.load = load
+    }
+}
+
+/// What a load is to do in a battery test, as people type it.
+package struct LoadRequest: Codable, Hashable, Sendable {
+    /// What it draws: `1.5A`, `1500mA`.
+    package var current: String
+    /// Below which voltage it switches itself off: `3.0V`.
+    package var cutoff: String
+    /// After which time it does so too: `8h`, `90m`; absent for never.
+    package var limit: String?
+    /// `keep`, as if absent: once a lost link is back, the test goes on. `off`: the load is switched off then.
+    package var on_link_loss: String?
+
+    package init(current: String, cutoff: String, limit: String? = nil, on_link_loss: String? = nil) {
+        self.current = current
+        self.cutoff = cutoff
+        self.limit = limit
+        self.on_link_loss = on_link_loss
+    }
+}
+
+/// The load of a battery test.
+package struct LoadBody: Codable, Hashable, Sendable {
+    package var current_A: Double
+    package var cutoff_V: Double
+    /// Null for no limit.
+    @NullCodable package var limit_ms: Int64?
+    /// `keep` or `off`.
+    package var on_link_loss: String
+    /// `preparing`, `drawing`, `away` (the link is lost, and it goes on by itself), `ending` (it is to be switched off) or `over`.
+    package var state: String
+    /// What a person should know; null while all is well.
+    @NullCodable package var problem: String?
+
+    package init(current_A: Double, cutoff_V: Double, limit_ms: Int64?, on_link_loss: String, state: String) {
+        self.current_A = current_A
+        self.cutoff_V = cutoff_V
+        self.on_link_loss = on_link_loss
+        self.state = state
+        self.limit_ms = limit_ms
     }
 }
 
@@ -33,6 +81,8 @@ package struct BatteryTestBody: Codable, Hashable, Sendable {
     @NullCodable package var quantity: String?
     /// The value with which the cut-off began to hold; null unless it ended the test.
     @NullCodable package var value: Double?
+    /// The load that it drives; absent without one.
+    package var load: LoadBody?
 
     package init(until: String, notify: [String], armed: Bool) {
         self.until = until
@@ -72,7 +122,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var trigger: String
     /// What makes it a battery test; absent for any other recording.
     package var test: BatteryTestBody?
-    /// Why it ended: `hand`, `threshold`, `cutoff`, `gap` or `settings`; null while it is running.
+    /// Why it ended: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while it is running.
     @NullCodable package var end: String?
     /// RFC 3339, by its host's calendar.
     package var started: String

@@ -13,19 +13,22 @@ package struct RecordingRoutes: RouteGroup {
     private let recordings: RecordingService
     private let series: SeriesService
     private let alerts: AlertService?
+    private let loads: LoadService?
 
     /// - Parameters:
     ///   - zone: nil for a host without a cloud, whose own meters are all there are.
     ///   - alerts: knows who can be told when a battery test is over; nil if nobody can.
+    ///   - loads: drives the loads of battery tests; nil where none is driven.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService,
-        alerts: AlertService? = nil
+        alerts: AlertService? = nil, loads: LoadService? = nil
     ) {
         self.directory = directory
         self.zone = zone ?? ZoneMeters(directory: directory)
         self.recordings = recordings
         self.series = series
         self.alerts = alerts
+        self.loads = loads
     }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
@@ -54,6 +57,7 @@ package struct RecordingRoutes: RouteGroup {
             let recording = try await directory.log.logging(
                 "\(RelayAction.stopRecording)", of: meter, by: .person
             ) { () throws(GatewayError) in try await recordings.stop(meter) }
+            if recording.test?.load != nil { await loads?.testWasStopped(meter) }
             return try JSON.response(RecordingBody(try await recordings.entry(of: recording)))
         }
         api.get("recordings") { request, _ in
@@ -95,7 +99,8 @@ package struct RecordingRoutes: RouteGroup {
 
     /// What makes a battery test of a request; nil for any other recording.
     private func test(_ body: RecordingRequest) throws(GatewayError) -> BatteryTest? {
-        guard let until = body.until else {
+        let load = try body.load.map { request throws(GatewayError) in try plan(request, body) }
+        guard let until = body.until ?? load?.until else {
             guard body.start_above == nil, body.notify == nil else {
                 throw GatewayError(
                     .badRequest, "start_above and notify are of a battery test, which has a cut-off",
@@ -119,9 +124,26 @@ package struct RecordingRoutes: RouteGroup {
             throw GatewayError(.refused, "this host tells nobody", next: "leave notify out")
         }
         do throws(AlertSyntaxError) {
-            return try BatteryTest(until: until, startAbove: settings.recordAbove, notify: notify)
+            return try BatteryTest(until: until, startAbove: settings.recordAbove, notify: notify, load: load)
         } catch {
             throw GatewayError(.badRequest, "\"\(until.prefix(80).visible)\": \(error.message)", next: error.next)
+        }
+    }
+
+    /// What a request wants of a load.
+    private func plan(_ request: LoadRequest, _ body: RecordingRequest) throws(GatewayError) -> LoadPlan {
+        guard loads != nil else { throw GatewayError(.refused, "this host drives no loads", next: "leave load out") }
+        guard body.start_above == nil else {
+            throw GatewayError(
+                .badRequest, "a test with a load begins when that is switched on, at once",
+                next: "leave start_above out")
+        }
+        do throws(LoadPlan.Problem) {
+            return try LoadPlan(
+                current: request.current, cutoff: request.cutoff, limit: request.limit, onLinkLoss: request.on_link_loss
+            )
+        } catch {
+            throw GatewayError(.badRequest, error.message, next: error.next)
         }
     }
 
@@ -134,8 +156,13 @@ package struct RecordingRoutes: RouteGroup {
         }
         let meter = try await directory.session(reference).id
         let recording = try await directory.log.logging(
-            "battery-test start \"\(test.until.text)\"", of: meter, by: .person
-        ) { () throws(GatewayError) in try await recordings.start(meter, name: name, test: test) }
+            "battery-test start \"\(test.until.text)\"" + (test.load.map { " --load, \($0.plan.words)" } ?? ""),
+            of: meter,
+            by: .person
+        ) { () throws(GatewayError) in
+            guard let loads else { return try await recordings.start(meter, name: name, test: test) }
+            return try await loads.start(meter, name: name, test: test)
+        }
         return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
     }
 
@@ -233,6 +260,18 @@ extension BatteryTestBody {
         self.init(until: test.until.text, notify: test.notify, armed: test.isArmed)
         (start_above_A, value) = (test.startAbove, test.value)
         quantity = test.until.condition.quantity?.key
+        load = test.load.map { LoadBody($0) }
+    }
+}
+
+extension LoadBody {
+    fileprivate init(_ standing: LoadStanding) {
+        let plan = standing.plan
+        self.init(
+            current_A: Double(plan.current) / 1000, cutoff_V: Double(plan.cutoff) / 1000,
+            limit_ms: plan.minutes > 0 ? Int64(plan.minutes) * 60_000 : nil, on_link_loss: plan.onLinkLoss.rawValue,
+            state: standing.phase.rawValue)
+        problem = standing.problem
     }
 }
 

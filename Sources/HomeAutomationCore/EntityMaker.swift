@@ -69,9 +69,12 @@ struct EntityMaker {
     }
 
     /// A button for a command without a number, otherwise a number. Nil for commands that clear counters, which are
-    /// left to the request topic, because a slip would lose data.
+    /// left to the request topic, because a slip would lose data; and for those that draw current, which a broker's are not.
     func command(_ ability: BridgedMeter.Ability) -> JSONValue.Member? {
-        guard ability.kind.consequence != .destroys else { return nil }
+        switch ability.kind.consequence {
+        case .destroys, .draws: return nil
+        case .switches, nil: break
+        }
         let key = ability.kind.rawValue.replacingDashes
         let common: [(String, JSONValue?)] = [
             ("unique_id", .string("\(meter.id.homeAssistantID)_\(key)")),

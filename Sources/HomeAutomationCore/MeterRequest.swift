@@ -113,12 +113,19 @@ package struct MeterRequest: Hashable, Sendable {
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
                 throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
+            // A message that is kept, repeated or misled would draw current where nobody looks.
+            guard kind.consequence != .draws else {
+                throw Problem(
+                    message: "\(name) draws current, and is not done for a broker",
+                    next: "meterctl command and the web page do it, and ask first; load-off is done")
+            }
             return .command(MeterCommand(kind, number))
         }
     }
 
     private static var help: String {
-        "it takes connect, disconnect, " + MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        "it takes connect, disconnect, "
+            + MeterCommand.Kind.allCases.filter { $0.consequence != .draws }.map(\.rawValue).joined(separator: ", ")
     }
 }
 

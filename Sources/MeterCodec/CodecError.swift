@@ -14,6 +14,10 @@ package enum CodecError: Error, Hashable, Sendable {
     case implausibleField(offset: Int)
     /// The rest of a frame did not arrive in time.
     case truncated(have: Int)
+    /// An answer that does not say what it answers came while nothing was asked.
+    case unasked
+    /// A command whose effect nobody would see, as the meter answers no query.
+    case unanswering(MeterCommand.Kind)
     case unsupportedCommand(MeterCommand.Kind, model: ModelName)
     /// A number that the command does not take. Legal numbers are `step` apart; `legal` is nil if it takes no number.
     case commandNumber(MeterCommand, legal: ClosedRange<Int>?, step: Int = 1)
@@ -30,6 +34,8 @@ extension CodecError: CustomStringConvertible {
         case .impossibleLength(let length): "length \(length) fits no frame"
         case .implausibleField(let offset): "the field at byte \(offset) holds a value that cannot be"
         case .truncated(let have): "the frame ends after \(have) bytes"
+        case .unasked: "an answer came that nobody had asked for"
+        case .unanswering(let kind): "the meter answers no query, so nobody would see what \(kind.rawValue) does"
         case .unsupportedCommand(let kind, let model): "a \(model.displayName) has no command \(kind.rawValue)"
         case .commandNumber(let command, legal: let legal?, let step):
             "\(command) is not possible: \(command.kind.rawValue) takes \(legal.lowerBound) to \(legal.upperBound)"

@@ -14,6 +14,8 @@ package protocol MeterDriver: Sendable {
     mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
     /// The bytes of a command.
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
+    /// The bytes of a command went out.
+    mutating func sent(_ command: MeterCommand)
     /// What to send before the link is closed, so that the meter is left in a clean state.
     mutating func closing() -> [Outgoing]
     /// Discards a partial frame whose rest is overdue, and returns the number of discarded bytes.
@@ -46,6 +48,8 @@ package enum MeterEvent: Sendable {
     case acknowledged
     /// The meter refused a command.
     case rejected
+    /// The meter says that it is as this command sets it, whoever sent that.
+    case readBack(MeterCommand)
     /// A driver that had to find out which meter this is has done so: the driver of this model takes over.
     case identified(ModelName)
     /// Bytes that were skipped to find the next frame.
@@ -90,6 +94,9 @@ package struct MeterProfile: Sendable {
         /// The meter answers each request. It is asked every `interval` unless a person set another, never below
         /// `shortest`.
         case poll(interval: Duration, shortest: Duration)
+        /// The meter answers each request with a part of a reading. One is sent every `step`, and a reading comes about
+        /// every `expected`.
+        case rounds(expected: Duration, step: Duration)
         /// The meter pushes about every `expected`; `poll()` is sent every `keepAlive`, if set.
         case push(expected: Duration, keepAlive: Duration?)
     }
@@ -101,11 +108,16 @@ package struct MeterProfile: Sendable {
         package var numbers: ClosedRange<Int>?
         /// 1 or more.
         package let step: Int
+        /// Whether the meter can be asked afterwards if it took the command (`MeterEvent.readBack`).
+        package let isReadBack: Bool
 
-        package init(_ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil, step: Int = 1) {
+        package init(
+            _ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil, step: Int = 1, isReadBack: Bool = false
+        ) {
             self.kind = kind
             self.numbers = numbers
             self.step = max(1, step)
+            self.isReadBack = isReadBack
         }
 
         /// Whether the command takes this number, or nil for no number.
@@ -127,6 +139,8 @@ package struct MeterProfile: Sendable {
 }
 
 extension MeterDriver {
+    package mutating func sent(_ command: MeterCommand) {}
+
     /// For models that always report Celsius.
     package var temperatureUnit: TemperatureUnit {
         get { .celsius }

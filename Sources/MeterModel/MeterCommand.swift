@@ -30,6 +30,14 @@ package struct MeterCommand: Hashable, Sendable {
         case setup, enter, plus, minus
         /// The price of a kilowatt-hour in hundredths.
         case price
+        case loadOn = "load-on"
+        case loadOff = "load-off"
+        /// What an electronic load draws, in milliamperes.
+        case loadCurrent = "load-current"
+        /// Below how many millivolts an electronic load switches itself off.
+        case loadCutoff = "load-cutoff"
+        /// After how many minutes an electronic load switches itself off; 0 = never.
+        case loadTimer = "load-timer"
         /// What this program has counted for a meter that counts nothing begins anew. It is not sent to the meter.
         case resetEnergy = "reset-energy"
     }
@@ -42,6 +50,8 @@ extension MeterCommand.Kind {
         case destroys
         /// Whatever is supplied through the meter may be switched on or off.
         case switches
+        /// More current may be drawn from what is connected, for longer, or down to a lower voltage. Not for automation to do.
+        case draws
     }
 
     /// Why a person is asked before this is sent; nil for what does no harm.
@@ -53,10 +63,21 @@ extension MeterCommand.Kind {
         switch self {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys
         case .enter: .switches
+        case .loadOn, .loadCurrent, .loadCutoff, .loadTimer: .draws
+        case .loadOff: nil
         case .nextScreen, .previousScreen, .rotate, .brightness, .screenTimeout, .selectGroup, .nextGroup,
             .recordThreshold, .setup, .plus, .minus, .price:
             nil
         }
+    }
+}
+
+extension MeterCommand {
+    /// Whether a meter cannot be as both say: the same command with another number, or on and off.
+    package func contradicts(_ other: MeterCommand) -> Bool {
+        guard self != other else { return false }
+        let switches: Set<Kind> = [.loadOn, .loadOff]
+        return kind == other.kind || (switches.contains(kind) && switches.contains(other.kind))
     }
 }
 

@@ -51,6 +51,9 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.meters[path] = meter }
     }
 
+    /// The meter at a path, as it is now.
+    package func meter(at path: String) -> (any SimulatedMeter)? { state.withLock { $0.meters[path] } }
+
     /// Removes the meter; its link is lost at once.
     package func unplug(_ path: String) {
         state.withLock { $0.meters[path] = nil }

@@ -17,6 +17,8 @@ package struct BatteryTest: Hashable, Sendable {
     package internal(set) var isArmed = false
     /// The value with which the cut-off began to hold. Nil until the test is over by it.
     package internal(set) var value: Double?
+    /// The load that it drives, and how that stands; nil where the battery is emptied or filled by something else.
+    package var load: LoadStanding?
 
     /// For how long a cut-off must hold where the person did not say: one reading proves little.
     package static let holdDefault = Duration.seconds(10)
@@ -25,7 +27,7 @@ package struct BatteryTest: Hashable, Sendable {
 
     /// - Parameter until: as a person types it (`AlertParser`); a value above or below a limit.
     package init(
-        until: String, startAbove: Double? = nil, notify: [String] = []
+        until: String, startAbove: Double? = nil, notify: [String] = [], load: LoadPlan? = nil
     ) throws(AlertSyntaxError) {
         var pattern = try AlertParser.pattern(until)
         guard case .level = pattern.condition else {
@@ -42,7 +44,25 @@ package struct BatteryTest: Hashable, Sendable {
         self.startAbove = startAbove
         self.notify = notify
         isWaiting = startAbove != nil
+        self.load = load.map { LoadStanding($0) }
     }
+}
+
+/// What a test has a load do, and how far that went.
+package struct LoadStanding: Hashable, Sendable {
+    package let plan: LoadPlan
+    package var phase: LoadDrive.Phase
+    /// What a person should know; nil while all is well.
+    package var problem: String?
+
+    package init(_ plan: LoadPlan, phase: LoadDrive.Phase = .preparing, problem: String? = nil) {
+        self.plan = plan
+        self.phase = phase
+        self.problem = problem
+    }
+
+    /// Whether the load goes on by itself where it is not heard, and the test is to go on with it.
+    var outlastsSilence: Bool { plan.onLinkLoss == .keep && (phase == .drawing || phase == .away) }
 }
 
 extension Recording {
@@ -51,7 +71,7 @@ extension Recording {
 
     /// What is told of a battery test that is over by itself; nil of anything else.
     package var result: TestResult? {
-        guard test != nil, !isWaiting, let end, end == .cutoff || end == .gap else { return nil }
+        guard test != nil, !isWaiting, let end, [.cutoff, .gap, .load].contains(end) else { return nil }
         return TestResult(
             recording: id.short, end: end.rawValue, charge_mAh: totals.charge_mAh?.magnitude,
             energy_Wh: totals.energy_Wh?.magnitude, duration: totals.duration, gapTime: totals.gapTime,

@@ -94,6 +94,7 @@ extension BatteryTest {
         ]
         properties["test_start_above"] = startAbove.map { .double($0) }
         properties["test_value"] = value.map { .double($0) }
+        properties.merge(load?.properties ?? [:]) { _, new in new }
         if !notify.isEmpty { properties["test_notify"] = .string(notify.joined(separator: ",")) }
         return properties
     }
@@ -108,7 +109,34 @@ extension BatteryTest {
         test.isWaiting = fields.flag("test_waiting")
         test.isArmed = fields.flag("test_armed")
         test.value = fields.double("test_value")
+        test.load = LoadStanding(fields)
         self = test
+    }
+}
+
+extension LoadStanding {
+    fileprivate var properties: [String: SettingValue] {
+        var properties: [String: SettingValue] = [
+            "load_mA": .int(Int64(plan.current)), "load_cutoff_mV": .int(Int64(plan.cutoff)),
+            "load_minutes": .int(Int64(plan.minutes)), "load_on_link_loss": .string(plan.onLinkLoss.rawValue),
+            "load_phase": .string(phase.rawValue),
+        ]
+        // Empty for none: a property that is not written keeps its last value.
+        properties["load_problem"] = .string(problem ?? "")
+        return properties
+    }
+
+    /// Nil for a test without a load. A phase that only a newer version knows is taken for one in which it may draw.
+    fileprivate init?(_ fields: Fields) {
+        guard let current = fields.int("load_mA"), let cutoff = fields.int("load_cutoff_mV") else { return nil }
+        let loss = fields.text("load_on_link_loss").flatMap { LoadPlan.OnLinkLoss(rawValue: $0) }
+        let problem = fields.text("load_problem") ?? ""
+        self.init(
+            LoadPlan(
+                current: Int(clamping: current), cutoff: Int(clamping: cutoff), minutes: fields.count("load_minutes"),
+                onLinkLoss: loss ?? .keep),
+            phase: fields.text("load_phase").flatMap { LoadDrive.Phase(rawValue: $0) } ?? .away,
+            problem: problem.isEmpty ? nil : problem)
     }
 }
 

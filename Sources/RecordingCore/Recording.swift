@@ -19,6 +19,8 @@ package struct Recording: Hashable, Sendable {
         case cutoff
         /// No reading came for longer than the rules allow.
         case gap
+        /// The load of a battery test could not be set or switched on.
+        case load
         /// The settings no longer have a threshold.
         case settings
     }

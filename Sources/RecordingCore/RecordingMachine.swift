@@ -137,6 +137,26 @@ package struct RecordingMachine: Sendable {
         state = .recording(session)
     }
 
+    /// How the load of the running test stands.
+    ///
+    /// - Returns: the recording, if it is the running one and this is new.
+    package mutating func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
+        guard case .recording(var session) = state, session.recording.id == id,
+            var load = session.recording.test?.load, load.phase != phase || load.problem != problem
+        else { return nil }
+        (load.phase, load.problem) = (phase, problem)
+        session.recording.test?.load = load
+        session.fall?.recording.test?.load = load
+        state = .recording(session)
+        return session.recording
+    }
+
+    /// The load ended the running test. Where its cut-off holds already, what flowed up to then counts.
+    package mutating func loadEnded(_ id: RecordingID, _ end: Recording.End) -> Outcome {
+        guard case .recording(let session) = state, session.recording.id == id else { return .none }
+        return self.end(end == .cutoff ? session.fall?.recording ?? session.recording : session.recording, end)
+    }
+
     package mutating func rulesChanged(_ new: RecordingRules) -> Outcome {
         if new.threshold != rules.threshold { isDisarmed = false }
         rules = new
@@ -162,10 +182,12 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Time has passed. Ends a recording started by the threshold, or a battery test, that was silent for too long.
+    /// Time has passed. Ends a recording started by the threshold, or a battery test, that was silent for too long; not one
+    /// whose load goes on by itself.
     package mutating func woke(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .recording(let session) = state, session.recording.isOfThreshold || session.recording.test != nil,
-            silence(of: session, until: now, wall) > rules.gapMax
+            silence(of: session, until: now, wall) > rules.gapMax,
+            session.recording.test?.load?.outlastsSilence != true
         else { return .none }
         if session.recording.test != nil { return end(session.recording, .gap) }
         return end(session.fall?.recording ?? session.recording, session.fall == nil ? .gap : .threshold)

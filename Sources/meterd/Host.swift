@@ -24,6 +24,7 @@ struct Host {
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
     let recordings: RecordingService
+    private let loads: LoadService
     let counts: EnergyCounts
     let imports: ImportService
     let alerts: AlertService
@@ -95,6 +96,7 @@ struct Host {
                 alerts: alerts, log: log, hostID: store.identity.host.description,
                 makeRNG: { SystemRandomNumberGenerator() }),
             logger: logger)
+        loads = LoadService(directory: directory, recordings: recordings, loop: loop, logger: logger)
         identity = try await Self.identity(name: name, in: store)
         let fetched = FetchedOnce()
         rebuild = RebuildService(
@@ -184,6 +186,7 @@ struct Host {
         try await imports.restore()
         try await alerts.restore(former: try await store.formerIDs())
         try await log.restore()
+        try await loads.restore()
         try await directory.restore()
         for port in configuration.ports { try await directory.declare(port.declared, wanted: port.connects) }
         for port in declared { try await directory.declare(port, wanted: wanted) }
@@ -218,7 +221,7 @@ struct Host {
             history: HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
             series: SeriesRoutes(directory: directory, series: series),
             recordings: RecordingRoutes(
-                directory: directory, zone: zone, recordings: recordings, series: series, alerts: alerts),
+                directory: directory, zone: zone, recordings: recordings, series: series, alerts: alerts, loads: loads),
             stretches: StretchRoutes(directory: directory, series: series, recordings: recordings),
             alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
             pd: PDRoutes(directory: directory),
@@ -237,6 +240,7 @@ struct Host {
             .init(service: server.application(onRunning: onRunning)),
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
+            .init(service: FinishingService(body: loads.run, finish: loads.finish)),
             .init(service: LiveService(live: live, page: page)),
         ] + (bridge.map { [.init(service: FinishingService(body: $0.run, finish: $0.finish))] } ?? [])
     }

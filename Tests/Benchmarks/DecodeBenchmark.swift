@@ -43,6 +43,22 @@ enum DecodeBenchmark {
         )
         var board = SimulatedBoard(model: .generic, .usual)
         measure("Lines of a board", board.due(at: .seconds(31)), LineDecoder(.usual), per: "line", goal: 1_000_000)
+        measure(
+            "DL24 queries and answers", loadAnswers(), AtorchDecoder(from: .loadAndHost), per: "answer", goal: 1_000_000
+        )
+    }
+
+    /// Queries of a load, each with its answer behind it.
+    private static func loadAnswers() -> [[UInt8]] {
+        var quirks = SimulatedDL24.Quirks()
+        (quirks.losesOneIn, quirks.losesCollisions, quirks.sendsReports, quirks.startsOn) = (0, false, false, true)
+        var load = SimulatedDL24(quirks: quirks)
+        return (1...30).map { place in
+            let query = [PX100Query.voltage, .current, .charge, .energy, .temperature][place % 5]
+            let time = Duration.milliseconds(500 * place)
+            _ = load.receive(query.bytes, at: time)
+            return query.bytes + load.due(at: time + .milliseconds(200)).joined()
+        }
     }
 
     /// Thirty different answers.

@@ -56,7 +56,7 @@ class Note:
 
 
 def model_of(name):
-    models = {"um": "um", "tc66": "tc66", "km003c": "km003c", "atorch_acd15p": "acd15p", "atorch": "atorch",
+    models = {"px100": "dl24", "um": "um", "tc66": "tc66", "km003c": "km003c", "atorch_acd15p": "acd15p", "atorch": "atorch",
               "fnirsi_usb": "fnirsi-usb", "fn": "fnirsi-ble", "avhzy": "ct3", "kingmeter": "km001pro"}
     for start, model in models.items():
         if name.startswith(start):

@@ -243,10 +243,13 @@ struct MeterdOpenAPITests {
         ]
     }
 
+    private static let load = LoadRequest(current: "1.5A", cutoff: "3V", limit: "8h", on_link_loss: "off")
+
     private static func requests(_ connect: ConnectRequest) -> [(name: String, value: any Encodable & Sendable)] {
         [
             ("ConnectRequest", connect), ("CommandRequest", CommandRequest(command: "rotate", number: 1)),
-            ("RecordingRequest", RecordingRequest(name: "n", until: "u", start_above: "s", notify: [])),
+            ("RecordingRequest", RecordingRequest(name: "n", until: "u", start_above: "s", notify: [], load: load)),
+            ("LoadRequest", load),
             ("SettingsRequest", SettingsRequest(settings: [:])),
             ("RecordingTextRequest", RecordingTextRequest(name: "n", note: "n")),
             ("CloudJoinRequest", CloudJoinRequest(urls: ["u"], token: "t", pin: "p", bring_all: true)),
@@ -289,7 +292,9 @@ struct MeterdOpenAPITests {
         var recording = RecordingBody(
             id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s", until: "u")
         var stretch = StretchBody(meter: "m", readings: 1, resolution_ms: 1, quantities: [:])
-        let test = BatteryTestBody(until: "u", notify: [], armed: true)
+        var test = BatteryTestBody(until: "u", notify: [], armed: true)
+        let load = LoadBody(current_A: 1, cutoff_V: 3, limit_ms: 1, on_link_loss: "keep", state: "away")
+        test.load = load
         (recording.cost, stretch.cost, recording.test) = (cost, cost, test)
         return [
             ("SeriesColumn", SeriesBody.Column(min: [], max: [], mean: [])),
@@ -300,7 +305,7 @@ struct MeterdOpenAPITests {
                 "SeriesBody",
                 SeriesBody(meter: "m", start: "s", width_ms: 1, tier: "raw", gap_ms: 1, t_ms: [], series: [:])
             ),
-            ("CostBody", cost), ("BatteryTestBody", test),
+            ("CostBody", cost), ("BatteryTestBody", test), ("LoadBody", load),
             ("RecordingRange", RecordingBody.Range(min: 1, max: 1, mean: 1)),
             ("RecordingGap", RecordingBody.Gap(start: "s", duration_ms: 1, cause: "link")),
             (

@@ -156,6 +156,9 @@ struct SessionValuesTests {
             case .poll:
                 #expect(times.rhythm.requestInterval == times.expectedInterval)
                 #expect(times.rhythm.requestsAreAnswered)
+            case .rounds(let expected, let step):
+                #expect(times.expectedInterval == expected && times.rhythm.requestInterval == step)
+                #expect(times.rhythm.requestsAreAnswered)
             case .push(_, let keepAlive):
                 #expect(times.rhythm.requestInterval == keepAlive)
                 #expect(!times.rhythm.requestsAreAnswered)

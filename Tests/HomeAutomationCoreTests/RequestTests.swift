@@ -44,6 +44,25 @@ struct MeterRequestTests {
         }
     }
 
+    /// A broker's message may be kept, repeated or misled: none of them draws current.
+    @Test(arguments: ["load-on", "load-current 10", "load-cutoff 10", "load-timer 1", #"{"command":"load-on"}"#])
+    func whatDrawsCurrent_isRefused(text: String) {
+        do {
+            _ = try MeterRequest(Array(text.utf8))
+            Issue.record("\(text) was taken")
+        } catch {
+            #expect(error.message.hasSuffix("draws current, and is not done for a broker"))
+            #expect(error.next.contains("load-off is done"))
+        }
+    }
+
+    @Test func load_isSwitchedOff() throws {
+        #expect(try MeterRequest(Array("load-off".utf8)) == MeterRequest(.command(MeterCommand(.loadOff))))
+        do { _ = try MeterRequest(Array("fly".utf8)) } catch {
+            #expect(error.next.contains("load-off") && !error.next.contains("load-on"))
+        }
+    }
+
     @Test func transactionOfAWrongRequest_isKept() {
         var transaction: String?
 

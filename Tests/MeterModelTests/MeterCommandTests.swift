@@ -11,11 +11,22 @@ struct MeterCommandTests {
                 .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy,
             ])
         #expect(kinds.filter { $0.consequence == .switches } == [.enter])
+        #expect(kinds.filter { $0.consequence == .draws } == [.loadOn, .loadCurrent, .loadCutoff, .loadTimer])
         #expect(
             kinds.filter { $0.consequence == nil } == [
                 .nextScreen, .previousScreen, .rotate, .brightness, .screenTimeout, .selectGroup, .nextGroup,
-                .recordThreshold, .setup, .plus, .minus, .price,
+                .recordThreshold, .setup, .plus, .minus, .price, .loadOff,
             ])
+    }
+
+    @Test func commands_contradictEachOther_whereAMeterCannotBeAsBothSay() {
+        let (on, off) = (MeterCommand(.loadOn), MeterCommand(.loadOff))
+        #expect(on.contradicts(off) && off.contradicts(on))
+        #expect(!on.contradicts(on) && !off.contradicts(off))
+        #expect(MeterCommand(.loadCurrent, 10).contradicts(MeterCommand(.loadCurrent, 20)))
+        #expect(!MeterCommand(.loadCurrent, 10).contradicts(MeterCommand(.loadCurrent, 10)))
+        #expect(!MeterCommand(.loadCurrent, 10).contradicts(MeterCommand(.loadCutoff, 20)))
+        #expect(!on.contradicts(MeterCommand(.loadCurrent, 20)) && !MeterCommand(.loadTimer, 1).contradicts(off))
     }
 
     @Test func everyClearingCommand_destroys() {

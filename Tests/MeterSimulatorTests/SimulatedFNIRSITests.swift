@@ -69,7 +69,7 @@ struct SimulatedFNIRSITests {
                     case .skipped(let count, let error):
                         refused += count
                         firstSkip = firstSkip ?? error
-                    case .acknowledged, .rejected, .identified, .filtered: break
+                    case .acknowledged, .rejected, .readBack, .identified, .filtered: break
                     }
                 }
             }

@@ -25,7 +25,7 @@ struct SimulatorCatalogueTests {
         var driver = try #require(MeterCatalogue.standard.driver(for: model, over: transport))
         let period: Duration? =
             switch driver.profile.rhythm {
-            case .poll(let interval, _): interval
+            case .poll(let interval, _), .rounds(_, let interval): interval
             case .push(_, let keepAlive): keepAlive
             }
         var outgoing = driver.opening()[...]
@@ -46,7 +46,7 @@ struct SimulatorCatalogueTests {
                     switch event {
                     case .frame(let frame): frame.forEachReading { _ in readings += 1 }
                     case .skipped: skipped += 1
-                    case .acknowledged, .rejected, .identified, .filtered: break
+                    case .acknowledged, .rejected, .readBack, .identified, .filtered: break
                     }
                 }
             }

@@ -51,6 +51,49 @@ struct BatteryTestOutputTests {
             ).isEmpty)
     }
 
+    /// - Parameter state: of the load.
+    private func driving(_ state: String, _ end: String? = nil, limit: Int64? = nil, loss: String = "keep")
+        -> RecordingBody
+    {
+        var recording = test(end == nil ? "running" : "ended", end)
+        recording.test?.load = LoadBody(
+            current_A: 1.5, cutoff_V: 3, limit_ms: limit, on_link_loss: loss, state: state)
+        recording.test?.start_above_A = nil
+        return recording
+    }
+
+    @Test func load_saysHowItStands() {
+        #expect(
+            facts(driving("drawing", limit: 28_800_000)).contains(
+                "draws: 1.500 A down to 3.000 V, for 8 h at most\nload: is on"))
+        #expect(facts(driving("preparing")).contains("draws: 1.500 A down to 3.000 V\nload: is being set"))
+        #expect(
+            facts(driving("away")).contains(
+                "goes on by itself, down to its own cut-off; the test goes on once it is heard again"))
+        #expect(
+            facts(driving("away", loss: "off")).contains(
+                "down to its own cut-off; it is switched off once it is heard again"))
+        #expect(facts(driving("ending", "gap")).contains("load: is to be switched off, and may still be on"))
+        #expect(facts(driving("over", "cutoff")).contains("load: is off"))
+        #expect(BatteryTestText.state(of: driving("over", "load")) == "load not on")
+        var troubled = driving("ending", "hand")
+        troubled.test?.load?.problem = "the load could not be switched off: no answer"
+        #expect(facts(troubled).contains("problem: the load could not be switched off: no answer"))
+    }
+
+    @Test func start_saysWhatIsDrawn_andStopWhetherItIsOff() throws {
+        #expect(
+            BatteryTestText.begun(driving("drawing"), on: "dl24")
+                == "dl24 draws 1.500 A down to 3.000 V, and then switches itself off; meterctl battery-test show 1a2b3c4d"
+        )
+        var load = try #require(driving("over", "hand").test?.load)
+        #expect(BatteryTestText.stopped(load, of: "dl24") == "the load dl24 is off")
+        load.state = "ending"
+        #expect(BatteryTestText.stopped(load, of: "dl24").contains("may still be on, down to its own cut-off"))
+        load.problem = "the load could not be switched off: no answer"
+        #expect(BatteryTestText.stopped(load, of: "dl24") == "dl24: the load could not be switched off: no answer")
+    }
+
     @Test func list_showsTheCapacityBySize() {
         let lines = BatteryTestText.table([test("ended", "cutoff")], .berlin, named: [:]).lines(fitting: nil)
 

@@ -15,6 +15,10 @@ struct CommandCommandTests {
             Command.deed("clear-group", on: "bench")
                 == "send clear-group to bench, which empties what it has counted, for good")
         #expect(Command.deed("enter", on: "dl24") == "send enter to dl24, which on a load switches it on or off")
+        #expect(
+            Command.deed("load-on", on: "dl24")
+                == "send load-on to dl24, after which more current may be drawn from what is connected to it")
+        #expect(Command.deed("load-off", on: "dl24") == nil)
     }
 
     @Test func settingThatKeepsIt_isNamed_whereThereIsOne() {

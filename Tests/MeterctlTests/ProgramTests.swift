@@ -102,6 +102,14 @@ struct ProgramTests {
             "meterctl: error: nobody is there to be asked whether to send enter to bench, which on a load switches it on or off\n"
         ),
         (
+            ["command", "bench", "load-on"], 2,
+            "meterctl: error: nobody is there to be asked whether to send load-on to bench, after"
+        ),
+        (
+            ["battery-test", "start", "bench", "--load", "1.5A", "--cutoff", "3.0V"], 2,
+            "meterctl: error: nobody is there to be asked whether to draw 1.5A from what is connected to bench, down to 3.0V, also"
+        ),
+        (
             ["command", "bench", "clear-all", "--yes", "--socket", "/nonexistent/s"], 7,
             "meterctl: error: no meterd answers on"
         ),

@@ -1,6 +1,7 @@
 import AlertCore
 import MeterModel
 import RecordingCore
+import SettingsCore
 import Testing
 
 struct BatteryTestMachineTests {
@@ -21,6 +22,114 @@ struct BatteryTestMachineTests {
         _ range: ClosedRange<Int>, _ amperes: Double, volts: Double = 4, to machine: inout RecordingMachine
     ) -> [RecordingMachine.Outcome] {
         range.map { machine.received(.at(Double($0), amperes, volts: volts)) }.filter { $0 != .none }
+    }
+
+    // MARK: - A load
+
+    private func driving(_ phase: LoadDrive.Phase, _ loss: LoadPlan.OnLinkLoss = .keep) throws -> RecordingMachine {
+        var machine = RecordingMachine(rules)
+        let plan = LoadPlan(current: 1000, cutoff: 3000, onLinkLoss: loss)
+        begin(try BatteryTest(until: "current < 500mA for 10s", load: plan), &machine)
+        _ = feed(1...10, 1, to: &machine)
+        let id = try #require(machine.recording?.id)
+        _ = machine.drove(id, phase, problem: nil)
+        return machine
+    }
+
+    @Test func silence_endsNoTest_whoseLoadGoesOnByItself() throws {
+        for (phase, loss, outlasts) in [
+            (LoadDrive.Phase.drawing, LoadPlan.OnLinkLoss.keep, true), (.away, .keep, true), (.preparing, .keep, false),
+            (.ending, .keep, false), (.over, .keep, false), (.drawing, .off, false), (.away, .off, false),
+        ] {
+            var machine = try driving(phase, loss)
+            let outcome = machine.woke(at: .start + .seconds(700), .origin + .seconds(700))
+            #expect((outcome.ended == nil) == outlasts, "\(phase) \(loss)")
+            guard outlasts else { continue }
+            // The silence is a gap, and the test goes on.
+            #expect(feed(701...710, 1, to: &machine).isEmpty)
+            #expect(machine.recording?.totals.gapCount == 1)
+        }
+    }
+
+    @Test func standing_isKept_inTheRunningTestAlone() throws {
+        var machine = try driving(.drawing)
+        let id = try #require(machine.recording?.id)
+        #expect(machine.drove(id, .drawing, problem: nil) == nil)
+        let other = RecordingID(host: id.host, meter: id.meter, token: id.token, started: id.started + .seconds(1))
+        #expect(machine.drove(other, .away, problem: nil) == nil)
+        let drove = machine.drove(id, .drawing, problem: "the load is set to 2000 mA now")
+        let changed = try #require(drove)
+        #expect(changed.test?.load?.problem == "the load is set to 2000 mA now")
+        #expect(machine.drove(id, .away, problem: nil)?.test?.load?.phase == .away)
+        #expect(machine.recording?.test?.load?.problem == nil)
+        // A test without a load has no standing.
+        var plain = RecordingMachine(rules)
+        begin(try test(), &plain)
+        let plainID = try #require(plain.recording?.id)
+        #expect(plain.drove(plainID, .away, problem: nil) == nil)
+    }
+
+    @Test func standing_thatChangesWhileTheCutoffHolds_isInTheResult() throws {
+        var machine = try driving(.drawing)
+        let id = try #require(machine.recording?.id)
+        _ = feed(11...15, 0, to: &machine)
+        _ = machine.drove(id, .away, problem: "p")
+        let outcomes = feed(16...30, 0, to: &machine)
+        let ended = try #require(outcomes.first?.ended)
+        #expect(ended.test?.load?.phase == .away && ended.test?.load?.problem == "p")
+    }
+
+    @Test func loadThatEnds_endsTheTest() throws {
+        var machine = try driving(.drawing)
+        let id = try #require(machine.recording?.id)
+        let other = RecordingID(host: id.host, meter: id.meter, token: id.token, started: id.started + .seconds(1))
+        #expect(machine.loadEnded(other, .cutoff) == .none)
+        _ = feed(11...15, 0, to: &machine)
+        // What flowed when the current fell, which is what counts at a cut-off.
+        let outcome = machine.loadEnded(id, .cutoff)
+        let cutoff = try #require(outcome.ended)
+        #expect(cutoff.end == .cutoff && cutoff.until == .start + .seconds(11))
+        #expect(machine.recording == nil)
+        #expect(machine.loadEnded(id, .cutoff) == .none)
+
+        var lost = try driving(.away)
+        _ = feed(11...15, 0, to: &lost)
+        let lostID = try #require(lost.recording?.id)
+        let last = lost.loadEnded(lostID, .gap)
+        let gap = try #require(last.ended)
+        #expect(gap.end == .gap && gap.until == .start + .seconds(15))
+    }
+
+    @Test func standing_isReadBackAsItWasWritten() throws {
+        let id = RecordingID(host: .here, meter: .bench, token: 0, started: .start)
+        for phase in LoadDrive.Phase.allCases {
+            for loss in LoadPlan.OnLinkLoss.allCases {
+                for problem in [nil, "it says load-on"] {
+                    let plan = LoadPlan(current: 1500, cutoff: 3000, minutes: 480, onLinkLoss: loss)
+                    var test = try BatteryTest(until: plan.until, load: plan)
+                    test.load = LoadStanding(plan, phase: phase, problem: problem)
+                    let recording = Recording(id: id, trigger: .hand, end: .load, test: test)
+                    let stored = try #require(Recording(id: id, properties: recording.properties))
+                    #expect(stored.test == test && stored.end == .load)
+                }
+            }
+        }
+        var newer = Recording(
+            id: id, trigger: .hand,
+            test: try BatteryTest(until: "current < 1A", load: LoadPlan(current: 10, cutoff: 10))
+        )
+        .properties
+        (newer["load_phase"], newer["load_on_link_loss"]) = (.string("dancing"), .string("shrug"))
+        let read = try #require(Recording(id: id, properties: newer)?.test?.load)
+        #expect(read.phase == .away && read.plan.onLinkLoss == .keep)
+    }
+
+    @Test func loadThatWasNotSwitchedOn_isToldAsThat() throws {
+        var machine = try driving(.preparing)
+        let id = try #require(machine.recording?.id)
+        let outcome = machine.loadEnded(id, .load)
+        let ended = try #require(outcome.ended)
+        #expect(ended.result?.message.contains("the load could not be switched on") == true)
     }
 
     // MARK: - What a cut-off is

@@ -253,6 +253,35 @@ package final class RecordingService: Sendable {
         return recording
     }
 
+    // MARK: Loads of battery tests
+
+    func isRunning(_ id: RecordingID, of meter: MeterID) -> Bool { present(meter)?.recording?.id == id }
+
+    /// The load ended the running test.
+    func endTest(_ id: RecordingID, of meter: MeterID, _ end: Recording.End) { present(meter)?.loadEnded(id, end) }
+
+    /// How the load of a test stands, while it goes on or afterwards.
+    func drove(_ id: RecordingID, of meter: MeterID, _ phase: LoadDrive.Phase, problem: String?) async {
+        do {
+            if isRunning(id, of: meter) {
+                guard let running = present(meter)?.drove(id, phase, problem: problem) else { return }
+                return try await write(running)
+            }
+            guard var ended = try await recordings(of: meter).first(where: { $0.recording.id == id })?.recording,
+                let load = ended.test?.load, load.phase != phase || load.problem != problem
+            else { return }
+            ended.test?.load = LoadStanding(load.plan, phase: phase, problem: problem)
+            state.withLock { state in
+                if state.unwritten[id] != nil { state.unwritten[id] = ended }
+            }
+            try await settings.publish(ended)
+        } catch {
+            logger.error(
+                "how a load stands could not be written",
+                metadata: ["meter.id": "\(meter)", "phase": "\(phase.rawValue)", "cause": "\(error)"])
+        }
+    }
+
     /// Takes in a recording that was made of readings that are stored already, and is over.
     ///
     /// - Throws: `badRequest` for a name that cannot be one; `refused` where this host has one that begins then.

@@ -63,6 +63,13 @@ package final class RecordingTrack: Sendable {
         machine.withLock { $0.described(name: name, note: note) }
     }
 
+    /// - Returns: the recording, if it is this one and something changed.
+    func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
+        machine.withLock { $0.drove(id, phase, problem: problem) }
+    }
+
+    func loadEnded(_ id: RecordingID, _ end: Recording.End) { handle { $0.loadEnded(id, end) } }
+
     private func handle(_ event: (inout RecordingMachine) -> RecordingMachine.Outcome) {
         switch machine.withLock({ event(&$0) }) {
         case .none: break

@@ -76,6 +76,9 @@ extension DeviceSession {
         return (powerDelivery, isLinked)
     }
 
+    /// What an electronic load says of itself now; nil for another meter, and while it is not heard.
+    func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(toldFrames.body) : nil }
+
     /// What the meter tells besides readings.
     package func told() -> ToldBody? { toldFrames.body }
 

@@ -62,6 +62,7 @@ package actor DeviceSession {
     let lastTransport: LinkAddress.Transport?
     private var line = MeterLine()
     private var commands = CommandQueue()
+    private var readBacks = ReadBacks()
     /// The download under way, if any. The exchange rests meanwhile.
     private var download: LogDownload?
     private let claim: LinkClaim
@@ -327,6 +328,7 @@ package actor DeviceSession {
         line.close(after: pause, on: loop)
         if wasUp { recording?.linkLost() }
         commands.dropAll()
+        readBacks.linkLost()
         _ = driver?.discardPartial()
         follow(MeterSampling())
         endDownload(
@@ -566,12 +568,47 @@ package actor DeviceSession {
     /// Whether this host talks to the meter.
     var isLinked: Bool { line.exchange != nil }
 
-    /// Sends a command as soon as the line is free. Returns when it has gone out; meters of most families do not
-    /// answer.
+    /// Has the meter do something. Returns when the command has gone out, as most meters do not answer; where the meter can
+    /// be asked, when it says that it took it.
     ///
     /// - Parameter deadline: when it is too late for it.
     package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {
         guard command.kind != .resetEnergy else { return try await resetEnergy(command) }
+        guard driver?.profile.commands.first(where: { $0.kind == command.kind })?.isReadBack == true else {
+            return try await send(command, by: deadline)
+        }
+        var found: MeterCommand?
+        for _ in 0..<ReadBacks.triesMax {
+            let number = readBacks.expect(command)
+            defer { readBacks.forget(number) }
+            try await send(command, by: deadline)
+            switch await readBack(number) {
+            case .taken: return
+            case .contradicted(let other): found = other
+            case .unanswered: break
+            case .linkLost:
+                throw GatewayError(
+                    .notConnected, "the link was lost after \(command) was sent, so nobody knows whether it was taken",
+                    next: "meterctl status \(id) shows what it says when it is back")
+            }
+        }
+        let outcome = found.map { "it says \($0)" } ?? "it does not say what it is set to"
+        throw GatewayError(
+            .refused, "\(command) was sent to \(id) \(ReadBacks.triesMax) times, and \(outcome)",
+            next: "look at the meter itself")
+    }
+
+    /// What the meter says of a command that was sent.
+    private func readBack(_ number: Int) async -> ReadBacks.Verdict {
+        let timer = loop.schedule(at: loop.now + ReadBacks.patience) { [weak self] in
+            self?.assumeIsolated { $0.readBacks.end(number, with: .unanswered) }
+        }
+        defer { loop.cancel(timer) }
+        return await withCheckedContinuation { readBacks.wait(number, $0) }
+    }
+
+    /// Sends a command as soon as the line is free, and returns then.
+    private func send(_ command: MeterCommand, by deadline: MonotonicTime?) async throws(GatewayError) {
         guard line.exchange != nil, var driver else {
             throw GatewayError(
                 .notConnected, "\(id) is \(machine.state.rawValue), so it takes no command",
@@ -635,8 +672,11 @@ package actor DeviceSession {
             switch line.exchange?.turn(at: now) {
             case .sendRequest:
                 spoilt.ended()
-                send(driver?.poll() ?? [], over: channel)
+                let request = driver?.poll() ?? []
+                send(request, over: channel)
                 followSampling()
+                // What was not asked is not waited for.
+                if request.isEmpty { line.exchange?.answered() }
                 markCommunicating(at: now)
             case .sendCommand:
                 guard let next = commands.next() else { continue }
@@ -645,6 +685,8 @@ package actor DeviceSession {
                     continue
                 }
                 send(next.bytes, over: channel)
+                driver?.sent(next.command)
+                readBacks.sent(next.command)
                 logger.info("command sent", metadata: ["command": "\(next.command)"])
                 commands.sent(next)
             case .giveUpAnswer:
@@ -700,6 +742,8 @@ package actor DeviceSession {
             line.exchange?.answered()
             counters.rejected += 1
             if machine.state != .dataAvailable { lastError = "the meter refused what it was asked" }
+        case .readBack(let command):
+            readBacks.heard(command)
         case .identified:
             break
         case .skipped(let count, let error):

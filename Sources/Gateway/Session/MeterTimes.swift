@@ -23,6 +23,7 @@ struct MeterTimes {
                     let interval = forced ?? settings.pollInterval.map { max($0, shortest) } ?? interval
                     return (interval, interval, true)
                 }()
+            case .rounds(let expected, let step): (expected, step, true)
             case .push(let expected, let keepAlive): (expected, keepAlive, false)
             }
         expectedInterval = expected

@@ -47,7 +47,8 @@ extension CodecError {
         case .impossibleLength: "impossible length"
         case .implausibleField: "impossible value"
         case .truncated: "cut short"
-        case .unsupportedCommand, .commandNumber: "not understood"
+        case .unasked: "not asked for"
+        case .unsupportedCommand, .unanswering, .commandNumber: "not understood"
         }
     }
 }

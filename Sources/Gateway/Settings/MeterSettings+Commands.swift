@@ -19,7 +19,9 @@ extension MeterSettings {
     package static func commandBodies(for profile: MeterProfile?) -> [CommandBody] {
         (profile?.commands ?? []).map { rule in
             let key = Key.allCases.first { $0.command == rule.kind }
-            return CommandBody(rule.kind, numbers: rule.numbers, step: rule.step, setting: key?.rawValue)
+            return CommandBody(
+                rule.kind, numbers: rule.numbers, step: rule.step, setting: key?.rawValue,
+                confirmed: rule.isReadBack)
         }
     }
 

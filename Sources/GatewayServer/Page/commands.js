@@ -17,6 +17,11 @@ const WORDS = {
   "plus": { word: "Plus key" },
   "minus": { word: "Minus key" },
   "enter": { word: "Enter key", warning: "On a load this key switches the current on or off, and nothing here shows which." },
+  "load-on": { word: "Load on", warning: "The load draws its set current from whatever is connected to it, until you, its cut-off or its timer ends that." },
+  "load-off": { word: "Load off" },
+  "load-current": { word: "Set the current", number: "Current in mA, in tens", warning: "A load that is on draws the new current at once." },
+  "load-cutoff": { word: "Set the cut-off", number: "Cut-off voltage in mV, in tens", warning: "Below it the load switches itself off; a battery that is drained too far is spoiled." },
+  "load-timer": { word: "Set the timer", number: "Minutes; 0 for none", warning: "The load switches itself off after so long; without a timer only its cut-off does." },
   "price": { word: "Set the price", number: "Price of a kWh in hundredths" },
   "clear-energy": { word: "Clear energy", warning: "The meter’s energy is gone for good." },
   "clear-charge": { word: "Clear charge", warning: "The meter’s charge is gone for good." },
@@ -25,7 +30,10 @@ const WORDS = {
   "clear-all": { word: "Clear all", warning: "Everything that the meter has counted is gone for good." },
 };
 
-const CONSEQUENCES = { destroys: "What it takes away is gone for good.", switches: "It may switch a current on or off." };
+const CONSEQUENCES = {
+  destroys: "What it takes away is gone for good.", switches: "It may switch a current on or off.",
+  draws: "More current may be drawn from what is connected.",
+};
 
 /** A command of the API with its words. One without words of its own is called as the API calls it. */
 function described(command) {
@@ -74,7 +82,7 @@ export function commandsPanel(id) {
     let number = null;
     if (warning && !await ask({ title: `${title}?`, text: warning, yes: word, isDangerous: true })) return;
     if (least !== null) {
-      const text = await ask({ title, text: `${least} to ${greatest}`, yes: "Send", field: { label: command.number, value: "", maxlength: "5" } });
+      const text = await ask({ title, text: `${least} to ${greatest}`, yes: "Send", field: { label: command.number, value: "", maxlength: "6" } });
       if (text === null) return;
       if (!/^\d+$/.test(text)) return say(`${command.number}: a whole number from ${least} to ${greatest}`, true);
       number = Number(text);

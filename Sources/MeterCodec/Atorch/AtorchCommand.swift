@@ -79,3 +79,8 @@ package struct AtorchCommand: Hashable, Sendable {
         return [0xFF, 0x55] + body + [AtorchCheck.byte(over: body)]
     }
 }
+
+extension AtorchCommand.Keys? {
+    /// The pair to try after one that a DC meter does not know.
+    var other: AtorchCommand.Keys? { self == .first ? .second : .first }
+}

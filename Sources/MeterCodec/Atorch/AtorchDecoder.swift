@@ -7,16 +7,46 @@ import MeterModel
 /// (Docs/Protocols/Atorch.md#check-byte). Its shape does: a known type, plausible values, nothing in the unused bytes,
 /// and no other message starting before the end of this one. Once a meter has proved to send the known check byte, a
 /// correct one is required as well.
+///
+/// A load answers queries in the same stream (Docs/Protocols/Atorch.md#loads-the-px100-queries). The bytes that begin such
+/// an answer may occur inside a report, and the other way round, so whichever began first is taken whole. Since an answer
+/// says nothing about itself, one that nobody waits for is skipped.
 package struct AtorchDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 256)
     private var score = CheckScore()
     private let enforcesCheck: Bool
+    private let speakers: Speakers
+
+    /// Whose bytes there are.
+    package enum Speakers: Sendable {
+        /// A meter that pushes reports and takes commands.
+        case meter
+        /// A load, which answers queries too.
+        case load
+        /// A load and its host, recorded together: what was asked is read from the host's bytes.
+        case loadAndHost
+    }
+
+    /// What the next answer is to. Nil while nobody waits for one.
+    package var asked: PX100Query?
+    /// Whether an order was sent whose confirmation is due: a single byte, which means nothing at any other time.
+    package var awaitsDone = false
 
     /// - Parameter enforcesCheck: if false, any check byte is accepted, even from a meter that has proved to send the
     ///   known one.
-    package init(enforcesCheck: Bool = true) {
+    package init(enforcesCheck: Bool = true, from speakers: Speakers = .meter) {
         self.enforcesCheck = enforcesCheck
+        self.speakers = speakers
     }
+
+    /// Discards an answer whose rest is overdue. The rest of a report may still come.
+    mutating func discardAnswer() -> Int {
+        guard buffer.count > 0, buffer[0] == Self.answerStart.0 else { return 0 }
+        return reset()
+    }
+
+    private static let answerStart: (UInt8, UInt8) = (0xCA, 0xCB)
+    private static let requestStart: (UInt8, UInt8) = (0xB1, 0xB2)
 
     package mutating func next() -> DecodeStep? {
         switch buffer.withBytes(judge) {
@@ -33,6 +63,15 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         case .reply(let reply):
             buffer.take(AtorchReply.length)
             return .frame(.atorchReply(reply))
+        case .answer(let answer):
+            if case .done = answer { awaitsDone = false } else { asked = nil }
+            buffer.take(answer == .done ? 1 : PX100.answerLength)
+            return .frame(.other(answer))
+        case .request(let message, let length):
+            asked = if case .query(let query) = message { query } else { nil }
+            awaitsDone = if case .order = message { true } else { false }
+            buffer.take(length)
+            return .frame(.other(message))
         }
     }
 
@@ -42,34 +81,84 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         case rubbish(count: Int, CodecError)
         case report(AtorchReport)
         case reply(AtorchReply)
+        case answer(PX100Answer)
+        case request(PX100Message, length: Int)
     }
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard let first = raw.first else { return .wait }
-        guard Self.mayStart(raw, at: 0) else { return .rubbish(count: Self.nextStart(raw), .noStartMark(found: first)) }
+        guard mayStart(raw, at: 0) else { return .rubbish(count: nextStart(raw), .noStartMark(found: first)) }
+        switch first {
+        case PX100.done: return .answer(.done)
+        case Self.answerStart.0: return judgeAnswer(raw)
+        case Self.requestStart.0: return judgeRequest(raw)
+        default: break
+        }
         guard raw.count >= 4 else { return .wait }
-        return raw.u8(2) == 0x01 ? judgeReport(raw) : judgeReply(raw)
+        switch raw.u8(2) {
+        case 0x01: return judgeReport(raw)
+        case 0x02: return judgeReply(raw)
+        default: return judgeCommand(raw)
+        }
+    }
+
+    /// Judges an answer by its last two bytes, and by whether what was asked can have this value.
+    private func judgeAnswer(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        for (offset, byte) in [(5, UInt8(0xCE)), (6, 0xCF)] where offset < raw.count && raw.u8(offset) != byte {
+            return .rubbish(count: nextStart(raw), .implausibleField(offset: offset))
+        }
+        guard raw.count >= PX100.answerLength else { return .wait }
+        guard let asked else { return .rubbish(count: PX100.answerLength, .unasked) }
+        let value = raw.u24BE(2)
+        guard asked.allows(value) else { return .rubbish(count: PX100.answerLength, .implausibleField(offset: 2)) }
+        return .answer(.value(value, of: asked))
+    }
+
+    /// Judges what a host said: a query or an order.
+    private func judgeRequest(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        guard raw.count >= PX100.requestLength else { return .wait }
+        guard raw.u8(5) == 0xB6 else { return .rubbish(count: nextStart(raw), .implausibleField(offset: 5)) }
+        let code = raw.u8(2)
+        let message: PX100Message =
+            if let query = PX100Query(rawValue: code), raw.u16BE(3) == 0 {
+                .query(query)
+            } else if let order = PX100Order(code: code, raw.u8(3), raw.u8(4)) {
+                .order(order)
+            } else {
+                .unknown(code: code)
+            }
+        return .request(message, length: PX100.requestLength)
+    }
+
+    /// Judges what a host said: a key or another command of the reports' own protocol.
+    private func judgeCommand(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        guard raw.count >= AtorchCommand.length else { return .wait }
+        let command = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchCommand.length))
+        guard AtorchCheck.byte(ofMessage: command) == raw.u8(AtorchCommand.length - 1) || !enforcesCheck else {
+            return .rubbish(count: nextStart(raw), .implausibleField(offset: AtorchCommand.length - 1))
+        }
+        return .request(.command(raw.u8(4)), length: AtorchCommand.length)
     }
 
     private func judgeReport(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard let type = AtorchReportType(rawValue: raw.u8(3)) else {
-            return .rubbish(count: Self.nextStart(raw), .unknownModel(word: UInt32(raw.u8(3))))
+            return .rubbish(count: nextStart(raw), .unknownModel(word: UInt32(raw.u8(3))))
         }
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
         let isProved = score.proves(AtorchCheck.rule(ofReport: report))
         // Searches `report`, not `raw`: bytes after the report must not matter, since they may arrive later.
-        if !isProved, let inner = (4..<AtorchReport.length).first(where: { Self.starts(report, at: $0) }) {
+        if !isProved, let inner = (4..<AtorchReport.length).first(where: { starts(report, at: $0) }) {
             return .rubbish(count: inner, .truncated(have: inner))
         }
         if let offset = Self.implausibleOffset(report, type: type, isProved: isProved) {
-            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: offset))
+            return .rubbish(count: nextStart(raw), .implausibleField(offset: offset))
         }
         if !isProved, enforcesCheck, let rule = score.trusted {
             let expected = AtorchCheck.byte(ofMessage: report, by: rule)
             let error = CodecError.wrongCheck(
                 expected: UInt32(expected), found: UInt32(report.u8(AtorchReport.length - 1)))
-            return .rubbish(count: Self.nextStart(raw), error)
+            return .rubbish(count: nextStart(raw), error)
         }
         return .report(AtorchReport(report, type: type))
     }
@@ -78,33 +167,48 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
         guard raw.u16BE(5) == 0 else {
-            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: 5))
+            return .rubbish(count: nextStart(raw), .implausibleField(offset: 5))
         }
         let expected = AtorchCheck.byte(ofMessage: UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReply.length)))
         let found = raw.u8(AtorchReply.length - 1)
         guard expected == found || !enforcesCheck else {
             // Not `wrongCheck`: `score` counts that error for reports, and this is a reply.
-            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: AtorchReply.length - 1))
+            return .rubbish(count: nextStart(raw), .implausibleField(offset: AtorchReply.length - 1))
         }
         return .reply(AtorchReply(sender: raw.u8(3), code: raw.u8(4)))
     }
 
     /// Whether a message may start at `offset`, as far as the bytes received so far can tell.
-    private static func mayStart(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        guard raw.u8(offset) == 0xFF else { return false }
-        if offset + 1 < raw.count, raw.u8(offset + 1) != 0x55 { return false }
-        if offset + 2 < raw.count, !(0x01...0x02).contains(raw.u8(offset + 2)) { return false }
-        return true
+    private func mayStart(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        switch raw.u8(offset) {
+        case 0xFF: mayStartMessage(raw, at: offset)
+        case Self.answerStart.0: speakers != .meter && Self.may(raw, offset + 1, be: Self.answerStart.1)
+        case PX100.done: awaitsDone
+        case Self.requestStart.0: speakers == .loadAndHost && Self.may(raw, offset + 1, be: Self.requestStart.1)
+        default: false
+        }
     }
 
-    /// Whether both header bytes are present and nothing after them rules out a message. An FF as the last byte may
-    /// just as well be an unknown check byte, and is not a start by itself.
-    private static func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        offset + 1 < raw.count && mayStart(raw, at: offset)
+    /// The same for a report, a reply and a command.
+    private func mayStartMessage(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        guard raw.u8(offset) == 0xFF, Self.may(raw, offset + 1, be: 0x55) else { return false }
+        guard offset + 2 < raw.count else { return true }
+        let kind = raw.u8(offset + 2)
+        return kind == 0x01 || kind == 0x02 || (kind == 0x11 && speakers == .loadAndHost)
+    }
+
+    private static func may(_ raw: UnsafeRawBufferPointer, _ offset: Int, be byte: UInt8) -> Bool {
+        offset >= raw.count || raw.u8(offset) == byte
+    }
+
+    /// Whether both header bytes of a report or reply are present and nothing after them rules it out. An FF as the last
+    /// byte may just as well be an unknown check byte, and is not a start by itself.
+    private func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        offset + 1 < raw.count && mayStartMessage(raw, at: offset)
     }
 
     /// The offset of the next possible start after the first byte, or else of the end.
-    private static func nextStart(_ raw: UnsafeRawBufferPointer) -> Int {
+    private func nextStart(_ raw: UnsafeRawBufferPointer) -> Int {
         raw.indices.dropFirst().first { mayStart(raw, at: $0) } ?? raw.count
     }
 

@@ -36,12 +36,8 @@ package struct AtorchDriver: MeterDriver {
         decoder.append(bytes)
         Self.drain(&decoder) { event in
             guard case .frame(.atorchReply(let reply)) = event else { return handle(event) }
-            if isDC, reply.outcome == .unsupported { keys = keys == .first ? .second : .first }
-            switch reply.outcome {
-            case .done: handle(.acknowledged)
-            case .failed, .unsupported, .wrongClass, .malformed, .unknown: handle(.rejected)
-            case .undefined: handle(event)
-            }
+            if isDC, reply.outcome == .unsupported { keys = keys.other }
+            handle(reply.event ?? event)
         }
         self.keys = keys
     }
@@ -60,7 +56,7 @@ package struct AtorchDriver: MeterDriver {
 
     /// A USB meter has no price: its report has no field for one. A DC meter has no `enter`: on a DL24 its byte is the
     /// button that toggles the load, and no report says whether the load is on.
-    private static func profile(of type: AtorchReportType) -> MeterProfile {
+    static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),
             .init(.plus), .init(.minus), .init(.screenTimeout, 0...60),

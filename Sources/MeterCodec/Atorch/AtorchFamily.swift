@@ -7,10 +7,12 @@ extension MeterFamily {
 extension ModelName {
     /// An Atorch that pushes type 3 reports: a USB meter (UD18, UD24, J7-C).
     package static let atorchUSB = ModelName("atorch-usb", of: .atorch, displayName: "Atorch USB")
-    /// An Atorch that pushes type 2 reports: a DC meter or load (DT24, DL24).
+    /// An Atorch that pushes type 2 reports: a DC meter (DT24).
     package static let atorchDC = ModelName("atorch-dc", of: .atorch, displayName: "Atorch DC")
     /// An Atorch that pushes type 1 reports: an AC meter (AT24, S1).
     package static let atorchAC = ModelName("atorch-ac", of: .atorch, displayName: "Atorch AC")
+    /// An electronic load that pushes type 2 reports and answers queries: DL24, DL24P, DL24M, PX-100, BW150.
+    package static let dl24 = ModelName("dl24", of: .atorch, displayName: "DL24")
 }
 
 /// Atorch's meters (Docs/Protocols/Atorch.md).
@@ -18,16 +20,21 @@ package struct AtorchFamily: FamilyDescription {
     package init() {}
 
     package var family: MeterFamily { .atorch }
-    package var models: [ModelName] { [.atorchUSB, .atorchDC, .atorchAC] }
+    package var models: [ModelName] { [.atorchUSB, .atorchDC, .atorchAC, .dl24] }
 
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
-        case .serial, .ble, .spp: AtorchDriver(model: model)
+        case .serial, .ble, .spp: model == .dl24 ? DL24Driver() : AtorchDriver(model: model)
         case .hid, .bulk: nil
         }
     }
 
-    package var decoders: [NamedDecoder] { [NamedDecoder("atorch") { AtorchDecoder(enforcesCheck: $0) }] }
+    package var decoders: [NamedDecoder] {
+        [
+            NamedDecoder("atorch") { AtorchDecoder(enforcesCheck: $0) },
+            NamedDecoder("dl24") { AtorchDecoder(enforcesCheck: $0, from: .loadAndHost) },
+        ]
+    }
 
     package func model(named name: AdvertisedName) -> ModelName? {
         if name.radio == .ble {
@@ -52,7 +59,9 @@ package struct AtorchFamily: FamilyDescription {
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),
         ("AT24", .atorchAC), ("S1", .atorchAC),
-        ("DT24", .atorchDC), ("DT3010", .atorchDC), ("DL24", .atorchDC), ("BW150", .atorchDC), ("CW20", .atorchDC),
+        ("DT24", .atorchDC), ("DT3010", .atorchDC), ("CW20", .atorchDC),
+        // Loads. Those of an unknown firmware that answer no query are read by their reports.
+        ("DL24", .dl24), ("BW150", .dl24),
     ]
 
     /// Atorch names end in the kind of radio (Docs/Identities.md#over-the-air).

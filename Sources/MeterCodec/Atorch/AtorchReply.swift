@@ -60,6 +60,15 @@ package struct AtorchReply: Hashable, Sendable {
         }
     }
 
+    /// What it means to who sent the command; nil for a reply without a meaning.
+    var event: MeterEvent? {
+        switch outcome {
+        case .done: .acknowledged
+        case .failed, .unsupported, .wrongClass, .malformed, .unknown: .rejected
+        case .undefined: nil
+        }
+    }
+
     /// The reply as the meter sends it.
     package var bytes: [UInt8] {
         let body = [0x02, sender, code, 0, 0]

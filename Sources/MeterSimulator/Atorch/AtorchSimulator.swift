@@ -9,8 +9,22 @@ package struct AtorchSimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        SimulatedAtorch(
+        if model == .dl24 { return load(options) }
+        return SimulatedAtorch(
             model: model, load: options.load(usual: SimulatedAtorch.usualLoad(of: model, seed: options.seed)),
             period: options.refresh ?? .seconds(1), seed: options.seed)
+    }
+
+    /// A load that is on, so that there is something to see. A battery that is to be empty after some time is so at the
+    /// current that is set first, 1 A; a load charges nothing.
+    private func load(_ options: SimulatorOptions) -> SimulatedDL24 {
+        var battery = SimulatedDL24.Battery()
+        if case .discharge(let time) = options.flow {
+            battery.capacity_mAh = max(0.001, Double(time.milliseconds) / 3600)
+        }
+        var quirks = SimulatedDL24.Quirks()
+        quirks.startsOn = true
+        return SimulatedDL24(
+            battery: battery, period: options.refresh ?? .seconds(1), quirks: quirks, seed: options.seed)
     }
 }

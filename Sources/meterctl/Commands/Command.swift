@@ -31,9 +31,13 @@ struct Command: AsyncParsableCommand {
         guard command != MeterCommand.Kind.resetEnergy.rawValue else {
             return Terminal.talk("what meterd counts for \(meter) begins at zero again")
         }
-        Terminal.talk("sent to \(meter); \(status.model ?? "it") does not confirm commands")
         // It is sent, whatever the answer.
         let known: CommandsBody? = try? await client.call(.get, path)
+        let isConfirmed = known?.commands.first { $0.command == command }?.confirmed ?? false
+        Terminal.talk(
+            isConfirmed
+                ? "\(meter) took \(command), and says so"
+                : "sent to \(meter); \(status.model ?? "it") does not confirm commands")
         if let words = Self.howToKeep(request, of: meter, known) { Terminal.talk(words) }
     }
 
@@ -46,6 +50,8 @@ struct Command: AsyncParsableCommand {
         return switch kind?.consequence {
         case .destroys: "send \(command) to \(meter), which empties what it has counted, for good"
         case .switches: "send \(command) to \(meter), which on a load switches it on or off"
+        case .draws:
+            "send \(command) to \(meter), after which more current may be drawn from what is connected to it"
         case nil: nil
         }
     }

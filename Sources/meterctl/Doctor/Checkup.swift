@@ -68,16 +68,22 @@ struct Checkup {
                     next: "plug one in and see meterctl scan, or try it without one: meterd --demo")
             ]
         }
+        let mute = meters.filter { $0.hasData && $0.answersNoQuery }.map { meter in
+            Finding(
+                "meters", .note, "\(meter.name ?? meter.id) answers no queries, so it is read by its reports alone",
+                next: "its firmware may have none; it can be switched off and not on from here")
+        }
         let silent = meters.filter { $0.wanted && !$0.hasData }
         guard !silent.isEmpty else {
-            return [Finding("meters", .ok, "\(meters.count) known, every one that is wanted has data")]
+            return [Finding("meters", .ok, "\(meters.count) known, every one that is wanted has data")] + mute
         }
-        return silent.map { meter in
-            Finding(
-                "meters", meter.error == nil ? .note : .problem,
-                "\(meter.name ?? meter.id) is \(meter.state)\(meter.error.map { ": \($0)" } ?? "")",
-                next: next(for: meter))
-        }
+        return mute
+            + silent.map { meter in
+                Finding(
+                    "meters", meter.error == nil ? .note : .problem,
+                    "\(meter.name ?? meter.id) is \(meter.state)\(meter.error.map { ": \($0)" } ?? "")",
+                    next: next(for: meter))
+            }
     }
 
     private static func next(for meter: MeterStatus) -> String {
@@ -166,4 +172,9 @@ struct Checkup {
         }
         return Finding("disk", .ok, words)
     }
+}
+
+extension MeterStatus {
+    /// Whether it could be asked for more than it pushes, and answers nothing.
+    fileprivate var answersNoQuery: Bool { told?.details["queries"] == .text("no answer") }
 }

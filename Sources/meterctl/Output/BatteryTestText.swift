@@ -27,6 +27,7 @@ enum BatteryTestText {
         case ("running", _): "goes on"
         case (_, "cutoff"): test.gap_count > 0 ? "done, with gaps" : "done"
         case (_, "gap"): "meter lost"
+        case (_, "load"): "load not on"
         case (_, "hand"): "stopped"
         default: test.state
         }
@@ -35,7 +36,7 @@ enum BatteryTestText {
     private static func colour(of test: RecordingBody) -> Terminal.Colour? {
         switch (test.state, test.end) {
         case ("running", _), ("waiting", _): .green
-        case (_, "gap"): .yellow
+        case (_, "gap"), (_, "load"): .yellow
         default: test.gap_count > 0 ? .yellow : nil
         }
     }
@@ -43,6 +44,9 @@ enum BatteryTestText {
     /// What was begun.
     static func begun(_ test: RecordingBody, on meter: String) -> String {
         let until = test.test?.until ?? ""
+        if let load = test.test?.load {
+            return "\(meter) draws \(words(load)), and then switches itself off; meterctl battery-test show \(test.id)"
+        }
         guard test.state == "waiting", let current = test.test?.start_above_A else {
             return "it goes on until \(until); meterctl battery-test show \(test.id)"
         }
@@ -50,10 +54,43 @@ enum BatteryTestText {
             "it begins when \(Formatting.quantity(.current, current)) flow through \(meter), and goes on until \(until)"
     }
 
+    /// `1.500 A down to 3.000 V, for 8 h at most`.
+    private static func words(_ load: LoadBody) -> String {
+        let limit = load.limit_ms.map { ", for \(Formatting.span(milliseconds: $0)) at most" } ?? ""
+        return
+            "\(Formatting.quantity(.current, load.current_A)) down to \(Formatting.quantity(.voltage, load.cutoff_V))\(limit)"
+    }
+
+    /// What became of the load of a test that was stopped.
+    static func stopped(_ load: LoadBody, of meter: String) -> String {
+        if let problem = load.problem { return "\(meter): \(problem)" }
+        guard load.state != "over" else { return "the load \(meter) is off" }
+        return
+            "the load \(meter) is not heard, so it may still be on, down to its own cut-off; it is switched off once it is back"
+    }
+
+    /// How the load of a test stands.
+    private static func standing(_ load: LoadBody) -> String {
+        let loss =
+            load.on_link_loss == "off"
+            ? "it is switched off once it is heard again" : "the test goes on once it is heard again"
+        return switch load.state {
+        case "preparing": "is being set"
+        case "drawing": "is on"
+        case "away": "is not heard and goes on by itself, down to its own cut-off; \(loss)"
+        case "ending": "is to be switched off, and may still be on"
+        default: "is off"
+        }
+    }
+
     /// Lines of a recording's table that are of a test: what each is called, and what it says.
     static func facts(of recording: RecordingBody) -> [(field: String, value: String)] {
         guard let test = recording.test else { return [] }
         var facts = [("until", test.until)]
+        if let load = test.load {
+            facts += [("draws", words(load)), ("load", standing(load))]
+            if let problem = load.problem { facts.append(("problem", problem)) }
+        }
         if recording.state == "waiting", let current = test.start_above_A {
             facts.append(("begins", "when \(Formatting.quantity(.current, current)) flow"))
         }
@@ -73,6 +110,7 @@ enum BatteryTestText {
         let end =
             switch recording.end {
             case "cutoff": "the cut-off was reached"
+            case "load": "the load could not be set or switched on"
             case "gap": "the meter was not heard any more, which need not be the battery's end"
             default: "it was ended by hand, before its cut-off"
             }

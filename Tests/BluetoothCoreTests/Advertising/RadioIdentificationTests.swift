@@ -8,7 +8,7 @@ struct RadioIdentificationTests {
         ("UM24C", ModelName.um24c), ("um25c", .um25c), ("UM34C", .um34c), ("TC66C", .tc66c), ("BT24-M", .tc66c),
         ("FNB58-051772", .fnb58), ("FNB48s-021356", .fnb48s), ("FNB48-000001", .fnb48), ("FNB48P-1", .fnb48s),
         ("C1-123456", .c1), ("UD18-BLE", .atorchUSB), ("UD24_BLE", .atorchUSB), ("J7-C_BLE", .atorchUSB),
-        ("AT24-BLE", .atorchAC), ("S1B_BLE", .atorchAC), ("DT24TW_BLE", .atorchDC), ("DL24M_BLE", .atorchDC),
+        ("AT24-BLE", .atorchAC), ("S1B_BLE", .atorchAC), ("DT24TW_BLE", .atorchDC), ("DL24M_BLE", .dl24),
         ("UC96_BLE", .atorchUSB), ("DT24PW _BLE", .atorchDC), ("CW20_BLE", .atorchDC), ("ATORCH-CW20", .atorchDC),
         ("S1BP_BLE", .atorchAC), ("FNB38-000123", .fnb38), ("FNB-58", .fnb58), ("FNB-58-051772", .fnb58),
         ("FNB58-0517A0", .fnb58), ("E-test BLE", .a3b),
@@ -18,7 +18,7 @@ struct RadioIdentificationTests {
     }
 
     @Test(arguments: [
-        ("UM25C", ModelName.um25c), ("UD18-SPP", .atorchUSB), ("DL24M_SPP", .atorchDC), ("BW150_SPP", .atorchDC),
+        ("UM25C", ModelName.um25c), ("UD18-SPP", .atorchUSB), ("DL24M_SPP", .dl24), ("BW150_SPP", .dl24),
         ("E-test SPP", .a3b),
     ])
     func name_tellsTheModel_overClassic(name: String, model: ModelName) {

@@ -84,6 +84,7 @@ struct AtorchDriverTests {
             case .frame: events.append("frame")
             case .skipped: events.append("skipped")
             case .filtered: events.append("filtered")
+            case .readBack: events.append("read back")
             }
         }
         #expect(events == [meaning])

@@ -13,6 +13,7 @@ struct KM003CDriverTests {
             case .identified: names.append("identified")
             case .skipped(let count, _): names.append("skipped \(count)")
             case .filtered: names.append("filtered")
+            case .readBack: names.append("read back")
             }
         }
         return names

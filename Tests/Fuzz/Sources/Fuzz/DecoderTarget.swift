@@ -75,6 +75,10 @@ struct DecoderTarget: Sendable {
             name: "lines-json", longestPending: LineDecoder.lengthMax,
             make: { LineDecoder(Streams.json, enforcesCheck: $0) }, repair: { $0 },
             streams: { Streams.lines(Streams.json) }),
+        DecoderTarget(
+            name: "dl24", longestPending: AtorchReport.length - 1,
+            make: { AtorchDecoder(enforcesCheck: $0, from: .loadAndHost) }, repair: Repair.atorch, streams: Streams.dl24
+        ),
     ]
 
     var target: FuzzTarget {

@@ -44,6 +44,23 @@ enum Streams {
             + [replies.flatMap { AtorchReply($0).bytes }]
     }
 
+    /// Both sides of a conversation with a load: reports, queries, orders, keys and their answers.
+    static func dl24() -> [[UInt8]] {
+        let said =
+            PX100Query.allCases.map(\.bytes)
+            + [PX100Order.isOn(true), .current(123), .cutoff(280), .timer(3600), .resetCounters].map(\.bytes)
+            + [AtorchCommand(.enter, type: .dc).bytes]
+        return faults.map { fault in
+            var meter = SimulatedDL24()
+            meter.faults = fault
+            return said.enumerated().flatMap { place, request in
+                let time = Duration.milliseconds(300 * (place + 1))
+                return request + meter.receive(request, at: time).joined()
+                    + meter.due(at: time + .milliseconds(200)).joined()
+            }
+        }
+    }
+
     static func km003c() -> [[UInt8]] {
         let meter = SimulatedKM003C(model: .km003c, grantsStreaming: true)
         var driver = KM003CDriver(model: .km003c)

@@ -1,0 +1,213 @@
+import GatewayAPI
+package import IOPorts
+package import Logging
+import MeterCodec
+package import MeterModel
+package import RecordingCore
+import Synchronization
+
+/// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs what `LoadDrive` decides, and looks at each
+/// load once a second.
+///
+/// A load is given its cut-off and its time before it is switched on, so that it ends by itself whatever becomes of its link
+/// or of this program. That this program ends switches nothing off, and it says so.
+package final class LoadService: Sendable {
+    private struct Drive {
+        var test: RecordingID
+        var machine: LoadDrive
+    }
+
+    private static let lookInterval = Duration.seconds(1)
+    /// A load that could not be switched off is still tried after a restart, for so long. Later, somebody else may use it.
+    private static let takenUpFor = Duration.seconds(24 * 3600)
+
+    private let drives = Mutex<[MeterID: Drive]>([:])
+    private let directory: MeterDirectory
+    private let recordings: RecordingService
+    private let loop: any SessionLoop
+    private let logger: Logger
+    private let wake: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+
+    package init(directory: MeterDirectory, recordings: RecordingService, loop: any SessionLoop, logger: Logger) {
+        self.directory = directory
+        self.recordings = recordings
+        self.loop = loop
+        self.logger = logger
+        (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Takes up the tests of earlier runs. To be called once, after the recordings were.
+    package func restore() async throws {
+        let now = loop.wallNow.millisecondsSince1970
+        // The oldest first: of two of one meter the later counts.
+        for entry in try await recordings.recordings().reversed() where entry.isMine {
+            guard let load = entry.recording.test?.load, load.phase != .over else { continue }
+            let isRunning = entry.recording.end == nil
+            let (age, overflow) = now.subtractingReportingOverflow(entry.recording.until.millisecondsSince1970)
+            guard isRunning || (!overflow && age < Self.takenUpFor.milliseconds) else { continue }
+            let machine = LoadDrive(load.plan, resuming: load.phase, problem: load.problem)
+            drives.withLock { $0[entry.meter] = Drive(test: entry.recording.id, machine: machine) }
+            if isRunning, load.phase == .preparing { recordings.endTest(entry.recording.id, of: entry.meter, .load) }
+            logger.notice(
+                "a battery test drives a load, and goes on",
+                metadata: [
+                    "meter.id": "\(entry.meter)", "load": "\(load.plan.words)", "phase": "\(load.phase.rawValue)",
+                ])
+        }
+    }
+
+    // MARK: What people ask for
+
+    /// Begins a battery test; one with a load returns once that draws.
+    ///
+    /// - Throws: `refused` for a meter that is no load, answers no query or is still being switched off, and where it did not
+    ///   take an order; `notConnected`.
+    package func start(
+        _ meter: MeterID, name: String?, test: BatteryTest
+    ) async throws(GatewayError) -> Recording {
+        guard let plan = test.load?.plan else { return try await recordings.start(meter, name: name, test: test) }
+        try await check(meter)
+        let recording = try await recordings.start(meter, name: name, test: test)
+        drives.withLock { $0[meter] = Drive(test: recording.id, machine: LoadDrive(plan)) }
+        var begun = false
+        await carryOut(meter) {
+            $0.begin()
+        } whenChanged: { machine in
+            if machine.phase == .drawing { begun = true }
+        }
+        guard begun else {
+            let problem = try await recordings.recording(recording.id.recordName).recording.test?.load?.problem
+            throw GatewayError(
+                .refused, "the load was not switched on: \(problem ?? "the test was stopped meanwhile")",
+                next: "meterctl status \(meter) shows what it says")
+        }
+        return recording
+    }
+
+    private func check(_ meter: MeterID) async throws(GatewayError) {
+        guard let session = await directory.session(of: meter),
+            let profile = await session.profile, profile.commands.contains(where: { $0.kind == .loadOn })
+        else {
+            throw GatewayError(
+                .refused, "\(meter) is no electronic load",
+                next: "leave load out, and empty the battery by something else")
+        }
+        guard await session.isLinked else {
+            throw GatewayError(.notConnected, "\(meter) is not connected", next: "meterctl connect \(meter)")
+        }
+        guard await session.loadView() != nil else {
+            throw GatewayError(
+                .refused, "\(meter) does not say whether it is on, so it is not switched on",
+                next: "a load that answers no query is set and switched by hand; leave load out")
+        }
+        if drives.withLock({ $0[meter] != nil }) {
+            throw GatewayError(
+                .refused, "the load of the last test of \(meter) is not off yet",
+                next: "meterctl battery-test list shows why")
+        }
+    }
+
+    /// The test of a meter is over by a person's hand: its load is switched off now, if it can be.
+    package func testWasStopped(_ meter: MeterID) async {
+        let isLinked = await view(of: meter) != nil
+        await carryOut(meter) { $0.testEnded(isLinked: isLinked) }
+    }
+
+    // MARK: Running
+
+    /// Looks at the loads until `finish`.
+    package func run() async {
+        let timer = FlushTimer(loop: loop, wakeUp: wakeUp)
+        timer.start(every: Self.lookInterval)
+        await withDiscardingTaskGroup { group in
+            for await _ in wake {
+                let tests = drives.withLock { drives in drives.mapValues { $0.test } }
+                for (meter, test) in tests {
+                    let view = await view(of: meter)
+                    let goesOn = recordings.isRunning(test, of: meter)
+                    let before = drives.withLock { $0[meter]?.machine }
+                    let act = change(meter) { machine in
+                        let isOver = !goesOn && machine.phase != .ending && machine.phase != .over
+                        return isOver ? machine.testEnded(isLinked: view != nil) : machine.looked(at: view)
+                    }
+                    let after = drives.withLock { $0[meter]?.machine }
+                    guard act != .none || before?.phase != after?.phase || before?.problem != after?.problem else {
+                        continue
+                    }
+                    group.addTask { await self.carryOut(meter) { _ in act } }
+                }
+            }
+        }
+        timer.stop()
+    }
+
+    /// Makes `run` return. What draws goes on drawing.
+    package func finish() {
+        for (meter, drive) in drives.withLock({ $0 }) where drive.machine.mayDraw {
+            logger.warning(
+                "the load of a battery test stays on, down to its own cut-off; the next start takes it up",
+                metadata: ["meter.id": "\(meter)", "load": "\(drive.machine.plan.words)"])
+        }
+        wakeUp.finish()
+    }
+
+    private func view(of meter: MeterID) async -> LoadView? { await directory.session(of: meter)?.loadView() }
+
+    private func change(_ meter: MeterID, _ event: (inout LoadDrive) -> LoadDrive.Act) -> LoadDrive.Act {
+        drives.withLock { drives in
+            guard var drive = drives[meter] else { return .none }
+            let act = event(&drive.machine)
+            drives[meter] = drive
+            return act
+        }
+    }
+
+    /// Performs what follows from an event, and all that follows from that.
+    private func carryOut(
+        _ meter: MeterID, _ event: (inout LoadDrive) -> LoadDrive.Act, whenChanged: (LoadDrive) -> Void = { _ in }
+    ) async {
+        guard let test = drives.withLock({ $0[meter]?.test }) else { return }
+        var act = change(meter, event)
+        while true {
+            await keep(meter, whenChanged)
+            switch act {
+            case .none: return
+            case .order(let order):
+                do throws(GatewayError) {
+                    try await perform(order, on: meter)
+                    act = change(meter) { $0.done(order) }
+                } catch {
+                    logger.warning(
+                        "the load of a battery test did not take an order",
+                        metadata: ["meter.id": "\(meter)", "order": "\(order)", "cause": "\(error.message)"])
+                    act = change(meter) { $0.failed(order, because: error.message) }
+                }
+            case .endTest(let end):
+                recordings.endTest(test, of: meter, end)
+                let isLinked = await view(of: meter) != nil
+                act = change(meter) { $0.testEnded(isLinked: isLinked) }
+            }
+        }
+    }
+
+    private func perform(_ order: MeterCommand, on meter: MeterID) async throws(GatewayError) {
+        guard let session = await directory.session(of: meter) else {
+            throw GatewayError(.notConnected, "\(meter) is gone", next: "meterctl scan")
+        }
+        try await directory.log.logging("\(order), for its battery test", of: meter, by: .person) {
+            () throws(GatewayError) in
+            try await session.perform(order)
+        }
+    }
+
+    /// Keeps how far it went in its recording, and forgets what is over.
+    private func keep(_ meter: MeterID, _ whenChanged: (LoadDrive) -> Void) async {
+        guard let drive = drives.withLock({ $0[meter] }) else { return }
+        whenChanged(drive.machine)
+        await recordings.drove(drive.test, of: meter, drive.machine.phase, problem: drive.machine.problem)
+        drives.withLock { drives in
+            if drives[meter]?.machine.phase == .over, drives[meter]?.test == drive.test { drives[meter] = nil }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package import MeterModel
+
+/// The driver of a load that pushes the reports of an Atorch DC meter and answers queries in the same stream
+/// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
+///
+/// Answers are finer than reports: a report's voltage is rounded down to 0.1 V, its charge to 10 mAh. So reports only vouch
+/// for answers, and are readings where answers fail to come. A load that answers nothing at all goes on with its reports.
+package struct DL24Driver: MeterDriver {
+    package let profile = Self.loadProfile
+    private var decoder = AtorchDecoder(from: .load)
+    private var conversation = PX100Conversation()
+    private var state = DL24State()
+    /// What was believed since the last reading.
+    private var fresh: Set<PX100Query> = []
+    /// Reports since the last reading that was made of answers.
+    private var reportsSinceReading = 0
+    /// Readings made of answers over this link.
+    private var readings = 0
+    private var keys: AtorchCommand.Keys?
+
+    /// After more reports without a reading out of answers, a report is one: its coarse values are better than none.
+    private static let reportsHeldBack = 2
+    /// The first readings wait until everything was answered once, but no longer than so many rounds.
+    private static let roundsHeldBack = 3
+    private static let measured: [PX100Query] = [.voltage, .current, .time, .charge, .energy, .temperature]
+
+    package init() {}
+
+    /// Sends nothing: the first step asks.
+    package mutating func opening() -> [Outgoing] {
+        self = DL24Driver()
+        return []
+    }
+
+    package mutating func poll() -> [UInt8] {
+        // A confirmation comes at once, or not at all; the pause after an order is far longer.
+        decoder.awaitsDone = false
+        let query = conversation.next()
+        decoder.asked = conversation.asked
+        return query?.bytes ?? []
+    }
+
+    package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        decoder.append(bytes)
+        while let step = decoder.next() {
+            switch step {
+            case .frame(.other(let content as PX100Answer)): answered(content, handle)
+            case .frame(.atorchReport(let report)) where report.type == .dc: pushed(report, handle)
+            case .frame(.atorchReply(let reply)):
+                if reply.outcome == .unsupported { keys = keys.other }
+                handle(reply.event ?? .frame(.atorchReply(reply)))
+            case .frame(let frame): handle(.frame(frame))
+            case .skipped(let count, let error):
+                if error == .unasked { conversation.unaskedCame() }
+                handle(.skipped(count: count, because: error))
+            }
+        }
+    }
+
+    private mutating func answered(_ answer: PX100Answer, _ handle: (MeterEvent) -> Void) {
+        // The line is free for the next question, whether this answer is believed or not.
+        handle(.acknowledged)
+        guard case .value(let raw, let query) = answer else { return }
+        switch conversation.answered(raw) {
+        case .doubted: return
+        case .dropped: return handle(.filtered(samples: 1))
+        case .believed: break
+        }
+        state.queries = conversation.queries
+        state[query] = raw
+        fresh.insert(query)
+        if let command = query.command(for: raw) { handle(.readBack(command)) }
+        if query == .current, fresh.contains(.voltage) { finishRound(handle) }
+    }
+
+    private mutating func finishRound(_ handle: (MeterEvent) -> Void) {
+        fresh = []
+        reportsSinceReading = 0
+        readings += 1
+        guard readings > Self.roundsHeldBack || Self.measured.allSatisfy({ state[$0] != nil }) else { return }
+        handle(.frame(.other(state)))
+    }
+
+    private mutating func pushed(_ report: AtorchReport, _ handle: (MeterEvent) -> Void) {
+        let wasAnswering = conversation.queries != .silent
+        conversation.came(report)
+        state.queries = conversation.queries
+        state.backlight = report.backlight
+        reportsSinceReading += 1
+        var reading = report.reading
+        if wasAnswering {
+            state.price = reading[.price]
+            guard reportsSinceReading > Self.reportsHeldBack else { return }
+            // Rounded down as they are, they would look like counters that were reset.
+            reading = Reading()
+            for quantity in [Quantity.voltage, .current, .temperature, .duration] {
+                reading[quantity] = report.reading[quantity]
+            }
+        }
+        handle(.frame(.other(state.standingIn(reading))))
+    }
+
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        try profile.validate(command)
+        guard let order = PX100Order(command) else {
+            guard let key = AtorchCommand(command, type: .dc, keys: keys) else {
+                throw .unsupportedCommand(command.kind, model: profile.model)
+            }
+            return key.bytes
+        }
+        guard conversation.queries == .silent else { return order.bytes }
+        switch order {
+        // Whatever the load makes of it, it draws no more than before.
+        case .isOn(false): return order.bytes
+        case .resetCounters: return AtorchCommand(.clearAll, type: .dc).bytes
+        case .isOn(true), .current, .cutoff, .timer: throw .unanswering(command.kind)
+        }
+    }
+
+    package mutating func sent(_ command: MeterCommand) {
+        guard let order = PX100Order(command) else { return }
+        decoder.awaitsDone = true
+        if order == .resetCounters { conversation.expectZero() }
+        if let (query, raw) = order.readBack { conversation.expect(query, raw) }
+    }
+
+    /// Nothing: a load that is on stays on, down to its own cut-off. Switching it off is for who switched it on to decide.
+    package mutating func closing() -> [Outgoing] { [] }
+
+    /// An answer is overdue. A report of which some is here goes on by itself.
+    package mutating func discardPartial() -> Int {
+        conversation.answerLost()
+        decoder.asked = nil
+        return decoder.discardAnswer()
+    }
+
+    /// Steps of 200 ms, since answers took up to 104 ms (andrewchuev/reslab-dl24-monitor), and half a second after an order,
+    /// as misdoro/Electronic_load_px100 waits before it reads back. The answer's time is above a report's second, so that
+    /// a load that only reports is never called late.
+    private static let loadProfile: MeterProfile = {
+        var commands = AtorchDriver.profile(of: .dc).commands
+        commands += [
+            .init(.loadOn, isReadBack: true), .init(.loadOff, isReadBack: true),
+            // The DLB-600W draws most of these loads, 40 A; the others refuse or cap what is beyond them.
+            .init(.loadCurrent, 0...40_000, step: 10, isReadBack: true),
+            .init(.loadCutoff, 0...200_000, step: 10, isReadBack: true),
+            .init(.loadTimer, 0...1092, isReadBack: true),
+        ]
+        return MeterProfile(
+            model: .dl24, rhythm: .rounds(expected: .seconds(1), step: .milliseconds(200)),
+            answerTimeout: .milliseconds(1200), commandSpacing: .milliseconds(500), baudRate: 9600, commands: commands)
+    }()
+}
+
+extension PX100Query {
+    /// The command that makes a load answer this; nil for what is measured.
+    func command(for raw: UInt32) -> MeterCommand? {
+        switch self {
+        case .isOn: MeterCommand(raw == 1 ? .loadOn : .loadOff)
+        case .setCurrent: MeterCommand(.loadCurrent, Int(raw) * 10)
+        case .cutoff: MeterCommand(.loadCutoff, Int(raw) * 10)
+        case .timer: MeterCommand(.loadTimer, Int(PX100.seconds(raw)) / 60)
+        case .voltage, .current, .time, .charge, .energy, .temperature: nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package import MeterModel
+
+/// A load's answer to a query: 7 bytes, `CA CB <u24> CE CF`, or to an order: the byte 6F
+/// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
+///
+/// It does not say what was asked and has no check sum, so it means what was asked last and nothing is asked meanwhile.
+package enum PX100Answer: Hashable, Sendable {
+    case value(UInt32, of: PX100Query)
+    /// An order was carried out.
+    case done
+}
+
+/// What a host said to a load, in bytes recorded in both directions.
+package enum PX100Message: Hashable, Sendable {
+    case query(PX100Query)
+    case order(PX100Order)
+    /// A command of the reports' own protocol, such as a key, by its code.
+    case command(UInt8)
+    /// A message of the right shape with a code or number that no load is known to understand. It gets no answer.
+    case unknown(code: UInt8)
+}
+
+extension PX100Answer: FrameContent {
+    package var model: ModelName? { nil }
+
+    package func forEachReading(_ body: (Reading) -> Void) {
+        guard case .value(let raw, let query) = self, let quantity = query.quantity else { return }
+        var reading = Reading()
+        reading[quantity] = query.value(of: raw)
+        body(reading)
+    }
+
+    package var details: [FrameDetail] {
+        guard case .value(let raw, let query) = self else { return [FrameDetail("reply", .text("ok"))] }
+        return DL24State.detail(of: query, raw).map { [$0] } ?? []
+    }
+}
+
+extension PX100Message: FrameContent {
+    package var model: ModelName? { nil }
+    package func forEachReading(_ body: (Reading) -> Void) {}
+
+    package var details: [FrameDetail] {
+        switch self {
+        case .query(let query): [FrameDetail("query", .text(Hex.encode([query.rawValue])))]
+        case .order(let order): [FrameDetail("order", .text(Hex.encode(Array(order.bytes[2...4]))))]
+        case .command(let code): [FrameDetail("command", .text(Hex.encode([code])))]
+        case .unknown(let code): [FrameDetail("unknown_request", .text(Hex.encode([code])))]
+        }
+    }
+}

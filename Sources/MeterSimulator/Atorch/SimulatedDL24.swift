@@ -1,0 +1,280 @@
+import MeterCodec
+package import MeterModel
+
+/// A simulated electronic load with a battery at it (Docs/Protocols/Atorch.md#loads-the-px100-queries): draws what it is set
+/// to, switches itself off at its cut-off and its timer, pushes a report every second and answers queries.
+///
+/// Real ones lose answers now and then, and often those that a report runs into (KrystianD/dl24-electronic-load, issue 1,
+/// shows a report between a question and its answer), so this one does too.
+package struct SimulatedDL24: SimulatedMeter {
+    package let model = ModelName.dl24
+    package var faults = SimulatorFaults.none
+    private let battery: Battery
+    private let period: Duration
+    private let quirks: Quirks
+    private var rng: SplitMix64
+    private var input: [UInt8] = []
+    /// Answers on their way, in the order in which they go out.
+    private var answers: [(time: Duration, bytes: [UInt8])] = []
+
+    private var isOn: Bool
+    /// Hundredths of an ampere, hundredths of a volt, seconds in whole minutes.
+    private var setCurrent: UInt16 = 100
+    private var cutoff: UInt16 = 280
+    private var timer = 0
+    private var onSeconds = 0.0
+    /// What was drawn from the battery, and what the counters say: the latter can be reset.
+    private var drawn = EnergyCounter()
+    private var counter = EnergyCounter()
+    private var countedSeconds = 0.0
+    private var price: UInt32 = 100
+    private var backlight: UInt8 = 60
+    private var lastStep = 0
+    private var messages = 0
+    private var ignored = 0
+
+    /// What differs between such loads.
+    package struct Quirks: Hashable, Sendable {
+        /// One of KrystianD's users has a load that does not (KrystianD/dl24-electronic-load, issue 3).
+        package var answersQueries = true
+        package var sendsReports = true
+        /// One answer of so many is lost; 0 for none.
+        package var losesOneIn = 100
+        /// Whether every other answer is lost that would go out while a report does.
+        package var losesCollisions = true
+        /// Whether it is on from the beginning.
+        package var startsOn = false
+        /// So many orders at first are confirmed and do nothing.
+        package var ignoresOrders = 0
+        /// How late answers may be beyond the usual 30 to 100 ms, in milliseconds: each gets some of it.
+        package var lag = 0
+
+        package init() {}
+    }
+
+    /// A battery that is emptied.
+    package struct Battery: Hashable, Sendable {
+        package var capacity_mAh: Double
+        /// Without load, when full.
+        package var voltage: Double
+        /// In ohms, with its leads.
+        package var resistance: Double
+
+        package init(capacity_mAh: Double = 2500, voltage: Double = 4.15, resistance: Double = 0.08) {
+            self.capacity_mAh = max(0.001, capacity_mAh)
+            self.voltage = voltage
+            self.resistance = resistance
+        }
+
+        /// Flat for most of the charge, then down to 0.6 of it, as a lithium cell roughly does.
+        func openVoltage(drawn_mAh: Double) -> Double {
+            let left = max(0, 1 - drawn_mAh / capacity_mAh)
+            return voltage * (left > 0.1 ? 0.87 + 0.13 * left : 0.6 + 2.83 * left)
+        }
+    }
+
+    /// - Parameter period: the time between two reports, in which its values change; one second on a real load.
+    package init(
+        battery: Battery = Battery(), period: Duration = .seconds(1), quirks: Quirks = Quirks(), seed: UInt64 = 1
+    ) {
+        self.battery = battery
+        self.period = max(period, .milliseconds(10))
+        self.quirks = quirks
+        isOn = quirks.startsOn
+        rng = SplitMix64(seed: seed)
+    }
+
+    // MARK: Time
+
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        let last = step(at: time)
+        // After a long pause only the last minute is sent: the rest was sent while nobody listened.
+        if last - lastStep > 60 { advance(toStep: last - 60) }
+        var written: [[UInt8]] = []
+        while lastStep < last {
+            written += takeAnswers(before: period * (lastStep + 1))
+            advance(toStep: lastStep + 1)
+            if quirks.sendsReports, let report = spoilt(report(), checkOffset: 35) { written.append(report) }
+        }
+        return written + takeAnswers(before: time + .nanoseconds(1))
+    }
+
+    package var nextDue: Duration? {
+        let report = period * (lastStep + 1)
+        return answers.first.map { min($0.time, report) } ?? report
+    }
+
+    /// Its settings and counters are kept. A load that had no power is off.
+    package mutating func powerCycle() {
+        lastStep = 0
+        isOn = false
+        answers = []
+        input = []
+    }
+
+    private func step(at time: Duration) -> Int { Int(clamping: time.nanoseconds / period.nanoseconds) }
+
+    private mutating func advance(toStep step: Int) {
+        let seconds = Double(period.nanoseconds) / 1e9
+        // After a long pause only the last hours are counted step by step; more would freeze the simulator.
+        for _ in max(lastStep, step - 36_000)..<max(lastStep, step) where isOn {
+            onSeconds += seconds
+            let state = state
+            counter.add(state, seconds: seconds)
+            drawn.add(state, seconds: seconds)
+            countedSeconds += seconds
+            let isOver = timer > 0 && onSeconds >= Double(timer)
+            if isOver || state.voltage * 100 < Double(cutoff) || state.voltage <= 0 { isOn = false }
+        }
+        lastStep = max(lastStep, step)
+    }
+
+    private var state: ElectricalLoad.State {
+        let open = battery.openVoltage(drawn_mAh: drawn.charge_mAh)
+        let current = isOn ? min(Double(setCurrent) / 100, open / battery.resistance) : 0
+        return ElectricalLoad.State(
+            voltage: max(0, open - battery.resistance * current), current: current, temperature: 24 + 6 * current,
+            dataPlus: 0, dataMinus: 0)
+    }
+
+    // MARK: What the host says
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        advance(toStep: step(at: time))
+        input += bytes
+        while let length = handle(at: time) { input.removeFirst(length) }
+        return []
+    }
+
+    /// - Returns: how many of the bytes are done with; nil while the rest of a message is to come.
+    private mutating func handle(at time: Duration) -> Int? {
+        guard let first = input.first else { return nil }
+        switch (first, input.count) {
+        case (0xB1, PX100.requestLength...) where input[1] == 0xB2 && input[5] == 0xB6:
+            if quirks.answersQueries { answer(input[2], input[3], input[4], at: time) }
+            return PX100.requestLength
+        case (0xFF, AtorchCommand.length...) where input[1] == 0x55 && input[2] == 0x11:
+            put(obey(Array(input.prefix(AtorchCommand.length))).bytes, at: time)
+            return AtorchCommand.length
+        case (0xB1, ..<PX100.requestLength), (0xFF, ..<AtorchCommand.length): return nil
+        default: return 1
+        }
+    }
+
+    /// An unknown code gets no answer.
+    private mutating func answer(_ code: UInt8, _ high: UInt8, _ low: UInt8, at time: Duration) {
+        if let order = PX100Order(code: code, high, low) {
+            if ignored < quirks.ignoresOrders { ignored += 1 } else { obey(order) }
+            return put([PX100.done], at: time)
+        }
+        guard let query = PX100Query(rawValue: code) else { return }
+        var answer: [UInt8] = [0xCA, 0xCB]
+        answer.appendU24BE(value(of: query))
+        put(answer + [0xCE, 0xCF], at: time)
+    }
+
+    private mutating func obey(_ order: PX100Order) {
+        switch order {
+        case .isOn(let isOn): turn(isOn)
+        case .current(let value): setCurrent = value
+        case .cutoff(let value): cutoff = value
+        case .timer(let seconds): timer = Int(seconds) / 60 * 60
+        case .resetCounters: resetCounters()
+        }
+    }
+
+    private mutating func turn(_ isOn: Bool) {
+        if isOn, !self.isOn { onSeconds = 0 }
+        self.isOn = isOn
+    }
+
+    private mutating func resetCounters() {
+        counter = EnergyCounter()
+        countedSeconds = 0
+    }
+
+    /// Carries out a command of the reports' own protocol. Its reply names type 1, as a DL24P's does (tshaddack/dl24).
+    private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
+        guard let command = AtorchCommand(bytes) else { return AtorchReply(.unsupported) }
+        switch command.code {
+        case .enter: turn(!isOn)
+        case .clearEnergy: counter.energy_mWh = 0
+        case .clearCharge: counter.charge_mAh = 0
+        case .clearTime: countedSeconds = 0
+        case .clearAll: resetCounters()
+        case .backlight: backlight = UInt8(clamping: min(command.value, 60))
+        case .price: price = command.value
+        case .plusUSB: setCurrent = min(setCurrent + 1, PX100Order.hundredthsMax)
+        case .minusUSB: setCurrent = setCurrent == 0 ? 0 : setCurrent - 1
+        case .setup: break
+        // Without effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
+        case .plus, .minus: return AtorchReply(.unsupported)
+        }
+        return AtorchReply(.done)
+    }
+
+    // MARK: What it says
+
+    private func value(of query: PX100Query) -> UInt32 {
+        switch query {
+        case .isOn: isOn ? 1 : 0
+        case .voltage: floor(state.voltage * 1000)
+        case .current: floor(state.current * 1000)
+        case .time: PX100.time(floor(countedSeconds))
+        case .charge: floor(counter.charge_mAh)
+        case .energy: floor(counter.energy_mWh)
+        case .temperature: floor(state.temperature)
+        case .setCurrent: UInt32(setCurrent)
+        case .cutoff: UInt32(cutoff)
+        case .timer: PX100.time(UInt32(clamping: timer))
+        }
+    }
+
+    private mutating func put(_ bytes: [UInt8], at time: Duration) {
+        let isAnswer = bytes[0] == 0xCA
+        if isAnswer, quirks.losesOneIn > 0, rng.next() % UInt64(quirks.losesOneIn) == 0 { return }
+        let delay = 30 + Int(rng.next() % 71) + (quirks.lag > 0 ? Int(rng.next() % UInt64(quirks.lag)) : 0)
+        var due = max(time + .milliseconds(delay), answers.last?.time ?? .zero)
+        let sinceReport = due.nanoseconds % period.nanoseconds
+        // The 36 bytes of a report take 38 ms at 9600 baud.
+        if quirks.sendsReports, sinceReport < Duration.milliseconds(38).nanoseconds {
+            if isAnswer, quirks.losesCollisions, rng.next() % 2 == 0 { return }
+            due += .milliseconds(38) - .nanoseconds(sinceReport)
+        }
+        guard let sent = spoilt(bytes, checkOffset: bytes.count - 1) else { return }
+        answers.append((due, sent))
+    }
+
+    private mutating func spoilt(_ message: [UInt8], checkOffset: Int) -> [UInt8]? {
+        messages += 1
+        return faults.apply(to: message, number: messages, checkOffset: checkOffset)
+    }
+
+    private mutating func takeAnswers(before time: Duration) -> [[UInt8]] {
+        let taken = answers.prefix { $0.time < time }.map(\.bytes)
+        answers.removeFirst(taken.count)
+        return taken
+    }
+
+    /// Coarser than the answers, and rounded down (KrystianD/dl24-electronic-load, issue 1).
+    private func report() -> [UInt8] {
+        let state = state
+        var body: [UInt8] = [0x01, AtorchReportType.dc.rawValue]
+        body.appendU24BE(floor(state.voltage * 10))
+        body.appendU24BE(floor(state.current * 1000))
+        body.appendU24BE(floor(counter.charge_mAh / 10))
+        body.appendBE(floor(counter.energy_mWh / 10_000))
+        body.appendU24BE(price)
+        body += [0, 0, 0, 0]
+        body.appendBE(UInt16(clamping: floor(state.temperature)))
+        let seconds = floor(countedSeconds)
+        body.appendBE(UInt16(clamping: seconds / 3600))
+        body += [UInt8(seconds / 60 % 60), UInt8(seconds % 60), backlight, 0, 0, 0, 0]
+        return [0xFF, 0x55] + body + [AtorchCheck.byte(over: body)]
+    }
+
+    private func floor(_ value: Double) -> UInt32 {
+        // A hair, so that 1.1 A are 1100 mA however they were computed.
+        UInt32(clamping: Int((value + 1e-9).rounded(.down)))
+    }
+}

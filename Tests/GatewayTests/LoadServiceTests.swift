@@ -233,8 +233,6 @@ struct LoadServiceTests {
         }
         let (recording, _) = try await standing(daemon)
         #expect(recording.end == nil && recording.totals.gapCount == 1)
-        // The load's own counter knows what flowed meanwhile.
-        #expect(try #require(recording.totals.charge.total) > 350)
     }
 
     @Test func lostLink_switchesOffOnceItIsBack_whereThePersonSaidSo() async throws {

@@ -13,8 +13,8 @@ package final class SimulatedLinks: ChannelOpener {
         var handle: @Sendable (ChannelEvent) -> Void
         /// Bytes on their way to the host, by the number of the delivery.
         var deliveries: [UInt64: LoopTimer] = [:]
-        /// Whether a delivery of what the meter sends by itself is scheduled.
-        var hasPush = false
+        /// When what the meter sends by itself is delivered next, in its time.
+        var pushDue: Duration?
     }
 
     private struct State {
@@ -184,23 +184,24 @@ package final class SimulatedLinks: ChannelOpener {
 
     private func scheduleNextPush(over id: UInt64) {
         let due = state.withLock { state -> Duration? in
-            guard let line = state.lines[id], !line.hasPush, let due = state.meters[line.path]?.nextDue else {
-                return nil
-            }
-            state.lines[id]?.hasPush = true
+            guard let line = state.lines[id], let due = state.meters[line.path]?.nextDue,
+                line.pushDue.map({ due < $0 }) ?? true
+            else { return nil }
+            state.lines[id]?.pushDue = due
             return due
         }
         guard let due else { return }
         // Even a meter that is long overdue lets time pass, so that a test ends.
         let time = max(MonotonicTime(sinceOrigin: due), loop.now + .milliseconds(1))
-        deliver(over: id, at: time) { [weak self] in self?.push(over: id) }
+        deliver(over: id, at: time) { [weak self] in self?.push(over: id, due: due) }
     }
 
-    private func push(over id: UInt64) {
+    private func push(over id: UInt64, due: Duration) {
         let now = loop.now
         let pushed = state.withLock { state -> [[UInt8]] in
-            guard let path = state.lines[id]?.path else { return [] }
-            state.lines[id]?.hasPush = false
+            // Another came earlier, as the meter was told something meanwhile.
+            guard let path = state.lines[id]?.path, state.lines[id]?.pushDue == due else { return [] }
+            state.lines[id]?.pushDue = nil
             return state.meters[path]?.due(at: now.sinceOrigin) ?? []
         }
         for bytes in pushed { state.withLock { $0.lines[id]?.handle }?(.received(bytes)) }

@@ -72,7 +72,7 @@ package struct LoadPlan: Hashable, Sendable {
         self.init(current: milliamperes, cutoff: millivolts, minutes: minutes, onLinkLoss: loss)
     }
 
-    /// A number with `A`, `mA`, `V`, `mV` or none of them, in thousandths; nil for what is none, or is not in steps of ten.
+    /// A number with `A`, `mA`, `V`, `mV` or none of them, in thousandths; nil for anything else, and between the steps of ten.
     private static func steps(of text: String, unit: String, most: Int) -> Int? {
         var digits = text.lowercased()[...]
         var scale = 1000.0
@@ -132,7 +132,7 @@ package struct LoadView: Hashable, Sendable {
     }
 
     /// - Parameter told: what the meter tells besides readings.
-    /// - Returns: nil for a meter that is no load, or has not said whether it is on.
+    /// - Returns: nil for another meter, and for one that has not said whether it is on.
     package init?(_ told: ToldBody?) {
         guard let told, case .flag(let isOn)? = told.details["load_on"] else { return nil }
         func thousandths(_ key: String) -> Int? {

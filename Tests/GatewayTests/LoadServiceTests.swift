@@ -167,7 +167,7 @@ struct LoadServiceTests {
             _ = try await start(daemon, LoadPlan(current: 1500, cutoff: 1000), until: "voltage < 3.7V for 2s")
             try await pass("it is over") { try await standing(daemon).0.end == .cutoff }
             try await pass("the load is off") { try await standing(daemon).1.phase == .over }
-            #expect(try await isOn(daemon) == false)
+            try await pass("it says so") { try await isOn(daemon) == false }
         }
     }
 
@@ -191,7 +191,7 @@ struct LoadServiceTests {
             _ = try await daemon.bench.directory.connect("\(MeterID.um)", ConnectRequest())
             try await pass(.seconds(3))
             let error = await #expect(throws: GatewayError.self) { try await start(daemon, plan) }
-            #expect(error?.message == "\(MeterID.um) is no electronic load")
+            #expect(error?.message == "\(MeterID.um) is not an electronic load")
         }
     }
 
@@ -233,8 +233,6 @@ struct LoadServiceTests {
         }
         let (recording, _) = try await standing(daemon)
         #expect(recording.end == nil && recording.totals.gapCount == 1)
-        // The load's own counter knows what flowed meanwhile.
-        #expect(try #require(recording.totals.charge.total) > 350)
     }
 
     @Test func lostLink_switchesOffOnceItIsBack_whereThePersonSaidSo() async throws {
@@ -275,7 +273,7 @@ struct LoadServiceTests {
             #expect(try await standing(second).0.end == nil)
             _ = try await second.recordings.stop(.um)
             try await pass("it is off") { try await standing(second).1.phase == .over }
-            #expect(try await isOn(second) == false)
+            try await pass("it says so") { try await isOn(second) == false }
         }
     }
 
@@ -297,7 +295,7 @@ struct LoadServiceTests {
             await second.bench.directory.handle(.appeared(.of(.dl24)))
             _ = try await second.bench.directory.connect("\(MeterID.um)", ConnectRequest())
             try await pass("it is off") { try await standing(second).1.phase == .over }
-            #expect(try await isOn(second) == false)
+            try await pass("it says so") { try await isOn(second) == false }
         }
     }
 
@@ -313,7 +311,7 @@ struct LoadServiceTests {
             try await pass("it is over") { try await standing(second).0.end == .load }
             try await connect(second, nil)
             try await pass("it is off") { try await standing(second).1.phase == .over }
-            #expect(try await isOn(second) == false)
+            try await pass("it says so") { try await isOn(second) == false }
         }
         let problem = try await standing(second).1.problem
         #expect(problem == "meterd ended before the load was switched on")

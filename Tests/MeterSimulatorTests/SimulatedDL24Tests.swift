@@ -259,7 +259,7 @@ struct SimulatedDL24Tests {
 
     @Test func answersThatComeSecondsLate_neverMixUp() {
         var quirks = SimulatedDL24.Quirks()
-        (quirks.startsOn, quirks.lag, quirks.losesCollisions) = (true, 2500, false)
+        (quirks.startsOn, quirks.lag, quirks.losesCollisions) = (true, 1200, false)
         var line = Line(SimulatedDL24(quirks: quirks, seed: 5))
         line.run(.seconds(600))
         for reading in line.readings {

@@ -61,7 +61,7 @@ package final class LoadService: Sendable {
 
     /// Begins a battery test; one with a load returns once that draws.
     ///
-    /// - Throws: `refused` for a meter that is no load, answers no query or is still being switched off, and where it did not
+    /// - Throws: `refused` for a meter that is not a load, answers no query or is still being switched off, and where it did not
     ///   take an order; `notConnected`.
     package func start(
         _ meter: MeterID, name: String?, test: BatteryTest
@@ -90,7 +90,7 @@ package final class LoadService: Sendable {
             let profile = await session.profile, profile.commands.contains(where: { $0.kind == .loadOn })
         else {
             throw GatewayError(
-                .refused, "\(meter) is no electronic load",
+                .refused, "\(meter) is not an electronic load",
                 next: "leave load out, and empty the battery by something else")
         }
         guard await session.isLinked else {

@@ -69,7 +69,7 @@ package enum PX100Order: Hashable, Sendable {
 
     package static let hundredthsMax: UInt16 = 25_599
 
-    /// - Returns: nil for a command that is none of these, or has no number where one is needed.
+    /// - Returns: nil for any other command, and without the number that it needs.
     package init?(_ command: MeterCommand) {
         let number = command.number.map { UInt16(clamping: $0) }
         switch (command.kind, number) {
@@ -85,7 +85,7 @@ package enum PX100Order: Hashable, Sendable {
 
     /// Reads an order as a load does.
     ///
-    /// - Returns: nil for what is none.
+    /// - Returns: nil for anything else.
     package init?(code: UInt8, _ high: UInt8, _ low: UInt8) {
         let word = UInt16(high) << 8 | UInt16(low)
         switch code {
@@ -127,7 +127,7 @@ package enum PX100Order: Hashable, Sendable {
     }
 }
 
-/// The parts that all messages of this protocol have (misdoro/Electronic_load_px100 protocol_PX-100_2_70.md;
+/// The parts that all messages of this protocol have (misdoro/Electronic_load_px100 its paper on the PX-100 2.70;
 /// tshaddack/dl24 README.md).
 package enum PX100 {
     /// Length of a query or an order.

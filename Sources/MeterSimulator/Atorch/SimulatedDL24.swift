@@ -140,7 +140,6 @@ package struct SimulatedDL24: SimulatedMeter {
     // MARK: What the host says
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
-        advance(toStep: step(at: time))
         input += bytes
         while let length = handle(at: time) { input.removeFirst(length) }
         return []

@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// Bytes from misdoro/Electronic_load_px100 protocol_PX-100_2_70.md and tshaddack/dl24 README.md.
+/// Bytes from misdoro/Electronic_load_px100 its paper on the PX-100 2.70, and tshaddack/dl24 README.md.
 struct PX100Tests {
     // MARK: What is sent
 

@@ -171,6 +171,17 @@ struct WITRNDecoderTests {
         expectRefusal(of: fields, at: 18)
     }
 
+    /// A finite number that nobody can have counted; the limit itself is taken.
+    @Test(arguments: [(Float(1e8), false), (1.0001e8, true), (-1e8, false), (-1.0001e8, true), (3e38, true)])
+    func counters_haveLimits(value: Float, isRefused: Bool) {
+        var fields = WITRNSample.Fields()
+        fields.ampereHours = value
+        expectRefusal(of: fields, at: isRefused ? 14 : nil)
+        fields = WITRNSample.Fields()
+        fields.wattHours = value
+        expectRefusal(of: fields, at: isRefused ? 18 : nil)
+    }
+
     private func expectRefusal(
         of fields: WITRNSample.Fields, at offset: Int?, sourceLocation: SourceLocation = #_sourceLocation
     ) {

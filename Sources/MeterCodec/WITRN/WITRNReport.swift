@@ -18,6 +18,10 @@ package struct WITRNReport: Sendable {
     /// The most amperes that are accepted in either direction: the meters are made for 10 A, and overshoot a little
     /// (KHWLGH/WITRN-RS general.rs takes up to 20).
     package static let currentMax: Float = 20
+    /// The most ampere-hours and watt-hours that are accepted, in either direction: centuries of ten amperes.
+    package static let counterMax: Float = 100_000_000
+    /// Volts of a data line that are shown: twice what one can carry when it is shorted to a supply of 5 V.
+    package static let dataLines: ClosedRange<Float> = -10...10
     /// Degrees Celsius that an external probe can have. Without one the field holds -73, -75 or -100.
     package static let temperatures: ClosedRange<Float> = -40...150
     /// In tenths of a volt: no CC line has more (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen to send 185.
@@ -66,8 +70,8 @@ package struct WITRNReport: Sendable {
     /// The offset of the first field that no meter can have measured, if any. The report has measurements.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !payloadLengths.contains(report.u8(9)) { return 9 }
-        if !report.f32LE(14).isFinite { return 14 }
-        if !report.f32LE(18).isFinite { return 18 }
+        if !(-counterMax...counterMax).contains(report.f32LE(14)) { return 14 }
+        if !(-counterMax...counterMax).contains(report.f32LE(18)) { return 18 }
         if !voltages.contains(report.f32LE(46)) { return 46 }
         if !(-currentMax...currentMax).contains(report.f32LE(50)) { return 50 }
         return nil
@@ -94,9 +98,9 @@ extension WITRNReport: PackedFrameContent {
         reading[.charge] = Double(float(14)) * 1000
         let celsius = float(42)
         reading[.temperature] = Self.temperatures.contains(celsius) ? Double(celsius) : nil
-        // A number that is not finite becomes an unknown one.
-        reading[.dataPlus] = Double(float(30))
-        reading[.dataMinus] = Double(float(34))
+        let (plus, minus) = (float(30), float(34))
+        reading[.dataPlus] = Self.dataLines.contains(plus) ? Double(plus) : nil
+        reading[.dataMinus] = Self.dataLines.contains(minus) ? Double(minus) : nil
         if let (cc1, cc2) = ccVoltages {
             reading[.cc1] = cc1
             reading[.cc2] = cc2

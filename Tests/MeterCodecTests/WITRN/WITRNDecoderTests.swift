@@ -171,6 +171,28 @@ struct WITRNDecoderTests {
         expectRefusal(of: fields, at: 18)
     }
 
+    @Test(arguments: [(Float(10), true), (10.001, false), (-10, true), (-10.001, false), (3e38, false)])
+    func dataLine_isShown_whereItCanBe(volts: Float, isShown: Bool) throws {
+        var fields = WITRNSample.Fields()
+        (fields.dataPlus, fields.dataMinus) = (volts, 0.5)
+        #expect(try reading(fields.bytes)[.dataPlus] == (isShown ? Double(volts) : nil))
+        #expect(try reading(fields.bytes)[.dataMinus] == 0.5)
+        (fields.dataPlus, fields.dataMinus) = (0.5, volts)
+        #expect(try reading(fields.bytes)[.dataPlus] == 0.5)
+        #expect(try reading(fields.bytes)[.dataMinus] == (isShown ? Double(volts) : nil))
+    }
+
+    /// A finite number that nobody can have counted; the limit itself is taken.
+    @Test(arguments: [(Float(1e8), false), (1.0001e8, true), (-1e8, false), (-1.0001e8, true), (3e38, true)])
+    func counters_haveLimits(value: Float, isRefused: Bool) {
+        var fields = WITRNSample.Fields()
+        fields.ampereHours = value
+        expectRefusal(of: fields, at: isRefused ? 14 : nil)
+        fields = WITRNSample.Fields()
+        fields.wattHours = value
+        expectRefusal(of: fields, at: isRefused ? 18 : nil)
+    }
+
     private func expectRefusal(
         of fields: WITRNSample.Fields, at offset: Int?, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -70,7 +70,7 @@ struct RadiosTests {
         try await withRadios([0: crowd]) { bench in
             let sighting = await bench.next()?.appeared
             #expect(sighting?.id == .mac(atorch.address))
-            #expect(sighting?.model == .atorchDC)
+            #expect(sighting?.model == .dl24)
             let status = await bench.radios.adapters().first
             #expect(status?.heard == 2)
             #expect(status?.dropped == 1)

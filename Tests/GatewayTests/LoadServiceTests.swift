@@ -218,6 +218,8 @@ struct LoadServiceTests {
         try await running(daemon) {
             try await connect(daemon, load())
             _ = try await start(daemon, plan)
+            // Long enough for each of its counters to have been asked for.
+            try await pass(.seconds(10))
             host.links.refuse(.port, with: ChannelFailure(.lost, "gone"))
             let meter = try #require(host.links.meter(at: .port))
             host.links.unplug(.port)
@@ -233,6 +235,8 @@ struct LoadServiceTests {
         }
         let (recording, _) = try await standing(daemon)
         #expect(recording.end == nil && recording.totals.gapCount == 1)
+        // The load's own counter knows what flowed meanwhile.
+        #expect(try #require(recording.totals.charge.total) > 350)
     }
 
     @Test func lostLink_switchesOffOnceItIsBack_whereThePersonSaidSo() async throws {

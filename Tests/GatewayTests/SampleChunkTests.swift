@@ -279,6 +279,6 @@ struct SampleChunkTests {
                 continue
             }
         }
-        #expect(decoded > 100, "hardly any of the mutants got past the first check")
+        #expect(decoded > 50, "hardly any of the mutants got past the first check")
     }
 }

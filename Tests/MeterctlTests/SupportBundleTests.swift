@@ -244,7 +244,7 @@ struct SupportBundleTests {
         let verdicts = try Identify.verdicts(on: Array(data), in: "rows")
         #expect(rows.count == 2)
         #expect(rows.map(\.source) == Array(repeating: "somebody/something issue 1 (name, 2026-11-23)", count: 2))
-        #expect(rows.map(\.expect.model) == ["fnb58", "atorch-dc"])
+        #expect(rows.map(\.expect.model) == ["fnb58", "dl24"])
         for (row, verdict) in zip(rows, verdicts) {
             #expect(
                 row.expect

@@ -101,7 +101,7 @@ struct RadioSightingsTests {
         let device = RadioAddress(try #require(MACAddress("41:B8:12:0A:A8:37")), .lePublic)
         #expect(ears.hear(device, [2, 1, 6, 3, 3, 0xE0, 0xFF])?.appeared?.device == device)
         let response = [0x1E, 0x09] + Array("DL24_BLE".utf8) + [UInt8](repeating: 0, count: 21)
-        #expect(ears.hear(device, response)?.appeared?.model == .atorchDC)
+        #expect(ears.hear(device, response)?.appeared?.model == .dl24)
     }
 
     @Test func whatIsNotToldOf_isCounted_withItsReason() {

@@ -32,8 +32,8 @@ struct BatteryTest: AsyncParsableCommand {
                 meter is not heard for longer than its setting record-gap, as when a power bank takes it along, the test is \
                 over too.
 
-                --load is for a meter that is an electronic load: it is given its current, its own cut-off and its time,
-                which it keeps whatever becomes of the link or of meterd, and is switched on; that is asked about first. At the
+                --load is for a meter that is an electronic load: it is given its current, its own cut-off and its time, \
+                which it keeps whatever becomes of the link or of meterd, and is switched on; that is asked about first. At the \
                 end of the test, and when you stop it, it is switched off. While the link is lost it goes on by itself. When \
                 meterd ends, it is left on, and the next start takes it up.
                 """)

@@ -71,7 +71,8 @@ def alert_is_not_for_everybody(daemon, browser, _):
         wait("nothing is watched", lambda: "not watched: no reading comes" in row(browser, HOSTILE))
         daemon.must("connect", METER)
         wait("it is watched", lambda: "not watched" not in row(browser, HOSTILE))
-        browser.js("import('/live.js').then(({ state }) => { state.session.may_change = false; })")
+        browser.js("Promise.all([import('/live.js'), import('/alerts.js')])"
+                   ".then(([{ state }, { tellAlerts }]) => { state.session.may_change = false; tellAlerts(); })")
         wait("nothing can be pressed", lambda: browser.js(
             """return [...document.querySelectorAll('.alerts button, .alerts input, .alerts summary')]
               .filter((e) => e.offsetParent !== null).length""") == 0)

@@ -214,8 +214,8 @@ package struct SimulatedKM003C: SimulatedMeter {
         case .pdTrace: return (power.trace, 0)
         case .logCatalogue: return (memory.catalogue, 0)
         default:
-            let samples = queue?.take() ?? []
-            return (samples.flatMap { $0 }, samples.count)
+            let samples = queue?.take()
+            return (samples?.bytes ?? [], samples?.count ?? 0)
         }
     }
 

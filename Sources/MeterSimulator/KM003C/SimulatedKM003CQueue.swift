@@ -9,7 +9,8 @@ struct SimulatedKM003CQueue: Sendable {
 
     private let rate: KM003CRate
     private var nextSample: Int64
-    private var samples: [[UInt8]] = []
+    /// Samples one behind the other: an array for each would be what costs a simulated second most.
+    private var bytes: [UInt8] = []
 
     init(rate: KM003CRate, start: Duration) {
         self.rate = rate
@@ -27,25 +28,25 @@ struct SimulatedKM003CQueue: Sendable {
             let milliseconds = nextSample * step
             let supply = SimulatedKM003CPower.supply(at: .milliseconds(milliseconds))
             let state = supply.feeding(load.state(step: Int(nextSample), length: Double(step) / 1000))
-            samples.append(render(state, supply, sequence: UInt16(truncatingIfNeeded: milliseconds)))
+            append(state, supply, sequence: UInt16(truncatingIfNeeded: milliseconds))
             nextSample += 1
         }
-        if samples.count > capacity { samples.removeFirst(samples.count - capacity) }
+        let most = capacity * KM003CQueueSample.length
+        if bytes.count > most { bytes.removeFirst(bytes.count - most) }
     }
 
     /// Takes the oldest samples, as many as fit in one answer.
-    mutating func take() -> [[UInt8]] {
-        let taken = Array(samples.prefix(Self.longestAnswer))
-        samples.removeFirst(taken.count)
-        return taken
+    mutating func take() -> (bytes: [UInt8], count: Int) {
+        let taken = Array(bytes.prefix(Self.longestAnswer * KM003CQueueSample.length))
+        bytes.removeFirst(taken.count)
+        return (taken, taken.count / KM003CQueueSample.length)
     }
 
-    private func render(
+    private mutating func append(
         _ state: ElectricalLoad.State, _ supply: SimulatedKM003CPower.Supply, sequence: UInt16
-    ) -> [UInt8] {
+    ) {
         let perVolt = KM003CLineStep(rate).perVolt
         let (cc1, cc2) = supply.cc_mV
-        var bytes: [UInt8] = []
         bytes.appendLE(sequence)
         bytes.appendLE(UInt16(0x3C))
         bytes.appendLE(Int32(clamping: Int((state.voltage * 1e6).rounded())))
@@ -53,6 +54,5 @@ struct SimulatedKM003CQueue: Sendable {
         for value in [Double(cc1) / 1000, Double(cc2) / 1000, state.dataPlus, state.dataMinus] {
             bytes.appendLE(UInt16(clamping: Int((value * perVolt).rounded())))
         }
-        return bytes
     }
 }

@@ -34,6 +34,49 @@ extension BufferedFrameDecoder {
     }
 }
 
+/// A decoder of frames that begin with a byte of their own.
+package protocol MarkedFrameDecoder: BufferedFrameDecoder {
+    /// The first byte of a frame.
+    static var startMark: UInt8 { get }
+    /// Another first byte, if there are two kinds of frames.
+    static var otherStartMark: UInt8? { get }
+}
+
+extension MarkedFrameDecoder {
+    package static var otherStartMark: UInt8? { nil }
+
+    /// Skips the first byte, and all behind it up to the next one with which a frame may begin.
+    package mutating func skip(_ error: CodecError) -> DecodeStep {
+        let first = buffer.firstOffset(of: Self.startMark, from: 1) ?? buffer.count
+        let count = min(first, Self.otherStartMark.flatMap { buffer.firstOffset(of: $0, from: 1) } ?? buffer.count)
+        buffer.drop(count)
+        return .skipped(count: count, because: error)
+    }
+
+    /// Takes or skips the first `length` bytes, or skips to the next start.
+    package mutating func step(_ verdict: FrameVerdict, length: Int) -> DecodeStep {
+        switch verdict {
+        case .good(let frame):
+            buffer.take(length)
+            return .frame(frame)
+        case .refused(let error):
+            buffer.drop(length)
+            return .skipped(count: length, because: error)
+        case .noFrame(let error):
+            return skip(error)
+        }
+    }
+}
+
+/// What bytes are that begin like a frame and are as many.
+package enum FrameVerdict: Sendable {
+    case good(Frame)
+    /// A frame that nobody can use.
+    case refused(CodecError)
+    /// Not a frame: what looked like its beginning were ordinary bytes.
+    case noFrame(CodecError)
+}
+
 package enum DecodeStep: Sendable {
     case frame(Frame)
     /// Bytes that belong to no good frame were skipped.

@@ -139,7 +139,18 @@ package struct MeterProfile: Sendable {
 }
 
 extension MeterDriver {
+    /// For meters that push without being asked.
+    package mutating func poll() -> [UInt8] { [] }
+
+    /// For models without commands: refuses each.
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        throw .unsupportedCommand(command.kind, model: profile.model)
+    }
+
     package mutating func sent(_ command: MeterCommand) {}
+
+    /// For meters that are clean however a link ends.
+    package mutating func closing() -> [Outgoing] { [] }
 
     /// For models that always report Celsius.
     package var temperatureUnit: TemperatureUnit {

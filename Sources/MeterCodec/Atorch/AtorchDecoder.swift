@@ -41,12 +41,9 @@ package struct AtorchDecoder: BufferedFrameDecoder {
 
     /// Discards an answer whose rest is overdue. The rest of a report may still come.
     mutating func discardAnswer() -> Int {
-        guard buffer.count > 0, buffer[0] == Self.answerStart.0 else { return 0 }
+        guard buffer.count > 0, buffer[0] == PX100.answerStart.0 else { return 0 }
         return reset()
     }
-
-    private static let answerStart: (UInt8, UInt8) = (0xCA, 0xCB)
-    private static let requestStart: (UInt8, UInt8) = (0xB1, 0xB2)
 
     package mutating func next() -> DecodeStep? {
         switch buffer.withBytes(judge) {
@@ -90,8 +87,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         guard mayStart(raw, at: 0) else { return .rubbish(count: nextStart(raw), .noStartMark(found: first)) }
         switch first {
         case PX100.done: return .answer(.done)
-        case Self.answerStart.0: return judgeAnswer(raw)
-        case Self.requestStart.0: return judgeRequest(raw)
+        case PX100.answerStart.0: return judgeAnswer(raw)
+        case PX100.requestStart.0: return judgeRequest(raw)
         default: break
         }
         guard raw.count >= 4 else { return .wait }
@@ -104,7 +101,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
 
     /// Judges an answer by its last two bytes, and by whether what was asked can have this value.
     private func judgeAnswer(_ raw: UnsafeRawBufferPointer) -> Verdict {
-        for (offset, byte) in [(5, UInt8(0xCE)), (6, 0xCF)] where offset < raw.count && raw.u8(offset) != byte {
+        for (offset, byte) in [(5, PX100.answerEnd.0), (6, PX100.answerEnd.1)]
+        where offset < raw.count && raw.u8(offset) != byte {
             return .rubbish(count: nextStart(raw), .implausibleField(offset: offset))
         }
         guard raw.count >= PX100.answerLength else { return .wait }
@@ -117,7 +115,9 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     /// Judges what a host said: a query or an order.
     private func judgeRequest(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= PX100.requestLength else { return .wait }
-        guard raw.u8(5) == 0xB6 else { return .rubbish(count: nextStart(raw), .implausibleField(offset: 5)) }
+        guard raw.u8(5) == PX100.requestEnd else {
+            return .rubbish(count: nextStart(raw), .implausibleField(offset: 5))
+        }
         let code = raw.u8(2)
         let message: PX100Message =
             if let query = PX100Query(rawValue: code), raw.u16BE(3) == 0 {
@@ -182,9 +182,9 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     private func mayStart(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         switch raw.u8(offset) {
         case 0xFF: mayStartMessage(raw, at: offset)
-        case Self.answerStart.0: speakers != .meter && Self.may(raw, offset + 1, be: Self.answerStart.1)
+        case PX100.answerStart.0: speakers != .meter && Self.may(raw, offset + 1, be: PX100.answerStart.1)
         case PX100.done: awaitsDone
-        case Self.requestStart.0: speakers == .loadAndHost && Self.may(raw, offset + 1, be: Self.requestStart.1)
+        case PX100.requestStart.0: speakers == .loadAndHost && Self.may(raw, offset + 1, be: PX100.requestStart.1)
         default: false
         }
     }

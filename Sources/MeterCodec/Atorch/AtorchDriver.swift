@@ -27,8 +27,6 @@ package struct AtorchDriver: MeterDriver {
         return []
     }
 
-    package mutating func poll() -> [UInt8] { [] }
-
     /// Turns a reply into the event that it means. A reply without a meaning is passed on as a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var keys = keys
@@ -49,8 +47,6 @@ package struct AtorchDriver: MeterDriver {
         }
         return encoded.bytes
     }
-
-    package mutating func closing() -> [Outgoing] { [] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 

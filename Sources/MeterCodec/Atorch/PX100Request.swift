@@ -137,7 +137,15 @@ package enum PX100 {
     /// The whole answer to an order.
     package static let done: UInt8 = 0x6F
 
-    static func message(_ code: UInt8, _ high: UInt8, _ low: UInt8) -> [UInt8] { [0xB1, 0xB2, code, high, low, 0xB6] }
+    /// With which a query or an order begins and ends, and an answer to a query.
+    package static let requestStart: (UInt8, UInt8) = (0xB1, 0xB2)
+    package static let requestEnd: UInt8 = 0xB6
+    package static let answerStart: (UInt8, UInt8) = (0xCA, 0xCB)
+    package static let answerEnd: (UInt8, UInt8) = (0xCE, 0xCF)
+
+    static func message(_ code: UInt8, _ high: UInt8, _ low: UInt8) -> [UInt8] {
+        [requestStart.0, requestStart.1, code, high, low, requestEnd]
+    }
 
     /// The seconds of a time as it is sent: hours, minutes and seconds in a byte each.
     package static func seconds(_ raw: UInt32) -> UInt32 {

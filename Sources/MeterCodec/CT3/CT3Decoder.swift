@@ -1,7 +1,8 @@
 import MeterModel
 
 /// Splits the bytes of a CT-3 into frames. Several come in one read, and a read may end inside one.
-package struct CT3Decoder: BufferedFrameDecoder {
+package struct CT3Decoder: MarkedFrameDecoder {
+    package static var startMark: UInt8 { CT3Framing.startMark }
     package var buffer = ReceiveBuffer(capacity: 4096)
     private let enforcesChecks: Bool
 
@@ -19,34 +20,10 @@ package struct CT3Decoder: BufferedFrameDecoder {
         let whole = length + CT3Framing.overhead
         guard buffer.count >= whole else { return nil }
         let verdict = buffer.withBytes { judge(UnsafeRawBufferPointer(rebasing: $0.prefix(whole))) }
-        switch verdict {
-        case .good(let frame):
-            buffer.take(whole)
-            return .frame(frame)
-        case .refused(let error):
-            buffer.drop(whole)
-            return .skipped(count: whole, because: error)
-        case .noFrame(let error):
-            return skip(error)
-        }
+        return step(verdict, length: whole)
     }
 
-    /// Skips the bytes before the next start mark after the first byte.
-    private mutating func skip(_ error: CodecError) -> DecodeStep {
-        let count = buffer.firstOffset(of: CT3Framing.startMark, from: 1) ?? buffer.count
-        buffer.drop(count)
-        return .skipped(count: count, because: error)
-    }
-
-    private enum Verdict {
-        case good(Frame)
-        /// A frame that nobody can use.
-        case refused(CodecError)
-        /// Not a frame: the start mark was an ordinary byte.
-        case noFrame(CodecError)
-    }
-
-    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+    private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
         let end = raw.u8(raw.count - 1)
         guard end == CT3Framing.endMark else { return .noFrame(.implausibleField(offset: raw.count - 1)) }
         let payload = UnsafeRawBufferPointer(rebasing: raw[CT3Framing.headerLength..<(raw.count - 2)])

@@ -75,11 +75,6 @@ package struct CT3Driver: MeterDriver {
         if heard { self.heard = true }
     }
 
-    /// Refuses every command, since none is known.
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
-    }
-
     package mutating func closing() -> [Outgoing] { [Outgoing(stop(), pause: .milliseconds(50))] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

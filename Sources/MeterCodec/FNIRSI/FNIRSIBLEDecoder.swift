@@ -6,7 +6,8 @@ import MeterModel
 ///
 /// The check is only one byte, so a frame of a known type must also have its known length and plausible values, and a
 /// frame of a type that nobody has described must be short and contain no good frame of a known type.
-package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
+package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
+    package static var startMark: UInt8 { FNIRSIBLEFrame.startMark }
     package var buffer = ReceiveBuffer(capacity: 1024)
     private let enforcesCheck: Bool
 
@@ -36,13 +37,6 @@ package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
         }
         buffer.take(length)
         return .frame(.fnirsiBLE(frame))
-    }
-
-    /// Skips the bytes before the next start mark after the first byte.
-    private mutating func skip(_ error: CodecError) -> DecodeStep {
-        let count = buffer.firstOffset(of: FNIRSIBLEFrame.startMark, from: 1) ?? buffer.count
-        buffer.drop(count)
-        return .skipped(count: count, because: error)
     }
 
     /// The limit for unknown types: half as long again as the longest known one. A length byte alone could hold back

@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// The driver of an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): asks which meter it
-/// is, starts the stream once, and starts it again when nothing has arrived for a while.
+/// is, starts the stream once, and starts it again when nothing has arrived for a while. No command is certain over Bluetooth, so it has none.
 package struct FNIRSIBLEDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = FNIRSIBLEDecoder()
@@ -39,11 +39,6 @@ package struct FNIRSIBLEDriver: MeterDriver {
             handle(event)
         }
         if heard { heardSincePoll = true }
-    }
-
-    /// Refuses every command, since none is certain over Bluetooth.
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
     }
 
     package mutating func closing() -> [Outgoing] { [Outgoing(FNIRSIBLECommand.stop.bytes)] }

@@ -5,7 +5,8 @@ import MeterModel
 /// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder accepts any pieces, and after
 /// noise resynchronises at the next AA whose check is right. A complete packet that holds an implausible value, as the
 /// first after an unclean stop does, is skipped as a whole.
-package struct FNIRSIUSBDecoder: BufferedFrameDecoder {
+package struct FNIRSIUSBDecoder: MarkedFrameDecoder {
+    package static var startMark: UInt8 { FNIRSIUSBPacket.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
 
@@ -23,43 +24,19 @@ package struct FNIRSIUSBDecoder: BufferedFrameDecoder {
         let verdict = buffer.withBytes { raw in
             judge(UnsafeRawBufferPointer(rebasing: raw.prefix(FNIRSIUSBPacket.length)))
         }
-        switch verdict {
-        case .good(let packet):
-            buffer.take(FNIRSIUSBPacket.length)
-            return .frame(.fnirsiUSB(packet))
-        case .refused(let error):
-            buffer.drop(FNIRSIUSBPacket.length)
-            return .skipped(count: FNIRSIUSBPacket.length, because: error)
-        case .noPacket(let error):
-            return skip(error)
-        }
+        return step(verdict, length: FNIRSIUSBPacket.length)
     }
 
-    /// Skips the bytes before the next start mark after the first byte.
-    private mutating func skip(_ error: CodecError) -> DecodeStep {
-        let count = buffer.firstOffset(of: FNIRSIUSBPacket.startMark, from: 1) ?? buffer.count
-        buffer.drop(count)
-        return .skipped(count: count, because: error)
-    }
-
-    private enum Verdict {
-        case good(FNIRSIUSBPacket)
-        /// A packet that nobody can use.
-        case refused(CodecError)
-        /// Not a packet: the start mark was an ordinary byte.
-        case noPacket(CodecError)
-    }
-
-    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+    private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
         guard raw.u8(1) == FNIRSIUSBPacket.samplesType || raw.u8(1) == FNIRSIUSBPacket.infoType else {
-            return .noPacket(.implausibleField(offset: 1))
+            return .noFrame(.implausibleField(offset: 1))
         }
         let expected = FNIRSIUSBPacket.check(raw)
         let found = raw.u8(FNIRSIUSBPacket.length - 1)
         if enforcesCheck, expected != found {
-            return .noPacket(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
+            return .noFrame(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
         }
         if let offset = FNIRSIUSBPacket.implausibleOffset(raw) { return .refused(.implausibleField(offset: offset)) }
-        return .good(FNIRSIUSBPacket(raw))
+        return .good(.fnirsiUSB(FNIRSIUSBPacket(raw)))
     }
 }

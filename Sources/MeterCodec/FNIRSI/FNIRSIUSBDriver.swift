@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// The driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a
-/// second at a time, and `poll` renews that second.
+/// second at a time, and `poll` renews that second. No command is known on USB.
 package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
@@ -88,11 +88,6 @@ package struct FNIRSIUSBDriver: MeterDriver {
         }
         self.filter = filter
         if heard { silentKeepAlives = 0 }
-    }
-
-    /// Refuses every command, since none is known on USB.
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
     }
 
     /// Sends nothing, but leaves time to read on for as long as the meter may stream: a meter whose last packets are

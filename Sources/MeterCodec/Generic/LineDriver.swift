@@ -40,12 +40,5 @@ package struct LineDriver: MeterDriver {
         }
     }
 
-    /// Refuses every command: boards have none.
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
-    }
-
-    package mutating func closing() -> [Outgoing] { [] }
-
     package mutating func discardPartial() -> Int { decoder.reset() }
 }

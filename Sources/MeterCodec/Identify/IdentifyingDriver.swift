@@ -94,12 +94,6 @@ package struct IdentifyingDriver: MeterDriver {
         }
     }
 
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
-    }
-
-    package mutating func closing() -> [Outgoing] { [] }
-
     package mutating func discardPartial() -> Int {
         listeners.indices.reduce(0) { most, place in max(most, listeners[place].decoder.reset()) }
     }

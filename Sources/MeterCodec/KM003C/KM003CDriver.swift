@@ -2,7 +2,8 @@ package import MeterModel
 
 /// The driver of a KM003C or KM002C: each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///
-/// It connects, asks for data and disconnects, and knows no message that could change the meter. Where a rate is wanted, it
+/// It connects, asks for data and disconnects, and knows no message that could change the meter: no command is
+/// known to be harmless. Where a rate is wanted, it
 /// proves itself, starts the meter's graph and fetches the samples from its queue (`KM003CSampling`).
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
@@ -96,11 +97,6 @@ package struct KM003CDriver: MeterDriver {
             case .skipped(let count, let error): handle(.skipped(count: count, because: error))
             }
         }
-    }
-
-    /// Refuses every command, since none is known to be harmless.
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
     }
 
     package mutating func closing() -> [Outgoing] {

@@ -4,7 +4,8 @@ import MeterModel
 ///
 /// HID delivers whole reports; the decoder accepts any pieces, and after noise resynchronises at the next report that begins
 /// and is filled as one. A sample of the other dialect is skipped as a whole: the meter is not the one that was declared.
-package struct KM001Decoder: BufferedFrameDecoder {
+package struct KM001Decoder: MarkedFrameDecoder {
+    package static var startMark: UInt8 { KM001Report.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * KM001Report.length)
     private let dialect: KM001Dialect
 
@@ -21,38 +22,19 @@ package struct KM001Decoder: BufferedFrameDecoder {
         }
         guard buffer.count >= KM001Report.length else { return nil }
         let verdict = buffer.withBytes { judge(UnsafeRawBufferPointer(rebasing: $0.prefix(KM001Report.length))) }
-        switch verdict {
-        case .good(let frame):
-            buffer.take(KM001Report.length)
-            return .frame(frame)
-        case .noReport(let error):
-            return skip(error)
-        }
+        return step(verdict, length: KM001Report.length)
     }
 
-    /// Skips the bytes before the next one that may start a report.
-    private mutating func skip(_ error: CodecError) -> DecodeStep {
-        let count = buffer.firstOffset(of: KM001Report.startMark, from: 1) ?? buffer.count
-        buffer.drop(count)
-        return .skipped(count: count, because: error)
-    }
-
-    private enum Verdict {
-        case good(Frame)
-        /// Not a report that this meter sends.
-        case noReport(CodecError)
-    }
-
-    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+    private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
         guard let found = KM001Report.dialect(of: raw) else {
             // The report between a KM001 Pro's samples, which nobody understands.
             let isKnown = dialect == .km001Pro && raw.u8(1) == KM001Report.layout(of: .acd15p).meaningful
             return isKnown
-                ? .good(.packed(PackedFrame(KM001Report.self, raw))) : .noReport(.implausibleField(offset: 1))
+                ? .good(.packed(PackedFrame(KM001Report.self, raw))) : .noFrame(.implausibleField(offset: 1))
         }
-        guard found == dialect else { return .noReport(.unknownModel(word: UInt32(raw.u8(1)))) }
+        guard found == dialect else { return .noFrame(.unknownModel(word: UInt32(raw.u8(1)))) }
         if let offset = KM001Report.implausibleOffset(raw, dialect) {
-            return .noReport(.implausibleField(offset: offset))
+            return .noFrame(.implausibleField(offset: offset))
         }
         return .good(.packed(PackedFrame(KM001Report.self, raw)))
     }

@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// The driver of a KM001 Pro, which sends 200 samples for a request, or of an ACD15P, which sends one
-/// (Docs/Protocols/KM001.md#conversation).
+/// (Docs/Protocols/KM001.md#conversation). Nothing stops it: what was asked for ends by itself.
 package struct KM001Driver: MeterDriver {
     package let profile: MeterProfile
     private let dialect: KM001Dialect
@@ -60,14 +60,6 @@ package struct KM001Driver: MeterDriver {
         }
         if heard { self.heard = true }
     }
-
-    /// Refuses every command, since none is known.
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
-    }
-
-    /// Nothing stops it: what was asked for ends by itself.
-    package mutating func closing() -> [Outgoing] { [] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 }

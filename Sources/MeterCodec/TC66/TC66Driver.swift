@@ -47,8 +47,6 @@ package struct TC66Driver: MeterDriver {
         }
     }
 
-    package mutating func closing() -> [Outgoing] { [] }
-
     package mutating func discardPartial() -> Int { decoder.reset() }
 
     package var temperatureUnit: TemperatureUnit {

@@ -49,8 +49,6 @@ package struct UMDriver: MeterDriver {
         }
     }
 
-    package mutating func closing() -> [Outgoing] { [] }
-
     package mutating func discardPartial() -> Int { decoder.reset() }
 
     /// One byte as it is sent to the meter.

@@ -1,7 +1,8 @@
 import MeterModel
 
 /// Splits the bytes of a ZY1280 into reports of 28 bytes, which begin with AB 00 06 and end in the sum of all before it.
-package struct ZY1280Decoder: BufferedFrameDecoder {
+package struct ZY1280Decoder: MarkedFrameDecoder {
+    package static var startMark: UInt8 { ZY1280Report.mark[0] }
     package var buffer = ReceiveBuffer(capacity: 64 * ZY1280Report.length)
     private let enforcesCheck: Bool
 
@@ -17,37 +18,13 @@ package struct ZY1280Decoder: BufferedFrameDecoder {
         }
         guard buffer.count >= ZY1280Report.length else { return nil }
         let verdict = buffer.withBytes { judge(UnsafeRawBufferPointer(rebasing: $0.prefix(ZY1280Report.length))) }
-        switch verdict {
-        case .good(let frame):
-            buffer.take(ZY1280Report.length)
-            return .frame(frame)
-        case .refused(let error):
-            buffer.drop(ZY1280Report.length)
-            return .skipped(count: ZY1280Report.length, because: error)
-        case .noReport(let error):
-            return skip(error)
-        }
+        return step(verdict, length: ZY1280Report.length)
     }
 
-    /// Skips the bytes before the next one that may start a report.
-    private mutating func skip(_ error: CodecError) -> DecodeStep {
-        let count = buffer.firstOffset(of: ZY1280Report.mark[0], from: 1) ?? buffer.count
-        buffer.drop(count)
-        return .skipped(count: count, because: error)
-    }
-
-    private enum Verdict {
-        case good(Frame)
-        /// A report that nobody can use.
-        case refused(CodecError)
-        /// Not a report: the mark were ordinary bytes.
-        case noReport(CodecError)
-    }
-
-    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+    private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
         let (expected, found) = (ZY1280Report.check(raw), raw.u8(ZY1280Report.length - 1))
         if enforcesCheck, expected != found {
-            return .noReport(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
+            return .noFrame(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
         }
         if let offset = ZY1280Report.implausibleOffset(raw) { return .refused(.implausibleField(offset: offset)) }
         return .good(.packed(PackedFrame(ZY1280Report.self, raw)))

@@ -14,19 +14,10 @@ package struct ZY1280Driver: MeterDriver {
     /// Sends nothing: no request is known.
     package mutating func opening() -> [Outgoing] { [] }
 
-    package mutating func poll() -> [UInt8] { [] }
-
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         Self.drain(&decoder, handle)
     }
-
-    /// Refuses every command.
-    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
-        throw .unsupportedCommand(command.kind, model: profile.model)
-    }
-
-    package mutating func closing() -> [Outgoing] { [] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 }

@@ -93,7 +93,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         stride(from: 0, to: bytes.count, by: AtorchCommand.length).compactMap { start in
             let command = Array(bytes[start..<min(start + AtorchCommand.length, bytes.count)])
             guard command.starts(with: [0xFF, 0x55, 0x11]), command.count == AtorchCommand.length else { return nil }
-            if isSilent { advance(toStep: step(at: time)) }
+            if isSilent { advance(toStep: time.wholeSteps(of: period)) }
             isSilent = false
             let reply = obey(command)
             return AtorchReply(sender: quirks.repliesWithItsType ? type.rawValue : reply.sender, code: reply.code).bytes
@@ -101,7 +101,7 @@ package struct SimulatedAtorch: SimulatedMeter {
     }
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
-        let last = step(at: time)
+        let last = time.wholeSteps(of: period)
         // After a long pause only the last minute is sent: the rest was sent while nobody listened.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
@@ -124,8 +124,6 @@ package struct SimulatedAtorch: SimulatedMeter {
     }
 
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
-
-    private func step(at time: Duration) -> Int { Int(clamping: time.nanoseconds / period.nanoseconds) }
 
     private mutating func advance(toStep step: Int) {
         guard step > lastStep else { return }

@@ -87,7 +87,7 @@ package struct SimulatedDL24: SimulatedMeter {
     // MARK: Time
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
-        let last = step(at: time)
+        let last = time.wholeSteps(of: period)
         // After a long pause only the last minute is sent: the rest was sent while nobody listened.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
@@ -111,8 +111,6 @@ package struct SimulatedDL24: SimulatedMeter {
         answers = []
         input = []
     }
-
-    private func step(at time: Duration) -> Int { Int(clamping: time.nanoseconds / period.nanoseconds) }
 
     private mutating func advance(toStep step: Int) {
         let seconds = Double(period.nanoseconds) / 1e9
@@ -149,13 +147,14 @@ package struct SimulatedDL24: SimulatedMeter {
     private mutating func handle(at time: Duration) -> Int? {
         guard let first = input.first else { return nil }
         switch (first, input.count) {
-        case (0xB1, PX100.requestLength...) where input[1] == 0xB2 && input[5] == 0xB6:
+        case (PX100.requestStart.0, PX100.requestLength...)
+        where input[1] == PX100.requestStart.1 && input[5] == PX100.requestEnd:
             if quirks.answersQueries { answer(input[2], input[3], input[4], at: time) }
             return PX100.requestLength
         case (0xFF, AtorchCommand.length...) where input[1] == 0x55 && input[2] == 0x11:
             put(obey(Array(input.prefix(AtorchCommand.length))).bytes, at: time)
             return AtorchCommand.length
-        case (0xB1, ..<PX100.requestLength), (0xFF, ..<AtorchCommand.length): return nil
+        case (PX100.requestStart.0, ..<PX100.requestLength), (0xFF, ..<AtorchCommand.length): return nil
         default: return 1
         }
     }
@@ -167,9 +166,9 @@ package struct SimulatedDL24: SimulatedMeter {
             return put([PX100.done], at: time)
         }
         guard let query = PX100Query(rawValue: code) else { return }
-        var answer: [UInt8] = [0xCA, 0xCB]
+        var answer = [PX100.answerStart.0, PX100.answerStart.1]
         answer.appendU24BE(value(of: query))
-        put(answer + [0xCE, 0xCF], at: time)
+        put(answer + [PX100.answerEnd.0, PX100.answerEnd.1], at: time)
     }
 
     private mutating func obey(_ order: PX100Order) {
@@ -230,7 +229,7 @@ package struct SimulatedDL24: SimulatedMeter {
     }
 
     private mutating func put(_ bytes: [UInt8], at time: Duration) {
-        let isAnswer = bytes[0] == 0xCA
+        let isAnswer = bytes[0] == PX100.answerStart.0
         if isAnswer, quirks.losesOneIn > 0, rng.next() % UInt64(quirks.losesOneIn) == 0 { return }
         let delay = 30 + Int(rng.next() % 71) + (quirks.lag > 0 ? Int(rng.next() % UInt64(quirks.lag)) : 0)
         var due = max(time + .milliseconds(delay), answers.last?.time ?? .zero)

@@ -74,22 +74,13 @@ package struct LoadPlan: Hashable, Sendable {
 
     /// A number with `A`, `mA`, `V`, `mV` or none of them, in thousandths; nil for anything else, and between the steps of ten.
     private static func steps(of text: String, unit: String, most: Int) -> Int? {
-        var digits = text.lowercased()[...]
-        var scale = 1000.0
-        if digits.hasSuffix("m\(unit)") {
-            (digits, scale) = (digits.dropLast(2), 1)
-        } else if digits.hasSuffix(unit) {
-            digits = digits.dropLast()
-        }
-        let isPlain = digits.utf8.allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
-        }
-        guard isPlain, digits.utf8.count <= 12, let number = Double(digits), number * scale <= Double(most) else {
+        guard let amount = Double(amount: text.lowercased(), unit: unit).map({ $0 * 1000 }), amount <= Double(most)
+        else {
             return nil
         }
-        let thousandths = Int((number * scale).rounded())
+        let thousandths = Int(amount.rounded())
         // 1.234 A would be set as something else than was said.
-        guard abs(number * scale - Double(thousandths)) < 1e-6, thousandths >= 10, thousandths.isMultiple(of: 10) else {
+        guard abs(amount - Double(thousandths)) < 1e-6, thousandths >= 10, thousandths.isMultiple(of: 10) else {
             return nil
         }
         return thousandths

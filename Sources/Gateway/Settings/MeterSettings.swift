@@ -172,18 +172,7 @@ package struct MeterSettings: Hashable, Sendable {
 
     /// Reads `0.05`, `0.05A` or `50mA`.
     private static func amperes(_ text: String) -> Double? {
-        var digits = text[...]
-        var scale = 1.0
-        if digits.hasSuffix("mA") {
-            (digits, scale) = (digits.dropLast(2), 1000)
-        } else if digits.hasSuffix("A") {
-            digits = digits.dropLast()
-        }
-        guard digits.utf8.count <= 12,
-            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") }),
-            let number = Double(digits), (0.001...100).contains(number / scale)
-        else { return nil }
-        return number / scale
+        Double(amount: text, unit: "A").flatMap { (0.001...100).contains($0) ? $0 : nil }
     }
 
     static func illegal(_ key: Key, _ value: String) -> GatewayError {

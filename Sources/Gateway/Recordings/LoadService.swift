@@ -7,7 +7,7 @@ package import RecordingCore
 import Synchronization
 
 /// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs what `LoadDrive` decides, and looks at each
-/// load once a second.
+/// load once a second, as long as there is one.
 ///
 /// A load is given its cut-off and its time before it is switched on, so that it ends by itself whatever becomes of its link
 /// or of this program. That this program ends switches nothing off, and it says so.
@@ -28,6 +28,7 @@ package final class LoadService: Sendable {
     private let logger: Logger
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
+    private let timer: FlushTimer
 
     package init(directory: MeterDirectory, recordings: RecordingService, loop: any SessionLoop, logger: Logger) {
         self.directory = directory
@@ -35,6 +36,7 @@ package final class LoadService: Sendable {
         self.loop = loop
         self.logger = logger
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        timer = FlushTimer(loop: loop, wakeUp: wakeUp)
     }
 
     /// Takes up the tests of earlier runs. To be called once, after the recordings were.
@@ -47,7 +49,7 @@ package final class LoadService: Sendable {
             let (age, overflow) = now.subtractingReportingOverflow(entry.recording.until.millisecondsSince1970)
             guard isRunning || (!overflow && age < Self.takenUpFor.milliseconds) else { continue }
             let machine = LoadDrive(load.plan, resuming: load.phase, problem: load.problem)
-            drives.withLock { $0[entry.meter] = Drive(test: entry.recording.id, machine: machine) }
+            add(Drive(test: entry.recording.id, machine: machine), of: entry.meter)
             if isRunning, load.phase == .preparing { recordings.endTest(entry.recording.id, of: entry.meter, .load) }
             logger.notice(
                 "a battery test drives a load, and goes on",
@@ -69,7 +71,7 @@ package final class LoadService: Sendable {
         guard let plan = test.load?.plan else { return try await recordings.start(meter, name: name, test: test) }
         try await check(meter)
         let recording = try await recordings.start(meter, name: name, test: test)
-        drives.withLock { $0[meter] = Drive(test: recording.id, machine: LoadDrive(plan)) }
+        add(Drive(test: recording.id, machine: LoadDrive(plan)), of: meter)
         var begun = false
         await carryOut(meter) {
             $0.begin()
@@ -118,8 +120,6 @@ package final class LoadService: Sendable {
 
     /// Looks at the loads until `finish`.
     package func run() async {
-        let timer = FlushTimer(loop: loop, wakeUp: wakeUp)
-        timer.start(every: Self.lookInterval)
         await withDiscardingTaskGroup { group in
             for await _ in wake {
                 let tests = drives.withLock { drives in drives.mapValues { $0.test } }
@@ -137,6 +137,7 @@ package final class LoadService: Sendable {
                     }
                     group.addTask { await self.carryOut(meter) { _ in act } }
                 }
+                if drives.withLock({ !$0.isEmpty }) { timer.retry(after: Self.lookInterval) }
             }
         }
         timer.stop()
@@ -150,6 +151,11 @@ package final class LoadService: Sendable {
                 metadata: ["meter.id": "\(meter)", "load": "\(drive.machine.plan.words)"])
         }
         wakeUp.finish()
+    }
+
+    private func add(_ drive: Drive, of meter: MeterID) {
+        drives.withLock { $0[meter] = drive }
+        timer.retry(after: Self.lookInterval)
     }
 
     private func view(of meter: MeterID) async -> LoadView? { await directory.session(of: meter)?.loadView() }

@@ -177,11 +177,12 @@ extension MeterStore: TierRepository {
             db,
             sql: """
                 SELECT first_ms, last_ms, count, bytes FROM sample_chunk
-                WHERE meter_ref = ? AND first_ms < ? AND last_ms >= ? AND substr(bytes, 1, 1) = x'03'
+                WHERE meter_ref = ? AND first_ms < ? AND last_ms >= ? AND substr(bytes, 1, 1) = ?
                 ORDER BY first_ms
                 """,
             arguments: [
                 reference, span.upperBound.millisecondsSince1970, span.lowerBound.millisecondsSince1970,
+                Data([SampleChunk.secondsVersion]),
             ])
         while let row = try rows.next() {
             // Whose it is, is in the row.

@@ -10,7 +10,7 @@ package import MeterModel
 /// Its `count` is the number of seconds, and `first` and `last` are where the first and the last of them begin.
 extension SampleChunk {
     /// The first byte of such a chunk.
-    private static let secondsVersion: UInt8 = 3
+    package static let secondsVersion: UInt8 = 3
 
     /// Whether it holds seconds instead of readings.
     package var holdsSeconds: Bool { bytes.first == Self.secondsVersion }

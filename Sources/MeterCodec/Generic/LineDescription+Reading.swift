@@ -7,10 +7,7 @@ extension LineDescription {
     static let baudRates = [
         1200, 2400, 4800, 9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000,
     ]
-    private static let keys = [
-        "format", "fields", "separator", "assignment", "comment", "checksum", "baud-rate", "request", "interval",
-        "settle",
-    ]
+    private static let keys = GenericFamily().descriptionKeys.map(\.name)
 
     /// Reads what a person wrote.
     package init(_ values: [String: DescriptionValue]) throws(DescriptionError) {

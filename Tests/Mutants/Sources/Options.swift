@@ -29,7 +29,7 @@ struct Options {
         ]
 
     static let usage = """
-        usage: Tests/Mutants/run [--seed N] [--count N] [--target NAME]... [--all] [--own] [--jobs N] [--least PERCENT] [--list] [--work FOLDER]
+        usage: Tests/Mutants/run [--seed N] [--count N] [--target NAME]... [--all] [--some N] [--own] [--jobs N] [--least PERCENT] [--list] [--work FOLDER]
 
         Puts small mistakes into a copy of the project, one at a time, and says which of them no test notices.
 
@@ -38,6 +38,7 @@ struct Options {
           --target NAME    of which target; more than once for several (default: the pure cores and codecs)
                            (Gateway/Leases: of a folder of a target)
           --all            of the stores, the cloud's engines and the gateway too
+          --some N         of so many of the targets, which the seed picks: less to build
           --jobs N         so many test runs at once (default: one for each processor)
           --own            only the target's own tests, not those of the targets above it
           --least PERCENT  fail where fewer are noticed
@@ -47,6 +48,7 @@ struct Options {
 
     init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
+        var some: Int?
         var named: [String] = []
         func value(of option: String) throws(UsageError) -> String {
             guard let value = rest.popFirst() else { throw UsageError("\(option) needs a value") }
@@ -66,13 +68,20 @@ struct Options {
             case "--work": work = try value(of: option)
             case "--all": targets = Options.all
             case "--jobs": jobs = try number(of: option)
+            case "--some": some = try number(of: option)
             case "--own": above = false
             case "--list": list = true
             default: throw UsageError("\(option) is not known")
             }
         }
         if !named.isEmpty { targets = named }
-        guard count > 0, jobs > 0 else { throw UsageError("--count and --jobs must be at least 1") }
+        guard count > 0, jobs > 0, some.map({ $0 > 0 }) ?? true else {
+            throw UsageError("--count, --jobs and --some must be at least 1")
+        }
+        if let some {
+            var random = SeededGenerator(state: seed)
+            targets = Array(targets.shuffled(using: &random).prefix(some))
+        }
     }
 }
 

@@ -11,27 +11,31 @@ extension KM003CMessage: FrameContent {
     /// The same, each sample of a queue with its sequence number. While the graph runs, measurements without samples are
     /// no reading: the samples of their time are still to come.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
-        guard !payloads.isEmpty, case let samples = queueSamples, let newest = samples.last else {
+        guard !payloads.isEmpty, let queue = payload(.queue), queueCount > 0 else {
             if let adc, graphRate == nil { body(adc.reading, nil) }
             return
         }
-        let lineStep = graphRate.map { KM003CLineStep($0) } ?? KM003CLineStep(sequences: samples)
-        for sample in samples.dropLast() { body(sample.reading(lineStep: lineStep), sample.sequence) }
-        var last = newest.reading(lineStep: lineStep)
-        if let adc {
-            last[.temperature] = adc.celsius
-            last[.supplyVoltage] = adc.supplyVoltage
+        let lineStep = graphRate.map { KM003CLineStep($0) } ?? KM003CLineStep(sequences: self)
+        queue.withUnsafeBytes { raw in
+            for number in 0..<queueCount {
+                let sample = KM003CQueueSample(raw, number: number)
+                var reading = sample.reading(lineStep: lineStep)
+                if let adc, number == queueCount - 1 {
+                    reading[.temperature] = adc.celsius
+                    reading[.supplyVoltage] = adc.supplyVoltage
+                }
+                body(reading, sample.sequence)
+            }
         }
-        body(last, newest.sequence)
     }
 
     /// Known where the rate is.
     package var sampleTicks: SampleTicks? {
-        guard let graphRate, !payloads.isEmpty else { return nil }
-        let samples = queueSamples
-        guard let oldest = samples.first, let newest = samples.last else { return nil }
+        guard let graphRate, !payloads.isEmpty, case let count = queueCount, let oldest = queueSample(0),
+            let newest = queueSample(count - 1)
+        else { return nil }
         return SampleTicks(
-            oldest: oldest.sequence, newest: newest.sequence, step: graphRate.sequenceStep, count: samples.count)
+            oldest: oldest.sequence, newest: newest.sequence, step: graphRate.sequenceStep, count: count)
     }
 
     package var powerDelivery: PDReport? { payloads.isEmpty ? nil : pdStatus?.report }

@@ -107,11 +107,17 @@ package struct KM003CMessage: Sendable {
 
     /// The buffered samples, oldest first.
     package var queueSamples: [KM003CQueueSample] {
-        guard let bytes = payload(.queue) else { return [] }
-        return bytes.withUnsafeBytes { raw in
-            stride(from: 0, through: raw.count - KM003CQueueSample.length, by: KM003CQueueSample.length)
-                .map { KM003CQueueSample(raw, at: $0) }
-        }
+        guard let queue = payload(.queue) else { return [] }
+        return queue.withUnsafeBytes { raw in (0..<queueCount).map { KM003CQueueSample(raw, number: $0) } }
+    }
+
+    /// The number of buffered samples.
+    package var queueCount: Int { (payload(.queue)?.count ?? 0) / KM003CQueueSample.length }
+
+    /// One of them, counted from the oldest, 0; nil beyond them.
+    package func queueSample(_ number: Int) -> KM003CQueueSample? {
+        guard (0..<queueCount).contains(number) else { return nil }
+        return payload(.queue)?.withUnsafeBytes { KM003CQueueSample($0, number: number) }
     }
 
     package var settings: KM003CSettings? {

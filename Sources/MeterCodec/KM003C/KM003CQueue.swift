@@ -45,6 +45,9 @@ package struct KM003CQueueSample: Hashable, Sendable {
         lines = [raw.u16LE(offset + 12), raw.u16LE(offset + 14), raw.u16LE(offset + 16), raw.u16LE(offset + 18)]
     }
 
+    /// - Parameter number: counted from 0.
+    init(_ raw: UnsafeRawBufferPointer, number: Int) { self.init(raw, at: number * Self.length) }
+
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
 
     /// The largest step between neighbours in one answer, in milliseconds: four of the slowest samples.
@@ -105,7 +108,8 @@ package enum KM003CLineStep: Sendable {
 
     /// What the sequence numbers tell: only at 2 samples a second are all neighbours at least 500 ms apart. Nil for
     /// fewer than two samples.
-    package init?(sequences samples: [KM003CQueueSample]) {
+    package init?(sequences message: KM003CMessage) {
+        let samples = message.queueSamples
         let steps = zip(samples, samples.dropFirst()).map { $1.sequence &- $0.sequence }
         guard let least = steps.min() else { return nil }
         self = least >= KM003CRate.two.sequenceStep ? .tenthMillivolt : .millivolt

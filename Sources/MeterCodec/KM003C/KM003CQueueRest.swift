@@ -10,9 +10,9 @@ struct KM003CQueueRest: Sendable {
     /// - Returns: nil unless the message ends in a queue whose rate is known or follows from its sequence numbers.
     init?(after message: KM003CMessage) {
         guard message.payloads.last?.attribute == .queue else { return nil }
-        let samples = message.queueSamples
-        guard let last = samples.last else { return nil }
-        let step = samples.dropLast().last.map { last.sequence &- $0.sequence }
+        let count = message.queueCount
+        guard let last = message.queueSample(count - 1) else { return nil }
+        let step = message.queueSample(count - 2).map { last.sequence &- $0.sequence }
         guard let rate = message.graphRate ?? KM003CRate.allCases.first(where: { $0.sequenceStep == step }) else {
             return nil
         }

@@ -23,7 +23,7 @@ package protocol FrameContent: Sendable {
     var model: ModelName? { get }
     /// Calls `body` for each measurement in the frame, oldest first. Most frames hold one, a reply holds none.
     func forEachReading(_ body: (Reading) -> Void)
-    /// The same, each with the tick of the meter's own clock at which it was taken, if it says so.
+    /// The same, each with the tick at which it was taken, if the frame says so.
     func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void)
     /// Of which ticks it has samples; nil in a frame without.
     var sampleTicks: SampleTicks? { get }
@@ -99,7 +99,9 @@ extension Frame {
     /// The same as `content.forEachSample`, without boxing the frame.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         switch self {
+        case .fnirsiUSB(let packet): packet.forEachSample(body)
         case .km003c(let message): message.forEachSample(body)
+        case .packed(let frame): frame.forEachSample(body)
         case .other(let content): content.forEachSample(body)
         default: forEachReading { body($0, nil) }
         }
@@ -108,9 +110,37 @@ extension Frame {
     /// The same as `content.sampleTicks`, without boxing the frame.
     package var sampleTicks: SampleTicks? {
         switch self {
+        case .fnirsiUSB(let packet): packet.sampleTicks
         case .km003c(let message): message.sampleTicks
+        case .packed(let frame): frame.sampleTicks
         case .other(let content): content.sampleTicks
         default: nil
+        }
+    }
+
+    /// The same as `content.powerDelivery`, without boxing the frame.
+    package var powerDelivery: PDReport? {
+        switch self {
+        case .km003c(let message): message.powerDelivery
+        case .packed(let frame): frame.powerDelivery
+        case .other(let content): content.powerDelivery
+        default: nil
+        }
+    }
+
+    /// The same as `content.device`, without boxing the frame.
+    package var device: DeviceInfo? {
+        switch self {
+        case .um(let block): block.device
+        case .fnirsiUSB(let packet): packet.device
+        case .fnirsiBLE(let frame): frame.device
+        case .atorchReport(let report): report.device
+        case .atorchReply(let reply): reply.device
+        case .tc66(let message): message.device
+        case .km003c(let message): message.device
+        case .packed(let frame): frame.device
+        case .line(let frame): frame.device
+        case .other(let content): content.device
         }
     }
 }

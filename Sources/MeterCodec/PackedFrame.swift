@@ -25,11 +25,34 @@ package struct PackedFrame: Sendable {
     /// What the family makes of it.
     package var content: any FrameContent { withBytes { kind.init($0) } }
 
-    /// The same as `content.forEachReading`, without boxing the content: for the hot path.
-    package func forEachReading(_ body: (Reading) -> Void) { read(as: kind, body) }
+    // MARK: The same as of `content`, without boxing it: for the hot path
 
-    private func read<Content: PackedFrameContent>(as kind: Content.Type, _ body: (Reading) -> Void) {
+    package func forEachReading(_ body: (Reading) -> Void) { forEachReading(as: kind, body) }
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) { forEachSample(as: kind, body) }
+    package var sampleTicks: SampleTicks? { sampleTicks(as: kind) }
+    package var powerDelivery: PDReport? { powerDelivery(as: kind) }
+    package var device: DeviceInfo? { device(as: kind) }
+
+    private func forEachReading<Content: PackedFrameContent>(as kind: Content.Type, _ body: (Reading) -> Void) {
         withBytes { kind.init($0).forEachReading(body) }
+    }
+
+    private func forEachSample<Content: PackedFrameContent>(
+        as kind: Content.Type, _ body: (Reading, _ tick: UInt16?) -> Void
+    ) {
+        withBytes { kind.init($0).forEachSample(body) }
+    }
+
+    private func sampleTicks<Content: PackedFrameContent>(as kind: Content.Type) -> SampleTicks? {
+        withBytes { kind.init($0).sampleTicks }
+    }
+
+    private func powerDelivery<Content: PackedFrameContent>(as kind: Content.Type) -> PDReport? {
+        withBytes { kind.init($0).powerDelivery }
+    }
+
+    private func device<Content: PackedFrameContent>(as kind: Content.Type) -> DeviceInfo? {
+        withBytes { kind.init($0).device }
     }
 }
 

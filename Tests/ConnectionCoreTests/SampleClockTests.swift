@@ -94,9 +94,132 @@ struct SampleClockTests {
         _ = clock.heard(ticks(10, newest: 5000), at: .seconds(10))
         let lost = clock.heard(ticks(30, newest: 40), at: .milliseconds(10_010))
         #expect(lost == 0)
-        #expect(clock.time(of: 40) == .milliseconds(10_010))
-        #expect(clock.time(of: 11) == .seconds(10))
-        #expect(clock.time(of: 20) > clock.time(of: 19))
+        // Thirty samples have no room in 10 ms, so that they lie a little ahead.
+        #expect(clock.time(of: 11) == .milliseconds(10_001))
+        #expect(clock.time(of: 40) == .milliseconds(10_030))
+        #expect(clock.time(of: 20) - clock.time(of: 19) == .milliseconds(1))
+    }
+
+    /// A count that was set forward says nothing of what is missing, and one that is behind does.
+    @Test func countThatWasSetForward_losesNothing_andASilenceDoes() {
+        var clock = SampleClock()
+        _ = clock.heard(ticks(1, newest: 100, step: 10), at: .seconds(10))
+        var lost = clock.heard(ticks(1, newest: 20_100, step: 10), at: .milliseconds(10_010))
+        #expect(lost == 0)
+        #expect(clock.time(of: 20_100) == .milliseconds(10_010))
+        lost = clock.heard(ticks(1, newest: 20_400, step: 10), at: .milliseconds(10_310))
+        #expect(lost == 29)
+    }
+
+    /// A clock of milliseconds that is read about every ten of them: 8 to 12.
+    @Test func unevenSteps_areNotLosses_butAMissingSampleIs() {
+        var clock = SampleClock()
+        var (tick, now) = (UInt16(65_000), 5000)
+        for (step, expected) in [
+            (10, 0), (9, 0), (11, 0), (14, 0), (6, 0), (10, 0), (20, 1), (31, 2), (26, 2), (10, 0),
+        ] {
+            tick &+= UInt16(step)
+            now += step
+            let lost = clock.heard(ticks(1, newest: tick, step: 10), at: .milliseconds(now))
+            #expect(lost == expected, "a step of \(step)")
+            #expect(clock.time(of: tick) == .milliseconds(now))
+        }
+    }
+
+    // MARK: Frames that count for themselves
+
+    /// Four samples, 10 ms apart.
+    private let four = SampleTicks(oldest: 0, newest: 30, step: 10, count: 4, countedBy: .frame)
+
+    private func times(_ clock: SampleClock, _ ticks: SampleTicks) -> [MonotonicTime] {
+        stride(from: ticks.oldest, through: ticks.newest, by: Int(ticks.step)).map { clock.time(of: $0) }
+    }
+
+    @Test func frameByFrame_samplesAreApart_andTheNewestWasTakenWhenItCame() {
+        var clock = SampleClock()
+        for frame in 1...5000 {
+            let now = 40 * frame
+            let lost = clock.heard(four, at: .milliseconds(now))
+            #expect(lost == 0)
+            #expect(times(clock, four) == [-30, -20, -10, 0].map { .milliseconds(now + $0) })
+        }
+    }
+
+    /// A filter may hold a sample back: the frame lacks it, and the next has one more.
+    @Test func partsOfAFrame_goOnAsTheWhole() {
+        var clock = SampleClock()
+        _ = clock.heard(four, at: .milliseconds(40))
+        let first = SampleTicks(oldest: 10, newest: 30, step: 10, count: 3, countedBy: .frame)
+        _ = clock.heard(first, at: .milliseconds(70))
+        #expect(times(clock, first) == [50, 60, 70].map { .milliseconds($0) })
+        let late = SampleTicks(oldest: 30, newest: 30, step: 10, count: 1, countedBy: .frame)
+        _ = clock.heard(late, at: .milliseconds(80))
+        #expect(times(clock, late) == [.milliseconds(80)])
+    }
+
+    /// The host was busy for 200 ms, and the kernel kept what came.
+    @Test func framesThatWaited_keepTheirTimes() {
+        var clock = SampleClock()
+        _ = clock.heard(four, at: .seconds(1))
+        for frame in 1...5 {
+            _ = clock.heard(four, at: .milliseconds(1200))
+            let difference = clock.time(of: 30) - .milliseconds(1000 + 40 * frame)
+            #expect(difference >= .zero && difference <= .milliseconds(10))
+        }
+    }
+
+    /// After a pause of the meter's the count is not followed, and after a short one drawn in.
+    @Test(arguments: [(251, 0, 0), (250, 250, 4000), (40, 40, 700)])
+    func pause_isNoTimeOfSamples(pause: Int, lag: Int, drawnIn: Int) {
+        var clock = SampleClock()
+        _ = clock.heard(four, at: .seconds(1))
+        var now = 1000 + 40 + pause
+        _ = clock.heard(four, at: .milliseconds(now))
+        #expect(.milliseconds(now) - clock.time(of: 30) <= .milliseconds(lag))
+        #expect(.milliseconds(now) - clock.time(of: 30) >= .milliseconds(max(0, lag - 3)))
+        for _ in 0..<(drawnIn / 40) {
+            now += 40
+            _ = clock.heard(four, at: .milliseconds(now))
+        }
+        #expect(clock.time(of: 30) == .milliseconds(now))
+    }
+
+    /// Any mixture of late frames, bursts, pauses and clocks that are set: times always rise, none is far from when it came, and
+    /// what is on time again is told right.
+    @Test(arguments: [SampleTicks.Count.meter, .frame], 0..<40)
+    func walk_alwaysRises_andComesBack(countedBy: SampleTicks.Count, seed: Int) {
+        var rng = SplitMix64(seed: UInt64(seed))
+        var clock = SampleClock()
+        var (last, now, tick) = (MonotonicTime.origin, 100_000, UInt16(truncatingIfNeeded: seed &* 9973))
+        func come(after step: Int) {
+            now += step
+            var frame = four
+            frame.countedBy = countedBy
+            if countedBy == .meter {
+                frame.oldest = tick &+ 10
+                frame.newest = tick &+ 40
+                tick &+= 40
+            }
+            _ = clock.heard(frame, at: .milliseconds(now))
+            for time in times(clock, frame) {
+                #expect(time > last, "seed \(seed)")
+                last = time
+            }
+            #expect(last < .milliseconds(now + 2500), "seed \(seed)")
+        }
+        for _ in 0..<2000 {
+            switch Int.random(in: 0..<100, using: &rng) {
+            case 0..<60: come(after: 40)
+            case 60..<80: come(after: Int.random(in: 0...80, using: &rng))
+            case 80..<90:
+                come(after: Int.random(in: 40...400, using: &rng))
+                for _ in 0..<4 { come(after: 0) }
+            case 90..<95: come(after: Int.random(in: 100...40_000, using: &rng))
+            default: tick = UInt16.random(in: 0...UInt16.max, using: &rng)
+            }
+        }
+        for _ in 0..<1200 { come(after: 40) }
+        #expect(last == .milliseconds(now), "seed \(seed)")
     }
 
     @Test func hostThatSlept_isFollowedAtOnce() {

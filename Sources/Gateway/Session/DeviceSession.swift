@@ -331,6 +331,7 @@ package actor DeviceSession {
         readBacks.linkLost()
         _ = driver?.discardPartial()
         follow(MeterSampling())
+        sampleClock = SampleClock()
         endDownload(
             .failure(GatewayError(.notConnected, "the link was lost before the logs were read", next: "try again")))
     }
@@ -380,20 +381,30 @@ package actor DeviceSession {
     /// it is not moved when that moment becomes later.
     private func arm() {
         let exchangeWake = download == nil ? line.exchange?.nextWake : nil
-        let due = [machine.nextWake, exchangeWake, claim.hardStop, search?.endsAt].compactMap { $0 }.min()
+        // Without a list of them: each answer of a fast meter comes here twice.
+        var due = machine.nextWake
+        due = Self.earlier(due, exchangeWake)
+        due = Self.earlier(due, claim.hardStop)
+        due = Self.earlier(due, search?.endsAt)
         guard let due else { return disarm() }
         if let alarm {
             guard due < alarm.time else { return }
             loop.cancel(alarm.timer)
         }
-        let timer = loop.schedule(at: due) { [weak self] in
-            guard let self else { return }
-            self.assumeIsolated { session in
-                session.alarm = nil
-                session.wake()
-            }
+        alarm = (loop.schedule(at: due, ring), due)
+    }
+
+    private static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
+    /// What the alarm calls, made once.
+    private lazy var ring: @Sendable () -> Void = { [weak self] in
+        self?.assumeIsolated { session in
+            session.alarm = nil
+            session.wake()
         }
-        alarm = (timer, due)
     }
 
     private func disarm() {
@@ -732,7 +743,7 @@ package actor DeviceSession {
         case .frame(let frame):
             spoilt.wasGood()
             toldFrames.add(frame)
-            if hearsPD, let report = frame.content.powerDelivery { powerDelivery.add(report, at: wallNow) }
+            if hearsPD, let report = frame.powerDelivery { powerDelivery.add(report, at: wallNow) }
             line.exchange?.answered()
             if device == nil { learn(from: frame) }
             handle(frame, at: now, wallNow)
@@ -774,12 +785,13 @@ package actor DeviceSession {
         publishAnswer()
     }
 
-    /// Samples by the meter's own clock follow. Of many a second the store gets the seconds, and all of them while a recording
+    /// Samples follow that have times of their own. Of many a second the store gets the seconds, and all of them while a recording
     /// goes on (Docs/Decisions/0033-samples-of-fast-meters.md).
     private func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
         let lost = sampleClock.heard(ticks, at: now)
         if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }
-        if isFast, recording?.recording == nil { track.keepSeconds() } else { track.keepWhole() }
+        guard isFast else { return }
+        if recording?.recording == nil { track.keepSeconds() } else { track.keepWhole() }
     }
 
     /// Whether its readings are too many to be kept and shown one by one.
@@ -815,7 +827,7 @@ package actor DeviceSession {
 
     /// Adopts what the meter says about itself. A model other than the expected one is shown to people, not hidden.
     private func learn(from frame: Frame) {
-        device = frame.content.device
+        device = frame.device
         if let device { tell(.device(device, of: id)) }
         guard let seen = device?.model, let model, seen.family == model.family, seen != model else { return }
         logger.warning(

@@ -124,6 +124,18 @@ extension CT3Message: PackedFrameContent {
         body(reading)
     }
 
+    /// Its own clock tells when it was taken (fqueze/usb-power-profiling usb-power-profiling.js takes it so).
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
+        let tick = sampleTicks?.newest
+        forEachReading { body($0, tick) }
+    }
+
+    package var sampleTicks: SampleTicks? {
+        guard isSample else { return nil }
+        let tick = UInt16(truncatingIfNeeded: microseconds / 1000)
+        return SampleTicks(oldest: tick, newest: tick, step: UInt16(CT3Driver.interval_ms), count: 1)
+    }
+
     /// What is not understood, as hex, for whoever wants to find out what it means.
     package var details: [FrameDetail] {
         let number = FrameDetail("id", .integer(Int(id)))

@@ -5,8 +5,11 @@ package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
     /// The first byte of every packet, in either direction.
     package static let startMark: UInt8 = 0xAA
-    /// Number of samples in a packet of type `samplesType`, 10 ms apart; the last is taken on arrival.
+    /// Number of samples in a packet of type `samplesType`.
     package static let samplesPerPacket = 4
+    /// Milliseconds between two of them, and between the last of a packet and the first of the next, which comes 40 ms later
+    /// (baryluk/fnirsi-usb-power-data-logger README.md, fqueze/usb-power-profiling usb-power-profiling.js).
+    package static let interval_ms: UInt16 = 10
     package static let samplesType: UInt8 = 0x04
     /// The type of the answer to a hello. No other type is known or accepted as a packet.
     package static let infoType: UInt8 = 0x03
@@ -103,11 +106,25 @@ extension FNIRSIUSBPacket: FrameContent {
     /// Not in the packet; the USB ids tell it.
     package var model: ModelName? { nil }
 
-    package func forEachReading(_ body: (Reading) -> Void) {
+    package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
+
+    /// The meter tells no time. The ticks say that its samples are 10 ms apart.
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard type == Self.samplesType else { return }
         bytes.withRawBytes { raw in
-            for index in firstSample..<Self.samplesPerPacket { body(Self.reading(raw, at: Self.sampleOffset(index))) }
+            for index in firstSample..<Self.samplesPerPacket {
+                body(Self.reading(raw, at: Self.sampleOffset(index)), Self.tick(index))
+            }
         }
+    }
+
+    private static func tick(_ index: Int) -> UInt16 { interval_ms * UInt16(truncatingIfNeeded: index) }
+
+    package var sampleTicks: SampleTicks? {
+        guard type == Self.samplesType, firstSample < Self.samplesPerPacket else { return nil }
+        return SampleTicks(
+            oldest: Self.tick(firstSample), newest: Self.tick(Self.samplesPerPacket - 1), step: Self.interval_ms,
+            count: Self.samplesPerPacket - firstSample, countedBy: .frame)
     }
 
     /// The type, and for a packet without samples its payload as hex, for whoever wants to find out what it means.

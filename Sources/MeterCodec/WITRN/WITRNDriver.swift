@@ -12,7 +12,8 @@ package struct WITRNDriver: MeterDriver {
     /// - Parameter model: from the USB ids, since reports do not tell it.
     package init(model: ModelName) {
         profile = MeterProfile(
-            model: model, rhythm: .push(expected: .milliseconds(10), keepAlive: nil), answerTimeout: .seconds(1))
+            model: model, rhythm: .push(expected: .milliseconds(Int64(WITRNReport.interval_ms)), keepAlive: nil),
+            answerTimeout: .seconds(1))
     }
 
     /// Sends nothing. The decoder starts afresh: a message must not get the moment of a measurement of the last link.

@@ -38,11 +38,19 @@ package struct WITRNReport: Sendable {
     /// The meter's own clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Of the
     /// milliseconds within a second byte 3 has the low eight bits and byte 6 the remainder by 100 (fqueze,
     /// usb-power-profiling.js); where no number fits both, the second's beginning is given.
-    package var milliseconds: UInt32 {
+    package var milliseconds: UInt32 { exactMilliseconds ?? runTime_s &* 1000 }
+
+    /// The same; nil where no number fits both bytes, or the second's low byte, byte 2, is that of another second.
+    private var exactMilliseconds: UInt32? {
         let (low, remainder) = (Int(bytes[3]), Int(bytes[6]))
-        let fraction = stride(from: low, to: 1000, by: 256).first { $0 % 100 == remainder } ?? 0
+        guard bytes[2] == UInt8(truncatingIfNeeded: runTime_s),
+            let fraction = stride(from: low, to: 1000, by: 256).first(where: { $0 % 100 == remainder })
+        else { return nil }
         return runTime_s &* 1000 &+ UInt32(fraction)
     }
+
+    /// Milliseconds between two reports (`WITRNDriver`).
+    package static let interval_ms: UInt16 = 10
 
     /// Volts on the two CC lines; nil if the model does not measure them, or what it sends cannot be.
     private var ccVoltages: (Double, Double)? {
@@ -107,6 +115,19 @@ extension WITRNReport: PackedFrameContent {
         }
         reading[.duration] = Double(word(22))
         body(reading)
+    }
+
+    /// Its own clock tells when it was taken, so that reports that wait to be read do not share a time
+    /// (fqueze/usb-power-profiling usb-power-profiling.js takes it so).
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
+        let tick = sampleTicks?.newest
+        forEachReading { body($0, tick) }
+    }
+
+    /// Its seconds and its milliseconds wrap together, as 65,536 divides what both count.
+    package var sampleTicks: SampleTicks? {
+        guard isMeasurement, let tick = exactMilliseconds.map(UInt16.init(truncatingIfNeeded:)) else { return nil }
+        return SampleTicks(oldest: tick, newest: tick, step: Self.interval_ms, count: 1)
     }
 
     /// What the line is at; a message comes in a report of its own (`WITRNPowerDelivery`).

@@ -47,6 +47,15 @@ struct CT3DecoderTests {
             ])
     }
 
+    @Test(arguments: [(UInt64(0), UInt16(0)), (10_999, 10), (65_535_999, 65_535), (65_536_000, 0), (.max, 42_991)])
+    func sample_hasTheMillisecondsOfItsClock(clock: UInt64, tick: UInt16) throws {
+        let bytes = CT3Framing.frame(payload(clock: clock))
+        let frame = try #require(decodedFrames(bytes, with: CT3Decoder()).first)
+        #expect(tick == UInt16(truncatingIfNeeded: clock / 1000))
+        #expect(frame.sampleTicks == SampleTicks(oldest: tick, newest: tick, step: 10, count: 1))
+        frame.forEachSample { #expect($1 == tick) }
+    }
+
     @Test func power_ofNothing_isPlainZero() throws {
         let bytes = CT3Framing.frame(payload(volts: 0, amperes: -1))
         #expect(try #require(decodedReadings(bytes, with: CT3Decoder()).first)[.power]?.sign == .plus)

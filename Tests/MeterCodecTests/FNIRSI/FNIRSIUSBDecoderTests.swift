@@ -53,6 +53,20 @@ struct FNIRSIUSBDecoderTests {
         #expect(readings[3] == reading)
     }
 
+    /// It has no clock: that its samples are 10 ms apart is all that is known.
+    @Test func samples_areTenMillisecondsApart() throws {
+        let bytes = packet(samples: [ordinary, idle, idle, ordinary])
+        let frame = try #require(decodedFrames(bytes, with: FNIRSIUSBDecoder()).first)
+        let expected = SampleTicks(oldest: 0, newest: 30, step: 10, count: 4, countedBy: .frame)
+        #expect(frame.sampleTicks == expected)
+        #expect(frame.content.sampleTicks == expected)
+        var ticks: [UInt16?] = []
+        frame.forEachSample { ticks.append($1) }
+        #expect(ticks == [0, 10, 20, 30])
+        let info = try #require(decodedFrames(packet(type: 3, samples: []), with: FNIRSIUSBDecoder()).first)
+        #expect(info.sampleTicks == nil)
+    }
+
     @Test func infoPacket_isAFrameWithoutReadings() throws {
         let info = packet(type: 3, samples: [ordinary])
         let frame = try #require(decodedFrames(info, with: FNIRSIUSBDecoder()).first)

@@ -237,6 +237,23 @@ struct FNIRSIUSBDriverTests {
         #expect(replaced == wrong, "seed \(seed)")
     }
 
+    /// Whatever the filter holds back, the samples follow each other by 10 ms.
+    @Test func heldBackSample_keepsItsPlaceInTime() {
+        var driver = FNIRSIUSBDriver(model: .fnbC2)
+        _ = driver.opening()
+        var told: [SampleTicks] = []
+        for row in [[55, 55, 55, 3000], [55, 55, 55, 55], [55, 3000, 55, 55]] {
+            driver.receive(packet(milliamperes: row)) { event in
+                if case .frame(let frame) = event, let ticks = frame.sampleTicks { told.append(ticks) }
+            }
+        }
+        #expect(told.map(\.count) == [3, 1, 4, 4])
+        for ticks in told {
+            #expect(ticks.countedBy == .frame)
+            #expect(Int(ticks.newest - ticks.oldest) == 10 * (ticks.count - 1))
+        }
+    }
+
     @Test func newLink_hasNoNeighboursFromTheLast() {
         var driver = FNIRSIUSBDriver(model: .fnbC2)
         _ = driver.opening()

@@ -128,6 +128,45 @@ struct WITRNDecoderTests {
         #expect(try details(WITRNSample.sealed(Array(bytes.prefix(62))))["clock_ms"] == .integer(100_000))
     }
 
+    private func ticks(_ bytes: [UInt8]) throws -> SampleTicks? {
+        let frame = try #require(decodedFrames(bytes, with: WITRNDecoder()).first)
+        #expect(frame.sampleTicks == frame.content.sampleTicks)
+        frame.forEachSample { _, tick in #expect(tick == frame.sampleTicks?.newest) }
+        return frame.sampleTicks
+    }
+
+    private func tick(_ milliseconds: Int) -> SampleTicks {
+        let tick = UInt16(truncatingIfNeeded: milliseconds)
+        return SampleTicks(oldest: tick, newest: tick, step: 10, count: 1)
+    }
+
+    /// The published reports have the seconds twice, and both are the same.
+    @Test func reading_hasTheTimeOfTheMetersClock() throws {
+        #expect(try ticks(WITRNSample.k2) == tick(5_266_172))
+        #expect(try ticks(WITRNSample.c5) == tick(663_760))
+        for reply in WITRNSample.replies { #expect(try ticks(reply) == nil) }
+    }
+
+    @Test func time_goesOn_whereASecondEnds_andWhereTheCountWraps() throws {
+        for second in [UInt32(0), 65, 255, 256, 4_294_967, .max] {
+            var fields = WITRNSample.Fields(seconds: second, fraction: 995)
+            let before = try #require(try ticks(fields.bytes))
+            (fields.seconds, fields.fraction) = (second &+ 1, 5)
+            let after = try #require(try ticks(fields.bytes))
+            #expect(after.oldest &- before.newest == 10)
+        }
+    }
+
+    /// A reading whose clock says two things is one without a time of its own.
+    @Test(arguments: [(2, UInt8(101)), (3, 8), (6, 99)])
+    func clockThatContradictsItself_tellsNoTime(place: Int, byte: UInt8) throws {
+        var bytes = WITRNSample.Fields(fraction: 7).bytes
+        bytes[place] = byte
+        let report = WITRNSample.sealed(Array(bytes.prefix(62)))
+        #expect(try ticks(report) == nil)
+        #expect(decodedReadings(report, with: WITRNDecoder()).count == 1)
+    }
+
     @Test func group_isNumberedAsOnItsScreen() throws {
         var fields = WITRNSample.Fields()
         fields.group = 9

@@ -17,9 +17,9 @@ const CUTOFFS = [
 
 /** A form for a test of one meter, closed at first. `begun` is called once one goes on or waits. */
 export function batteryTestForm(id, begun) {
-  const field = (key, label, input) => {
+  const field = (key, label, input, unit) => {
     input.id = `test-${key}`;
-    return el("span", { class: "field" }, el("label", { for: input.id, text: label }), input);
+    return el("span", { class: "field" }, el("label", { for: input.id, text: label }), unit ? el("span", { class: "measured" }, input, unit) : input);
   };
   const what = el("select", { onchange: choose }, ...CUTOFFS.map(([word], place) => el("option", { value: String(place), text: word })));
   const limit = el("input", { inputmode: "decimal", size: "6", required: "", autocomplete: "off" });
@@ -36,7 +36,7 @@ export function batteryTestForm(id, begun) {
   const told = el("fieldset", { hidden: true }, el("legend", { text: "When it is over, tell" }));
   const button = el("button", { type: "submit", class: "main", text: "Start the test" });
   const form = el("form", { class: "test", onsubmit: begin },
-    field("what", "It is over when", what), field("limit", "Limit", limit), unit,
+    field("what", "It is over when", what), field("limit", "Limit", limit, unit),
     field("hold", "for so many seconds", hold), field("start", "Begin when more than so many mA flow", start),
     field("current", "Draw so many A", current), field("cutoff", "The load stops below so many V", cutoff),
     field("hours", "and after so many hours", limit_h), field("loss", "Once a lost link is back,", loss),
@@ -56,9 +56,8 @@ export function batteryTestForm(id, begun) {
   }
 
   function showParts() {
-    for (const input of plain) input.parentElement.hidden = drives.checked;
-    for (const input of ofLoad) input.parentElement.hidden = !drives.checked;
-    unit.hidden = drives.checked;
+    for (const input of plain) input.closest(".field").hidden = drives.checked;
+    for (const input of ofLoad) input.closest(".field").hidden = !drives.checked;
     for (const input of [limit, hold]) input.required = !drives.checked;
     for (const input of [current, cutoff]) input.required = drives.checked;
   }

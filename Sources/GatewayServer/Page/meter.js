@@ -15,6 +15,9 @@ import { settingsPanel } from "/settings.js";
 import { lossWords, standing } from "/freshness.js";
 import { leaseWords, moment, money, nameOf, number, QUANTITIES, span, toldValue, toldWord } from "/words.js";
 
+/** What a load is set to; it stands beside what it draws. */
+const OF_LOADS = [["load_on", "Load"], ["set_current_A", "Set to", "A", 2], ["cutoff_V", "Cut-off", "V", 2], ["timer_s", "Timer", "s", 0]];
+
 /** Counters need not be shown as they count. */
 const ABOUT_MS = 2000;
 
@@ -65,11 +68,13 @@ export function meterView(place, id, values) {
     const known = QUANTITIES.filter(([key]) => meter.reading && key in meter.reading);
     const energy = meter.reading?.energy_Wh ?? meter.reading?.counted_energy_Wh;
     const price = meter.tariff && Number.isFinite(energy) ? money(energy / 1000 * meter.tariff.per_kWh, meter.tariff.currency) : null;
-    const keys = [...known.map(([key]) => key), price === null ? "" : "price"].join();
+    const told = meter.told?.details ?? {};
+    const ofLoad = OF_LOADS.filter(([key]) => key in told);
+    const keys = [...known, ...ofLoad].map(([key]) => key).concat(price === null ? "" : "price").join();
     if (figures.dataset.keys !== keys) {
       figures.dataset.keys = keys;
       cells.clear();
-      figures.replaceChildren(...known.map(([key, word, unit]) => {
+      figures.replaceChildren(...[...known, ...ofLoad].map(([key, word, unit]) => {
         const cell = el("b");
         cells.set(key, cell);
         return el("div", {}, el("dt", { text: word }), el("dd", {}, cell, unit ? el("span", { text: unit }) : null));
@@ -78,6 +83,10 @@ export function meterView(place, id, values) {
     }
     setText(cost, price ?? "");
     for (const [key, , , digits] of known) setText(cells.get(key), number(meter.reading[key], digits));
+    for (const [key, , , digits] of ofLoad) {
+      const value = told[key];
+      setText(cells.get(key), typeof value === "boolean" ? (value ? "on" : "off") : number(value, digits));
+    }
   }
 
   function drawAbout(meter) {
@@ -91,7 +100,9 @@ export function meterView(place, id, values) {
     for (const [key, word] of [["serial", "Serial number"], ["firmware", "Firmware"], ["hardware", "Hardware"]]) {
       if (device[key]) rows.push([word, device[key]]);
     }
-    for (const [key, value] of Object.entries(meter.told?.details ?? {})) rows.push([toldWord(key), toldValue(key, value)]);
+    for (const [key, value] of Object.entries(meter.told?.details ?? {})) {
+      if (!OF_LOADS.some(([ofLoad]) => ofLoad === key)) rows.push([toldWord(key), toldValue(key, value)]);
+    }
     for (const group of meter.told?.groups ?? []) {
       rows.push([`Group ${group.index}`, `${number(group.charge_mAh, 0)} mAh, ${number(group.energy_Wh, 3)} Wh`]);
     }

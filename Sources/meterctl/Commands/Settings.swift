@@ -86,7 +86,7 @@ struct Get: AsyncParsableCommand {
         }
         let value = try Self.value(of: key, in: body)
         if json { return Terminal.exact(try JSONOutput.pretty(value)) }
-        if let value { return Terminal.line(value, linesKept: true) }
+        if let value { return Terminal.line(SettingText.shown(value, of: key), linesKept: true) }
         let standard = body.details?.first { $0.key == key }?.default
         Terminal.talk("\(key) is not set\(standard.map { "; its default is \($0)" } ?? "")")
     }
@@ -97,7 +97,9 @@ struct Get: AsyncParsableCommand {
             let isSet = setting.value != nil
             table.add([
                 .init(setting.key, isWhole: true),
-                .init(setting.value ?? setting.default ?? "–", isSet ? nil : .dim),
+                .init(
+                    setting.value.map { SettingText.shown($0, of: setting.key) } ?? setting.default ?? "–",
+                    isSet ? nil : .dim),
                 .init(setting.default ?? "–", .dim), .init(author(of: setting)),
                 .init(isSet ? setting.at.map { times.text($0) } ?? "–" : "", isWhole: true),
             ])
@@ -126,5 +128,16 @@ struct Get: AsyncParsableCommand {
 private func printSettings(_ settings: [String: String?], json: Bool) throws {
     if json { return Terminal.exact(try JSONOutput.pretty(settings)) }
     if settings.isEmpty { Terminal.talk("nothing is set: everything has its default") }
-    for (key, value) in settings.sorted(by: { $0.key < $1.key }) { Terminal.line("\(key)=\(value ?? "")") }
+    for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
+        Terminal.line("\(key)=\(value.map { SettingText.shown($0, of: key) } ?? "")")
+    }
+}
+
+enum SettingText {
+    /// A value as people see it: one that is kept as a bare number gets its unit, so that it can be typed so again.
+    static func shown(_ value: String, of key: String) -> String {
+        guard key == "record-above", let amperes = Double(value), amperes.isFinite else { return value }
+        let text = "\(amperes)"
+        return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + "A"
+    }
 }

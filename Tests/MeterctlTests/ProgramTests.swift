@@ -110,6 +110,12 @@ struct ProgramTests {
             "meterctl: error: nobody is there to be asked whether to draw 1.5A from what is connected to bench, down to 3.0V, also"
         ),
         (
+            [
+                "battery-test", "start", "bench", "--load", "1.5A", "--cutoff", "3.0V", "--at-most", "8h",
+                "--on-link-loss", "off", "--yes", "--socket", "/nonexistent/s",
+            ], 7, "meterctl: error: no meterd answers on"
+        ),
+        (
             ["command", "bench", "clear-all", "--yes", "--socket", "/nonexistent/s"], 7,
             "meterctl: error: no meterd answers on"
         ),
@@ -162,6 +168,11 @@ struct ProgramTests {
             ["history", "bench", "--limit", "0"], ["sync", "sideways"],
             ["record", "start"], ["record", "stop"], ["record", "show"], ["record", "plot"], ["record", "rewind"],
             ["record", "export", "1a2b", "--csv", "--json"],
+            ["battery-test", "start", "bench"], ["battery-test", "start", "bench", "--load", "1.5A"],
+            ["battery-test", "start", "bench", "--until", "voltage < 3V", "--cutoff", "3V"],
+            ["battery-test", "start", "bench", "--until", "voltage < 3V", "--at-most", "8h"],
+            ["battery-test", "start", "bench", "--until", "voltage < 3V", "--on-link-loss", "off"],
+            ["battery-test", "start", "bench", "--load", "1A", "--cutoff", "3V", "--start-above", "1A"],
         ] as [[String]])
     func wrongUsage_exitsWith2(_ arguments: [String]) throws {
         #expect(try Program.run(arguments).status == 2)

@@ -48,6 +48,8 @@ package struct KM003CDriver: MeterDriver {
         decoder = KM003CDecoder()
         monitorID = nil
         queueControlID = nil
+        // What was asked over the last link is not answered over this one.
+        (awaited, asked, isLastDataOurs) = ([], [], false)
         queue.restart()
         var steps = [control(.connect)]
         var monitor = control(.pdMonitorOn, parameter: 1)

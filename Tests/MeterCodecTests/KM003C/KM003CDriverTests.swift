@@ -130,4 +130,43 @@ struct KM003CDriverTests {
             #expect(names.filter { $0 == "frame" }.count == 1)
         }
     }
+
+    /// What was asked over the last link is not answered over this one.
+    @Test func opening_forgetsWhatWasAsked() {
+        let queue: [UInt8] = [0x41, 0x04] + KM003CSample.queue(sequences: [20, 40]).dropFirst(2)
+        var driver = KM003CDriver(model: .km003c)
+        _ = driver.opening()
+        _ = driver.poll()
+        _ = driver.request(.queue)
+        #expect(names(&driver, queue) == ["frame"])
+        _ = driver.opening()
+        // The old connection and measurements.
+        #expect(names(&driver, [0x05, 0x01, 0, 0]) == ["skipped 4"])
+        #expect(names(&driver, adc(id: 3)) == ["skipped 52"])
+        #expect(names(&driver, [0x05, 0x05, 0, 0, 0x06, 0x06, 0, 0]) == ["acknowledged", "acknowledged"])
+        _ = driver.poll()
+        #expect(names(&driver, adc(id: 7)) == ["frame"])
+    }
+
+    /// A session that closed a link without its monitor closes the next one with it, and each is switched off once.
+    @Test func closing_switchesTheMonitorOff_onceALink() {
+        var driver = KM003CDriver(model: .km003c)
+        #expect(driver.closing().map { $0.bytes[0] } == [0x03])
+        for _ in 0..<2 {
+            _ = driver.opening()
+            #expect(driver.closing().map { $0.bytes[0] } == [0x11, 0x03])
+            #expect(driver.closing().map { $0.bytes[0] } == [0x03])
+        }
+    }
+
+    /// Of the answers that are waited for, the last eight are remembered.
+    @Test func requests_areRemembered_eightOfThem() {
+        var driver = KM003CDriver(model: .km003c)
+        for _ in 0..<9 { _ = driver.poll() }
+        #expect(names(&driver, adc(id: 1)) == ["skipped 52"])
+        #expect(names(&driver, adc(id: 2)) == ["frame"])
+        driver = KM003CDriver(model: .km003c)
+        for _ in 0..<9 { _ = driver.closing() }
+        #expect(names(&driver, [0x05, 1, 0, 0, 0x05, 2, 0, 0]) == ["skipped 4", "acknowledged"])
+    }
 }

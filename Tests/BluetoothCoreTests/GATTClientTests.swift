@@ -10,9 +10,17 @@ struct GATTClientTests {
         var lines: [Line] = []
         var outcome: GATTClient.Outcome?
 
+        /// The code of the request that an operation begins with, in hex.
+        static func request(of operation: GATTClient.Operation) -> String? {
+            var client = GATTClient()
+            _ = client.begin(operation)
+            return client.nextPDU(at: .origin).map { Hex.encode([$0.opcode.rawValue]) }
+        }
+
         /// - Parameter answers: taken one for each request, in hex; the operation stays unfinished where they run out.
         mutating func run(_ operation: GATTClient.Operation, answers: [String]) throws {
             var answers = answers[...]
+            outcome = nil
             if case .finished(let result) = client.begin(operation) { outcome = result }
             while let pdu = client.nextPDU(at: .origin) {
                 lines.append(.sent(Hex.encode(pdu.bytes)))
@@ -137,6 +145,168 @@ struct GATTClientTests {
         let unknown = GATTClient.OnBegin.finished(.failed(.misbehaved(.unknownAttribute(9))))
         #expect(client.begin(.discoverCharacteristics(service: 9)) == unknown)
         #expect(client.begin(.discoverDescriptors(characteristic: 9)) == unknown)
+    }
+
+    // MARK: The second time
+
+    /// What was found before is found anew, and no list is added to.
+    @Test func discoveryAgain_findsTheSame() throws {
+        var play = Play()
+        for _ in 0..<2 {
+            try play.run(.discoverServices, answers: ["1106 1900 1d00 e0ff", "0110 1e00 0a"])
+            for _ in 0..<2 {
+                try play.run(
+                    .discoverCharacteristics(service: 0x19), answers: ["0907 1a00 101b00e4ff", "0108 1c00 0a"])
+                for _ in 0..<2 {
+                    try play.run(.discoverDescriptors(characteristic: 0x1A), answers: ["0501 1c00 0129 1d00 0229"])
+                    #expect(play.outcome == .done)
+                }
+            }
+            #expect(play.client.database.services.count == 1)
+            #expect(play.client.database.services[0].characteristics.count == 1)
+            #expect(play.client.database.services[0].characteristics[0].descriptors.count == 2)
+        }
+    }
+
+    /// A refusal ends an operation and nothing else.
+    @Test func refusedOperation_isFollowedByOthers() throws {
+        var play = Play()
+        for operation in [
+            GATTClient.Operation.exchangeMTU, .discoverServices, .read(3), .write(3, [1]), .subscribe(3, .indications),
+        ] {
+            let request = try #require(Play.request(of: operation))
+            try play.run(operation, answers: ["01\(request)0300 05"])
+            #expect(play.outcome == .failed(.refused(.insufficientAuthentication)), "\(operation)")
+            #expect(!play.client.isBusy)
+        }
+        // The end of a list ends no other operation well.
+        for operation in [GATTClient.Operation.read(3), .write(3, [1])] {
+            let request = try #require(Play.request(of: operation))
+            try play.run(operation, answers: ["01\(request)0300 0a"])
+            #expect(play.outcome == .failed(.refused(.attributeNotFound)), "\(operation)")
+        }
+        try play.run(.read(3), answers: ["0b07"])
+        #expect(play.outcome == .value([7]))
+    }
+
+    @Test func descriptorsAndCharacteristics_mayBeRefused() throws {
+        var play = Play()
+        try play.run(.discoverServices, answers: ["1106 1900 1d00 e0ff", "0110 1e00 0a"])
+        try play.run(.discoverCharacteristics(service: 0x19), answers: ["0108 1a00 0f"])
+        #expect(play.outcome == .failed(.refused(.insufficientEncryption)))
+        try play.run(.discoverCharacteristics(service: 0x19), answers: ["0907 1a00 101b00e4ff", "0108 1c00 0a"])
+        try play.run(.discoverDescriptors(characteristic: 0x1A), answers: ["0104 1c00 0f"])
+        #expect(play.outcome == .failed(.refused(.insufficientEncryption)))
+        try play.run(.discoverDescriptors(characteristic: 0x1A), answers: ["0104 1c00 0a"])
+        #expect(play.outcome == .done)
+    }
+
+    // MARK: Ends
+
+    /// To the last handle of what was asked for, and not one further; what ends there is not asked about once more.
+    @Test func lists_reachToTheirLastHandle() throws {
+        for (value, isInside) in [(10, true), (11, false)] {
+            var play = Play()
+            try play.run(.discoverServices, answers: ["1106 0100 0a00 e0ff", "0110 0b00 0a"])
+            try play.run(
+                .discoverCharacteristics(service: 1), answers: ["0907 0900 12\(value == 10 ? "0a" : "0b")00e1ff"])
+            #expect(play.outcome == (isInside ? .done : .failed(.misbehaved(.handleOutside(11)))))
+            guard isInside else { continue }
+            // Nothing can stand behind it.
+            let asked = play.lines.count
+            try play.run(.discoverDescriptors(characteristic: 9), answers: [])
+            #expect(play.outcome == .done)
+            #expect(play.lines.count == asked)
+        }
+        for (handle, isInside) in [("0a", true), ("0b", false)] {
+            var play = Play()
+            try play.run(.discoverServices, answers: ["1106 0100 0a00 e0ff", "0110 0b00 0a"])
+            try play.run(.discoverCharacteristics(service: 1), answers: ["0907 0200 120300e1ff", "0108 0400 0a"])
+            try play.run(.discoverDescriptors(characteristic: 2), answers: ["0501 \(handle)00 0229"])
+            #expect(play.outcome == (isInside ? .done : .failed(.misbehaved(.handleOutside(11)))))
+        }
+        // A service of one handle has no room for a characteristic.
+        var play = Play()
+        try play.run(.discoverServices, answers: ["1106 0500 0500 e0ff", "0110 0600 0a"])
+        #expect(play.outcome == .done)
+        let asked = play.lines.count
+        try play.run(.discoverCharacteristics(service: 5), answers: [])
+        #expect(play.outcome == .done)
+        #expect(play.lines.count == asked)
+    }
+
+    /// As many attributes as are kept, of whatever kind the last is.
+    @Test func attributes_areKept_upToTheLimit() throws {
+        let limit = GATTClient.attributeLimit
+        // Services of one handle each.
+        func services(_ count: Int, last: ATTHandleRange? = nil) -> GATTClient {
+            var client = GATTClient()
+            _ = client.begin(.discoverServices)
+            for number in 1...count {
+                _ = client.nextPDU(at: .origin)
+                let isLast = number == count
+                let range =
+                    isLast
+                    ? last ?? ATTHandleRange(UInt16(number), UInt16(number))
+                    : ATTHandleRange(UInt16(number), UInt16(number))
+                let service = ATTGroupValue(range: range, value: [0xE0, 0xFF])
+                _ = client.received(ATTPDU.readByGroupTypeResponse([service]).bytes)
+            }
+            return client
+        }
+        #expect(services(limit).isBusy)
+        #expect(!services(limit + 1).isBusy)
+        for (count, isOne) in [(limit - 1, true), (limit, false)] {
+            let first = UInt16(count)
+            var client = services(count, last: ATTHandleRange(first, 0xFFFF))
+            #expect(client.begin(.discoverCharacteristics(service: first)) == .started)
+            _ = client.nextPDU(at: .origin)
+            let value = first + 2
+            let found = ATTHandleValue(
+                handle: first + 1,
+                value: [0x12, UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8), 0xE1, 0xFF])
+            let answer = client.received(ATTPDU.readByTypeResponse([found]).bytes)
+            #expect((answer == .none) == isOne)
+        }
+        for (count, isOne) in [(limit - 2, true), (limit - 1, false)] {
+            let first = UInt16(count)
+            var client = services(count, last: ATTHandleRange(first, 0xFFFF))
+            _ = client.begin(.discoverCharacteristics(service: first))
+            _ = client.nextPDU(at: .origin)
+            let value = first + 2
+            let found = ATTHandleValue(
+                handle: first + 1,
+                value: [0x12, UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8), 0xE1, 0xFF])
+            _ = client.received(ATTPDU.readByTypeResponse([found]).bytes)
+            _ = client.nextPDU(at: .origin)
+            _ = client.received(ATTPDU.errorResponse(to: 0x08, handle: value + 1, error: .attributeNotFound).bytes)
+            #expect(client.begin(.discoverDescriptors(characteristic: first + 1)) == .started)
+            _ = client.nextPDU(at: .origin)
+            let descriptor = ATTInformation(handle: value + 1, type: .clientCharacteristicConfiguration)
+            let answer = client.received(ATTPDU.findInformationResponse([descriptor]).bytes)
+            #expect((answer == .none) == isOne)
+        }
+    }
+
+    /// A part as long as a packet may be followed by another; a shorter one may not.
+    @Test func value_goesOn_exactlyWhereAPacketIsFull() throws {
+        for (length, asksOn) in [(21, false), (22, true)] {
+            var play = Play()
+            try play.run(.read(3), answers: ["0b" + String(repeating: "ab", count: length), "0d"])
+            #expect(play.outcome == .value([UInt8](repeating: 0xAB, count: length)))
+            #expect(play.lines.count == (asksOn ? 4 : 2))
+        }
+        // At the greatest length of a value nothing more is asked for.
+        for (length, requests) in [(511, 2), (512, 1)] {
+            var client = GATTClient()
+            _ = client.begin(.exchangeMTU)
+            _ = client.nextPDU(at: .origin)
+            _ = client.received([0x03, UInt8(truncatingIfNeeded: length + 1), UInt8((length + 1) >> 8)])
+            _ = client.begin(.read(3))
+            _ = client.nextPDU(at: .origin)
+            _ = client.received(ATTPDU.readResponse([UInt8](repeating: 1, count: length)).bytes)
+            #expect((client.nextPDU(at: .origin) == nil) == (requests == 1))
+        }
     }
 
     // MARK: Hostile servers

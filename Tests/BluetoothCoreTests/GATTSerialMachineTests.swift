@@ -259,6 +259,65 @@ struct GATTSerialMachineTests {
         #expect(pair.machine.woke(at: .seconds(130)) == .failed(.operation(.sending, .timedOut)))
     }
 
+    /// A link that comes up twice begins once, and one that failed begins no more.
+    @Test func link_comesUpOnce() throws {
+        var pair = Pair(SimulatedPeripheral(.um))
+        _ = try pair.opened()
+        pair.machine.linkUp(at: .seconds(100))
+        #expect(pair.machine.nextPDU(at: .seconds(100)) == nil)
+        #expect(pair.machine.nextWake == nil)
+        var machine = GATTSerialMachine()
+        #expect(machine.nextWake == nil)
+        #expect(machine.woke(at: .seconds(1000)) == .none)
+        machine.linkUp(at: .seconds(7))
+        #expect(machine.nextWake == .seconds(37))
+        #expect(machine.woke(at: Duration.milliseconds(36_999).moment) == .none)
+        #expect(machine.woke(at: .seconds(37)) == .failed(.tooSlow(.agreeingOnMTU, limit: .seconds(30))))
+        machine.linkUp(at: .seconds(40))
+        #expect(machine.nextPDU(at: .seconds(40)) == nil)
+        #expect(machine.send([1]) == .queued)
+        #expect(machine.nextWake == nil)
+    }
+
+    /// Each write has its own time, and each write that is refused its own remedy: after the first switch there is none left.
+    @Test(arguments: [ATTErrorCode.writeNotPermitted, .requestNotSupported, .invalidHandle])
+    func writes_areSwitchedOnce_andOnlyWhereTheKindIsRefused(error: ATTErrorCode) throws {
+        var pair = Pair(SimulatedPeripheral(.twoServices))
+        _ = try pair.opened()
+        for time in [10, 50] {
+            #expect(pair.machine.send([1]) == .queued)
+            _ = pair.machine.nextPDU(at: .seconds(time))
+            #expect(pair.machine.nextWake == .seconds(time + 30))
+            #expect(pair.machine.received([0x13]) == .none)
+            #expect(pair.machine.nextWake == nil)
+        }
+        #expect(pair.machine.send([1]) == .queued)
+        _ = pair.machine.nextPDU(at: .origin)
+        let refused = pair.machine.received(ATTPDU.errorResponse(to: 0x12, handle: 1, error: error).bytes)
+        guard error != .invalidHandle else {
+            #expect(refused == .failed(.operation(.sending, .refused(error))))
+            return
+        }
+        #expect(refused == .none)
+        #expect(pair.machine.nextPDU(at: .origin)?.first == 0x52)
+        // From now on none waits for an answer.
+        for _ in 0..<3 {
+            #expect(pair.machine.send([2]) == .queued)
+            #expect(pair.machine.nextPDU(at: .origin)?.first == 0x52)
+            #expect(pair.machine.nextWake == nil)
+        }
+    }
+
+    @Test func severalValuesInOnePacket_areOneDelivery() throws {
+        var pair = Pair(SimulatedPeripheral(.um))
+        let input = try pair.opened().input.value
+        let values = [[1, 2], [3], [], [4, 5]].map { ATTHandleValue(handle: input, value: $0) }
+        let stray = ATTHandleValue(handle: input + 9, value: [9])
+        let packet = ATTPDU.multipleNotification([values[0], stray] + values[1...]).bytes
+        #expect(pair.machine.received(packet) == .deliver([1, 2, 3, 4, 5]))
+        #expect(pair.machine.strayValues == 1)
+    }
+
     // MARK: Hostile peripherals
 
     /// Any packets at any moment: no trap, a bounded number of requests until it is open or failed, bytes only from an

@@ -50,4 +50,43 @@ struct AdapterCommandsTests {
         #expect(commands.expire(at: limit.moment, timing) == command)
         #expect(!commands.isWaiting)
     }
+
+    @Test func success_beginsTheWaitsAnew() {
+        var commands = AdapterCommands()
+        for _ in 0..<2 {
+            for hold in [1, 2, 4] {
+                commands.fail(at: .origin, timing)
+                #expect(commands.wakeTime(timing) == .seconds(hold))
+            }
+            commands.succeed()
+        }
+    }
+
+    @Test func commandThatIsGivenUp_countsAsFailed_andItsAnswerComesTooLate() {
+        var commands = AdapterCommands()
+        _ = commands.send(.readInfo, at: .origin)
+        #expect(commands.wakeTime(timing) == timing.answerLimit.moment)
+        _ = commands.expire(at: timing.answerLimit.moment, timing)
+        #expect(commands.wakeTime(timing) == (timing.answerLimit + timing.retryBase).moment)
+        #expect(commands.answered(opcode: ManagementCommand.readInfo.opcode) == nil)
+        #expect(commands.mayContinue(at: timing.answerLimit.moment) == false)
+    }
+
+    /// The answer to a command that is out says nothing about the next.
+    @Test func abandonedCommand_isNotWaitedFor_norHeldAgainstIt() {
+        var commands = AdapterCommands()
+        for command in [ManagementCommand.startDiscovery(.classic), .stopDiscovery(.classic), .readInfo] {
+            _ = commands.send(command, at: .origin)
+            #expect(commands.isWaiting)
+            #expect(commands.isStartingDiscovery == (command == .startDiscovery(.classic)))
+            #expect(commands.isStoppingDiscovery == (command == .stopDiscovery(.classic)))
+            commands.abandon()
+            #expect(!commands.isWaiting)
+            #expect(!commands.isStartingDiscovery && !commands.isStoppingDiscovery)
+            #expect(commands.mayContinue(at: .origin) == true)
+        }
+        commands.hold(until: .seconds(3))
+        #expect(!commands.alwaysFail)
+        #expect(commands.wakeTime(timing) == .seconds(3))
+    }
 }

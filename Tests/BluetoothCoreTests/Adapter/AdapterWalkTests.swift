@@ -29,6 +29,89 @@ struct AdapterWalkTests {
     }
 }
 
+extension AdapterWalkTests {
+    /// One that is woken each second does the same, at the same time, as one that is woken when it asked for it.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func walk_isTheSame_howeverOftenItIsWoken(seed: UInt64) {
+        for mode in SearchMode.allCases {
+            var rng = SeededRNG(seed: seed)
+            var pair = WokenPair(mode: mode, isShared: seed.isMultiple(of: 2))
+            for _ in 0..<120 where pair.fault == nil { pair.step(&rng) }
+            #expect(pair.fault == nil, "seed \(seed), \(mode)")
+        }
+    }
+}
+
+/// Two machines to which the same happens.
+private struct WokenPair {
+    private var often: AdapterProbe
+    private var asAsked: AdapterProbe
+    private(set) var fault: String?
+
+    init(mode: SearchMode, isShared: Bool) {
+        often = AdapterProbe(timing: AdapterTiming(), mode: mode, isShared: isShared)
+        asAsked = often
+    }
+
+    mutating func step(_ rng: inout SeededRNG) {
+        let event = Self.event(&rng)
+        event(&often)
+        event(&asAsked)
+        let ticks = rng.below(8) == 0 ? rng.below(100) : rng.below(12)
+        for _ in 0..<ticks where fault == nil {
+            // All of the machine's times are whole seconds.
+            often.now = often.now + .seconds(1)
+            often.wake()
+            asAsked.now = often.now
+            if let wake = asAsked.machine.nextWake, wake <= asAsked.now { asAsked.wake() }
+            compare()
+        }
+        compare()
+    }
+
+    private mutating func compare() {
+        let (one, other) = (often, asAsked)
+        if one.sent.count != other.sent.count || one.sent.last != other.sent.last {
+            fault = "sent until \(one.now): \(one.sent.suffix(3)), \(other.sent.suffix(3))"
+        } else if one.notes.count != other.notes.count || one.machine.state != other.machine.state {
+            fault = "at \(one.now): \(one.notes), \(one.machine.state); \(other.notes), \(other.machine.state)"
+        }
+        let times = (one.machine.discoveryTime(at: one.now), other.machine.discoveryTime(at: one.now))
+        if times.0 != times.1 { fault = "at \(one.now): \(times)" }
+    }
+
+    private static func event(_ rng: inout SeededRNG) -> (inout AdapterProbe) -> Void {
+        let dual = AdapterProbe.dual
+        let link = SlotKey(MACAddress(bits: UInt64(rng.below(3))), isClassic: rng.below(2) == 0)
+        let kinds = [DiscoveryKinds.interleaved, .lowEnergy][rng.below(2)]
+        switch rng.below(16) {
+        case 0...4: return { $0.answer(.success, ManagementSamples.bytes(of: dual)) }
+        case 5: return { [status = ManagementStatus(rawValue: UInt8(rng.below(0x16)))] in $0.answer(status) }
+        case 6, 7: return { $0.discovering(true, kinds) }
+        case 8: return { $0.discovering(false, kinds) }
+        case 9: return { $0.settings(dual.current) }
+        case 10:
+            return { [isOff = rng.below(3) == 0] in $0.settings(isOff ? [.classic] : [.powered, .classic, .lowEnergy]) }
+        case 11: return { $0.heard() }
+        case 12: return { $0.take($0.machine.take(link, at: $0.now).actions) }
+        case 13: return { $0.take($0.machine.linkUp(link, at: $0.now)) }
+        case 14: return { $0.take($0.machine.giveBack(link, at: $0.now)) }
+        default:
+            let demand = [
+                SearchDemand(), SearchDemand(missing: .interleaved, missingCount: 1),
+                SearchDemand(missing: .lowEnergy, missingCount: 2), SearchDemand(hasFastStream: true),
+                SearchDemand(hasDistant: true),
+            ][rng.below(5)]
+            let byHand = rng.below(3) == 0
+            return { probe in
+                var demand = demand
+                if byHand { demand.byHandUntil = probe.now + .seconds(30) }
+                probe.take(probe.machine.demandChanged(demand, at: probe.now))
+            }
+        }
+    }
+}
+
 private struct AdapterWalk {
     var probe = AdapterProbe()
     var faults: [String] = []

@@ -225,6 +225,19 @@ struct SearchRoundsTests {
         }
     }
 
+    /// Another program's discovery is a reason to be busy, however short it is; one of ours is none until it is granted.
+    @Test func doubts_endWithAnothersDiscovery_howeverShort() {
+        for isOurs in [false, true] {
+            var search = search()
+            for _ in 0..<2 { _ = search.wasBusy(.lowEnergy, at: at(1), timing) }
+            _ = search.begun(.lowEnergy, isOurs: isOurs, at: at(2))
+            search.stopped()
+            #expect(search.hasDoubts == isOurs)
+            let busy = search.wasBusy(.lowEnergy, at: at(3), timing)
+            #expect(busy == .doubted(hold: .seconds(isOurs ? 20 : 5), isFault: false))
+        }
+    }
+
     /// Classic is listened to where the controller can, not more often than its interval, and alone where it is all there is.
     @Test func kinds_areWhatTheControllerCanDo() {
         for (settings, kinds) in [

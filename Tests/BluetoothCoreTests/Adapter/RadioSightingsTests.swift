@@ -229,6 +229,140 @@ struct RadioSightingsTests {
         #expect(other.sightings.adapterLost(MACAddress(bits: 1), isLinked: { _ in false }).isEmpty)
     }
 
+    // MARK: Ends, and the second time
+
+    /// A stranger counts for a minute, and is forgotten then.
+    @Test func stranger_isForgotten_afterAMinute() {
+        let lamp = RadioAddress(MACAddress(bits: 0x0099), .lePublic)
+        for (seconds, isKnown) in [(59.999, true), (60, false)] {
+            var ears = Ears(adapter)
+            _ = ears.hear(lamp, [5, 0x09] + Array("Lamp".utf8))
+            #expect(ears.sightings.isNamed(lamp, heardBy: adapter))
+            #expect(!ears.sightings.isNamed(lamp, heardBy: MACAddress(bits: 1)))
+            ears.now = .seconds(seconds)
+            #expect(ears.count == (isKnown ? 1 : 0))
+            #expect(ears.sightings.passedOver(at: ears.now.moment).count == (isKnown ? 1 : 0))
+            #expect(ears.expire().isEmpty)
+            #expect(ears.sightings.strangerCount == (isKnown ? 1 : 0))
+            #expect(ears.sightings.isNamed(lamp, heardBy: adapter) == isKnown)
+            // Who is heard again begins anew.
+            _ = ears.hear(lamp, [2, 1, 6])
+            ears.now += .seconds(59)
+            #expect(ears.expire().isEmpty)
+            #expect(ears.sightings.strangerCount == 1)
+        }
+    }
+
+    /// Of what is forgotten nothing is left to the next one in its place: neither name, services nor model.
+    @Test func place_isGivenOn_empty() {
+        var ears = Ears(adapter, listensTo: .lowEnergy)
+        _ = ears.hear(meter, named)
+        _ = ears.hear(meter, [3, 0x03, 0xE0, 0xFF])
+        ears.now = .seconds(900)
+        #expect(ears.expire().count == 1)
+        let lamp = RadioAddress(MACAddress(bits: 0x0099), .lePublic)
+        #expect(ears.hear(lamp, [2, 1, 6]) == nil)
+        #expect(!ears.sightings.isNamed(lamp, heardBy: adapter))
+        #expect(ears.sightings.sightings.isEmpty && ears.sightings.heard.isEmpty)
+        #expect(ears.sightings.strangerCount == 1)
+        #expect(ears.hear(meter, named)?.appeared?.rssi == -60)
+        #expect(ears.sightings.heard.map(\.data) == [[named]])
+        #expect(ears.count == 2)
+    }
+
+    /// Another adapter's meters stay, and so does one with a link, which is not listened to until a discovery begins again.
+    @Test func lostAdapter_takesItsOwnAlone_andItsTimeStops() {
+        let other = MACAddress(bits: 0xB0)
+        let linked = RadioAddress(MACAddress(bits: 0x0011_2233_4499), .lePublic)
+        var ears = Ears(adapter, listensTo: .interleaved)
+        for device in [meter, linked, RadioAddress(meter.address, .classic)] { _ = ears.hear(device, named) }
+        _ = ears.hear(RadioAddress(MACAddress(bits: 0x0099), .lePublic), [2, 1, 6])
+        _ = ears.hear(meter, named, by: other)
+        let lost = ears.sightings.adapterLost(adapter, isLinked: { $0.device == linked })
+        #expect(lost.count == 2)
+        #expect(ears.sightings.strangerCount == 0)
+        #expect(ears.sightings.sightings.map(\.device) == [linked, meter])
+        #expect(ears.sightings.sightings.map(\.adapter) == [adapter, other])
+        ears.now = .seconds(800)
+        #expect(ears.expire().isEmpty)
+        for _ in 0..<4 { ears.listen(.lowEnergy, for: .seconds(7)) }
+        #expect(ears.expire().isEmpty)
+        ears.listen(.lowEnergy, for: .seconds(2))
+        #expect(
+            ears.expire() == [
+                .vanished(
+                    RadioSighting(
+                        device: linked, adapter: adapter, model: .um25c, name: "UM25C", rssi: -60))
+            ])
+    }
+
+    /// Time counts for the radio that was listened to.
+    @Test(arguments: [DiscoveryKinds.lowEnergy, .classic, .interleaved])
+    func time_isOfItsRadio(kinds: DiscoveryKinds) {
+        var ears = Ears(adapter)
+        let classic = RadioAddress(meter.address, .classic)
+        _ = ears.hear(meter, named)
+        _ = ears.hear(classic, named)
+        for _ in 0..<4 { ears.listen(kinds, for: .seconds(50)) }
+        let gone = ears.expire().count
+        #expect(gone == (kinds == .interleaved ? 2 : 1))
+        #expect(
+            ears.sightings.sightings.map(\.device)
+                == (kinds == .interleaved ? [] : kinds == .classic ? [meter] : [classic]))
+    }
+
+    /// Three rounds and half a minute, whichever is reached last; and two rounds are not three.
+    @Test func silentMeter_isGivenItsRounds() {
+        for (rounds, seconds, isGone) in [
+            (2, 20, false), (3, 10, true), (3, 9, false), (5, 6, true), (2, 59, false), (2, 60, true),
+        ] {
+            var ears = Ears(adapter)
+            _ = ears.hear(meter, named)
+            for _ in 0..<rounds { ears.listen(.lowEnergy, for: .seconds(seconds)) }
+            #expect(ears.expire().isEmpty != isGone, "\(rounds) of \(seconds) s")
+        }
+    }
+
+    @Test func strengthThatIsUnknown_leavesTheLastOne() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named, rssi: -60)
+        ears.now = .seconds(5)
+        // 127: the adapter does not say.
+        #expect(ears.hear(meter, named, rssi: 127)?.heard?.rssi == -60)
+        ears.now = .seconds(9.999)
+        #expect(ears.hear(meter, named, rssi: -41) == nil)
+        ears.now = .seconds(10)
+        #expect(ears.hear(meter, named, rssi: -42)?.heard?.rssi == -42)
+    }
+
+    /// What found no room counts for a minute, and no more of it is kept than can be told apart.
+    @Test func refusals_countForAMinute() {
+        var ears = Ears(adapter)
+        for number in 0..<UInt64(RadioSightings.devicesMax + 1200) {
+            _ = ears.hear(RadioAddress(MACAddress(bits: 0x0200_0000 + number), .lePublic), [2, 1, 6])
+        }
+        #expect(ears.count == RadioSightings.devicesMax)
+        #expect(ears.dropped == 1000)
+        ears.now = .seconds(59)
+        _ = ears.hear(RadioAddress(MACAddress(bits: 0x0300_0000), .lePublic), [2, 1, 6])
+        #expect(ears.dropped == 1000)
+        ears.now = .seconds(60)
+        #expect(ears.dropped == 1)
+        #expect(ears.sightings.droppedCount(heardBy: MACAddress(bits: 1), at: ears.now.moment) == 0)
+    }
+
+    /// What is told as news counts: five seconds from then on.
+    @Test func news_beginsTheFiveSecondsAnew() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, [3, 0x03, 0xE0, 0xFF])
+        ears.now = .seconds(4)
+        #expect(ears.hear(meter, named)?.appeared?.model == .um25c)
+        ears.now = .seconds(8.999)
+        #expect(ears.hear(meter, named) == nil)
+        ears.now = .seconds(9)
+        #expect(ears.hear(meter, named)?.heard != nil)
+    }
+
     // MARK: Bounds
 
     @Test func hostileCrowd_fillsNothingWithoutEnd() {
@@ -306,10 +440,12 @@ private struct Ears {
     var dropped: Int { sightings.droppedCount(heardBy: adapter, at: now.moment) }
     var count: Int { sightings.count(heardBy: adapter, at: now.moment) }
 
-    mutating func hear(_ device: RadioAddress, _ data: [UInt8], rssi: Int8 = -60) -> RadioSightingEvent? {
+    mutating func hear(
+        _ device: RadioAddress, _ data: [UInt8], rssi: Int8 = -60, by other: MACAddress? = nil
+    ) -> RadioSightingEvent? {
         ManagementSamples.found(device, rssi: rssi, data).withUnsafeBytes { bytes in
             guard let packet = try? ManagementPacket(bytes), let report = try? DeviceReport(packet) else { return nil }
-            return sightings.heard(report, by: adapter, at: now.moment)
+            return sightings.heard(report, by: other ?? adapter, at: now.moment)
         }
     }
 

@@ -133,13 +133,15 @@ struct ManagementCodecTests {
         #expect(event == .deviceFound(.init(address: meter, rssi: -60, flags: [], data: data)))
     }
 
-    @Test func rssi_isUnknown_whereTheAdapterDoesNotSay() throws {
-        let (_, event) = try ManagementEvent.decode(ManagementSamples.found(meter, rssi: 127, []))
+    /// 0 is what the kernel fills in with a name that it looked up.
+    @Test(arguments: [(127, nil), (0, nil), (-1, -1), (1, 1), (126, 126), (-128, -128)] as [(Int8, Int?)])
+    func rssi_isUnknown_whereTheAdapterDoesNotSay(sent: Int8, rssi: Int?) throws {
+        let (_, event) = try ManagementEvent.decode(ManagementSamples.found(meter, rssi: sent, []))
         guard case .deviceFound(let found) = event else {
             Issue.record("\(event)")
             return
         }
-        #expect(found.rssi == nil)
+        #expect(found.rssi == rssi)
     }
 
     @Test func deviceFound_thatClaimsMoreDataThanThereIs_isAFault() {
@@ -185,10 +187,25 @@ struct ManagementCodecTests {
             (0x11, device + [5], .authenticationFailed(meter, .authenticationFailed)),
             (0x13, [7, 1], .discovering(.interleaved, isOn: true)),
             (0x2D, [2], .controllerSuspended(2)), (0x2E, device + [0], .controllerResumed),
+            (0x09, [1] + device, .newLinkKey(meter)), (0x15, device, .deviceUnblocked(meter)),
+            (0x0E, device + [1], .pinCodeRequest(meter, isSecure: true)),
+            (0x0F, device + [0, 1, 0, 0, 0], .userConfirmationRequest(meter, isHint: false, value: 1)),
+            (0x13, [1, 0], .discovering(.classic, isOn: false)),
         ]
+        // What may be left out at the end of a packet, because nobody reads it.
+        let spare: [UInt16: Int] = [1: 1, 0x0B: 6, 0x2E: 8]
         for (code, parameters, event) in expected {
             let bytes = ManagementSamples.packet(code, index: 1, parameters)
             #expect(try ManagementEvent.decode(bytes).event == event)
+            let needed = parameters.count - (spare[code] ?? 0)
+            guard needed > 0 else { continue }
+            let cut = ManagementSamples.packet(code, index: 1, Array(parameters.prefix(needed - 1)))
+            #expect(throws: ManagementFault.truncated(code: code, count: needed - 1)) {
+                try ManagementEvent.decode(cut)
+            }
+            #expect(throws: Never.self) {
+                try ManagementEvent.decode(ManagementSamples.packet(code, index: 1, Array(parameters.prefix(needed))))
+            }
         }
     }
 

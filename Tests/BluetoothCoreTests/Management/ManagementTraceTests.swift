@@ -56,4 +56,50 @@ struct ManagementTraceTests {
             ManagementEvent.commandComplete(opcode: 0x0025, .success, parameters: []), of: 0, at: .origin)
         #expect(trace.entries.isEmpty)
     }
+
+    /// A ring that was full keeps its order round after round.
+    @Test(arguments: [1, 255, 256, 257, 511, 512, 513, 1000])
+    func trace_keepsItsOrder_howeverOftenItWasFull(count: Int) {
+        var trace = ManagementTrace()
+        for number in 0..<count { trace.record(.other(UInt16(number)), of: 0, at: .origin) }
+        let first = max(0, count - ManagementTrace.entriesMax)
+        #expect(trace.entries.map(\.content) == (first..<count).map { .other(UInt16($0)) })
+    }
+
+    @Test func everyEvent_hasItsWords() {
+        let events: [(ManagementEvent, String)] = [
+            (.controllerError(0x1F), "controller error 0x1f"), (.indexAdded, "adapter there"),
+            (.indexRemoved, "adapter gone"), (.newSettings([.powered, .classic]), "settings: 0x81"),
+            (.discovering(.classic, isOn: false), "discovering: off"),
+            (.discovering(.classic, isOn: true), "discovering: on"),
+            (.deviceConnected(meter), "\(meter.address): connected"),
+            (
+                .deviceDisconnected(meter, .init(rawValue: 1)),
+                "\(meter.address): disconnected: nothing was heard from the device (1)"
+            ),
+            (.connectFailed(meter, .connectFailed), "\(meter.address): connect failed: the device did not answer (4)"),
+            (.pinCodeRequest(meter, isSecure: true), "\(meter.address): a PIN is asked for"),
+            (
+                .userConfirmationRequest(meter, isHint: true, value: 9), "\(meter.address): a confirmation is asked for"
+            ),
+            (.userPasskeyRequest(meter), "\(meter.address): a passkey is asked for"),
+            (
+                .authenticationFailed(meter, .authenticationFailed),
+                "\(meter.address): authentication failed: the device refused the PIN or key (5)"
+            ),
+            (.newLinkKey(meter), "\(meter.address): paired"), (.deviceUnblocked(stranger), "a stranger: unblocked"),
+            (.controllerSuspended(1), "event 0x002d"), (.controllerResumed, "event 0x002e"),
+            (.other(code: 0x77), "event 0x0077"),
+            (.commandComplete(opcode: 5, .success, parameters: []), "answer to 0x0005: it worked (0)"),
+        ]
+        for (event, expected) in events {
+            var trace = ManagementTrace()
+            trace.record(event, of: 3, at: .origin)
+            #expect(words(trace) == [expected])
+            #expect(trace.entries.map(\.index) == [3])
+        }
+        let reasons = (0...6).map { ManagementEvent.DisconnectReason(rawValue: $0).words }
+        #expect(Set(reasons).count == 6)
+        #expect(reasons[0] == reasons[6])
+    }
 }

@@ -179,6 +179,125 @@ struct AgentMachineTests {
         #expect(waiting.isEmpty)
     }
 
+    /// With a bluetoothd that answers, whatever begins and ends meanwhile and however often it is restarted: a meter without
+    /// a bond goes on only while the agent stands, every one goes on, and the agent leaves with the last.
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func walk_standsForWhomItMust_andForNobodyElse(seed: UInt64) {
+        var rng = SeededRNG(seed: seed)
+        var machine = AgentMachine()
+        let devices = (0..<4).map { AgentDevice(adapter: $0, address: MACAddress(bits: UInt64($0))) }
+        var waiting: Set<AgentDevice> = []
+        var present: Set<AgentDevice> = []
+        var asked: [AgentMachine.Action] = []
+        var isThere = false
+        func isBonded(_ device: AgentDevice) -> Bool { device.adapter == 3 }
+        func take(_ actions: [AgentMachine.Action]) {
+            for action in actions {
+                guard case .proceed(let device) = action else {
+                    asked.append(action)
+                    continue
+                }
+                #expect(waiting.remove(device) != nil, "seed \(seed)")
+                let isReady = !isThere || isBonded(device) || machine.answers(for: device)
+                #expect(isReady, "seed \(seed): too early")
+            }
+        }
+        func answer() {
+            guard isThere, !asked.isEmpty else { return }
+            switch asked.removeFirst() {
+            case .askWhetherPaired(let device): take(machine.paired(device, isBonded(device)))
+            case .register: take(machine.registered(error: nil))
+            case .requestDefault: take(machine.becameDefault(error: nil))
+            case .unregister: take(machine.left())
+            case .proceed: break
+            }
+        }
+        for _ in 0..<300 {
+            let device = devices[rng.below(devices.count)]
+            switch rng.below(12) {
+            case 0 where !isThere:
+                isThere = true
+                asked = []
+                take(machine.daemonAppeared())
+            case 1 where isThere:
+                isThere = false
+                take(machine.daemonVanished())
+                #expect(waiting.isEmpty, "seed \(seed)")
+            case 2, 3:
+                waiting.insert(device)
+                present.insert(device)
+                take(machine.begin(device))
+            case 4, 5:
+                waiting.remove(device)
+                present.remove(device)
+                take(machine.end(device))
+            default: answer()
+            }
+            // Its place in the talk is what it says of itself.
+            #expect((machine.standing == .noDaemon) == !isThere, "seed \(seed)")
+        }
+        while isThere, !asked.isEmpty { answer() }
+        #expect(waiting.isEmpty, "seed \(seed): they wait for ever")
+        let needs = present.contains { !isBonded($0) && machine.answers(for: $0) }
+        if isThere { #expect(machine.standing == (needs ? .standing : .ready), "seed \(seed)") }
+        for device in present { take(machine.end(device)) }
+        while isThere, !asked.isEmpty { answer() }
+        #expect(machine.standing == (isThere ? .ready : .noDaemon), "seed \(seed)")
+    }
+
+    /// Whichever step it refuses: it is said until it agrees, and a bluetoothd that comes anew has refused nothing.
+    @Test(arguments: [true, false])
+    func refusal_isOfTheLastTry(isRegistration: Bool) {
+        var machine = AgentMachine()
+        func refuse(_ words: String) -> [AgentMachine.Action] {
+            guard !isRegistration else { return machine.registered(error: words) }
+            _ = machine.registered(error: nil)
+            return machine.becameDefault(error: words)
+        }
+        _ = machine.daemonAppeared()
+        for words in ["no", "never"] {
+            _ = machine.begin(meter)
+            #expect(machine.paired(meter, false) == [.register])
+            // What was refused before is still true while it is tried again.
+            #expect(machine.standing == (words == "no" ? .ready : .refused))
+            #expect(refuse(words) == [.proceed(meter)])
+            #expect(machine.refusal == words)
+            #expect(machine.standing == .refused)
+            // Nobody else waits for it.
+            _ = machine.begin(other)
+            #expect(machine.end(other).isEmpty)
+            #expect(machine.end(meter).isEmpty)
+            #expect(machine.standing == .refused)
+        }
+        _ = machine.daemonVanished()
+        #expect(machine.standing == .noDaemon)
+        _ = machine.daemonAppeared()
+        #expect(machine.refusal == nil)
+        #expect(machine.standing == .ready)
+    }
+
+    @Test func standing_isSaidOfEachStep() {
+        var machine = AgentMachine()
+        var standings: [AgentMachine.Standing] = [machine.standing]
+        func note() { standings.append(machine.standing) }
+        machine.busOpened()
+        note()
+        _ = machine.daemonAppeared()
+        note()
+        _ = machine.begin(meter)
+        _ = machine.paired(meter, false)
+        note()
+        _ = machine.registered(error: nil)
+        note()
+        _ = machine.becameDefault(error: nil)
+        note()
+        _ = machine.end(meter)
+        note()
+        _ = machine.left()
+        note()
+        #expect(standings == [.noDaemon, .noDaemon, .ready, .ready, .ready, .standing, .ready, .ready])
+    }
+
     // MARK: Answers
 
     @Test func onlyMetersThatALinkIsMadeTo_getAnAnswer() {
@@ -191,4 +310,6 @@ struct AgentMachineTests {
         #expect(machine.answer(.other) == .rejected)
         #expect(machine.answer(.cancel) == .agreed)
     }
+
+    @Test func daemonThatGoesOrReleases_isAgreedTo() { #expect(standing().answer(.release) == .agreed) }
 }

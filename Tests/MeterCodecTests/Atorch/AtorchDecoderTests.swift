@@ -322,4 +322,24 @@ struct AtorchDecoderTests {
             #expect(skipped == 0)
         }
     }
+
+    /// Every field and every byte beside them, at its limit and one step beyond.
+    @Test(arguments: AtorchReportType.allCases)
+    func everyField_isTakenUpToItsLimit(type: AtorchReportType) {
+        var limits: [(offset: Int, width: Int, max: UInt32)] = type.fields.map { ($0.offset, $0.width, $0.rawMax) }
+        limits += [(type.timeOffset + 2, 1, 59), (type.timeOffset + 3, 1, 59), (type.timeOffset + 4, 1, 60)]
+        if type == .usb { limits += [(28, 2, 10_000), (30, 2, 10_000), (32, 2, 5000)] }
+        for (offset, width, max) in limits {
+            for (value, isTaken) in [(max, true), (max + 1, false)] {
+                let bytes = (0..<width).reversed().map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
+                var decoder = AtorchDecoder()
+                decoder.append(report(type.rawValue, [(offset, bytes)]))
+                switch decoder.next() {
+                case .frame?: #expect(isTaken, "\(value) at \(offset)")
+                case .skipped(_, .implausibleField(offset: offset))?: #expect(!isTaken, "\(value) at \(offset)")
+                case let other: Issue.record("\(value) at \(offset): \(String(describing: other))")
+                }
+            }
+        }
+    }
 }

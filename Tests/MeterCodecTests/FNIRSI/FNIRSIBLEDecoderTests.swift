@@ -161,6 +161,26 @@ struct FNIRSIBLEDecoderTests {
         }
     }
 
+    /// The greatest values there are, each to its step.
+    @Test(
+        arguments: [
+            (7, "ffff0429"), (7, "0000fcd6"), (4, "60e31600289a01007053f000"), (4, "60e31600d865feff90ac0fff"),
+            (5, "a9c9050001d007"), (5, "a9c9050000d007"), (6, "102710270500"), (9, "0a"), (9, "00"),
+            (3, "3a0069003cca00003e0300000107"), (3, "3a0069003cca00003e0300000a07"),
+        ] as [(UInt8, String)])
+    func greatestValue_isAFrame(type: UInt8, payload: String) throws {
+        let bytes = try frame(type, hex(payload))
+        for enforcesCheck in [true, false] {
+            let decoder = FNIRSIBLEDecoder(enforcesCheck: enforcesCheck)
+            #expect(DecoderVerifier.feed(bytes, chunk: 64, to: decoder).frames == [bytes])
+        }
+    }
+
+    @Test func voltageAboveTheGreatest_isNoFrame_byOneStep() throws {
+        let bytes = try frame(4, hex("61e316000000000000000000"))
+        #expect(decodedFrames(bytes, with: FNIRSIBLEDecoder()).isEmpty)
+    }
+
     @Test(arguments: [1, 7, 20, 500])
     func strayHeadOfAnUnknownType_costsNoFrame(chunk: Int) {
         let good = [

@@ -56,4 +56,13 @@ struct FNIRSIBLEDriverTests {
         }
         #expect(supported == [QuantitySet(.dataPlus, .dataMinus), QuantitySet(.voltage, .current)])
     }
+
+    /// A stream that was heard over the last link says nothing of this one.
+    @Test func opening_forgetsWhatWasHeard() {
+        var driver = FNIRSIBLEDriver(model: .fnb58)
+        #expect(driver.poll() == FNIRSIBLECommand.start.bytes)
+        driver.receive([0xAA, 0x07, 0x04, 0x2D, 0x4F, 0xD9, 0x07, 0x0A]) { _ in }
+        _ = driver.opening()
+        #expect(driver.poll() == FNIRSIBLECommand.start.bytes)
+    }
 }

@@ -153,6 +153,29 @@ struct FNIRSIUSBDecoderTests {
         }
     }
 
+    /// In each of the four samples: the greatest value is taken, and the next refused where it stands.
+    @Test(
+        arguments: [
+            (0, "c0e1e400", true), (0, "c1e1e400", false), (4, "90051000", true), (4, "91051000", false),
+            (4, "70faefff", true), (4, "6ffaefff", false), (8, "1027", true), (8, "1127", false), (10, "1027", true),
+            (10, "1127", false), (13, "d007", true), (13, "d107", false),
+        ] as [(offset: Int, hex: String, isTaken: Bool)], 0..<4)
+    func value_isTakenUpToItsLimit(field: (offset: Int, hex: String, isTaken: Bool), place: Int) throws {
+        let value = try hex(field.hex)
+        var sample = idle
+        sample.replaceSubrange(field.offset..<field.offset + value.count, with: value)
+        var samples = [idle, idle, idle, idle]
+        samples[place] = sample
+        var decoder = FNIRSIUSBDecoder()
+        decoder.append(packet(samples: samples))
+        switch decoder.next() {
+        case .frame?: #expect(field.isTaken)
+        case .skipped(64, .implausibleField(let offset))?:
+            #expect(!field.isTaken && offset == 2 + 15 * place + field.offset)
+        default: Issue.record("neither")
+        }
+    }
+
     @Test(arguments: [UInt8(0), 2, 5, 0x55, 0xAA, 0xFF])
     func otherType_isNoPacket_whateverItsCheck(type: UInt8) {
         let other = packet(type: type, samples: [idle, idle, idle, idle])

@@ -1,7 +1,8 @@
-import MeterCodec
 import MeterModel
 import MeterSimulator
 import Testing
+
+@testable import MeterCodec
 
 /// How the values of a UM block must agree with one another, tested on the blocks of real meters.
 struct UMAgreementTests {
@@ -152,5 +153,101 @@ struct UMAgreementTests {
         let edited = try block(UMRealBlocks.um34c, [(4, [0x01, 0x48])])
         #expect(decode(edited).isEmpty)
         #expect(decode(edited, UMDecoder(enforcesTrailer: false)).count == 1)
+    }
+
+    private static func bytes(_ number: Int, _ count: Int) -> [Int] {
+        (0..<count).reversed().map { number >> (8 * $0) & 0xFF }
+    }
+
+    /// Every group's counters and the recorder's: a charge with the least and the greatest energy that go with it.
+    @Test(arguments: Array(0..<10) + [102])
+    func counters_agree_withinTheirBounds(place: Int) throws {
+        let offset = place < 10 ? 16 + 8 * place : place
+        for (charge, energy, agrees) in [
+            (0, 0, true), (0, 30, true), (0, 31, false), (10, 4, true), (10, 3, false), (10, 330, true),
+            (10, 331, false), (11, 5, true), (11, 4, false), (99_998, 2_999_970, true), (99_998, 2_999_971, false),
+            (99_999, 49_999, true), (99_999, 49_998, false), (99_999, 999_999_999, true),
+            (99_999, 1_000_000_000, false),
+            (100_000, 100_000, false),
+        ] {
+            let block = try block(
+                UMRealBlocks.a3b, [(offset, Self.bytes(charge, 4) + Self.bytes(energy, 4))])
+            var decoder = UMDecoder()
+            decoder.append(block)
+            let step = decoder.next()
+            if case .skipped(_, .implausibleField(offset: offset)) = step {
+                #expect(!agrees, "\(charge) mAh, \(energy) mWh")
+            } else {
+                #expect(agrees, "\(charge) mAh, \(energy) mWh: \(String(describing: step))")
+            }
+        }
+    }
+
+    /// Every field that has bounds of its own, at its end and one beyond, where nothing else is enforced.
+    @Test func fields_haveBounds() throws {
+        var bounds: [(model: ModelName, offset: Int, width: Int, max: Int)] = [
+            (.um24c, 2, 2, 3000), (.um24c, 4, 2, 3750), (.um24c, 6, 4, 112_500),
+            (.um25c, 2, 2, 30_000), (.um25c, 4, 2, 62_500), (.um25c, 6, 4, 187_500),
+            (.um34c, 2, 2, 3000), (.um34c, 4, 2, 5000), (.um34c, 6, 4, 150_000),
+        ]
+        let ofAll: [(offset: Int, width: Int, max: Int)] = [
+            (14, 2, 9), (96, 2, 3000), (98, 2, 3000), (110, 2, 30), (116, 2, 1), (112, 4, 0xFF_FFFF), (118, 2, 15),
+            (120, 2, 5), (122, 4, 999_999), (126, 2, 9),
+        ]
+        for bound in ofAll { bounds.append((.um24c, bound.offset, bound.width, bound.max)) }
+        for (model, offset, width, max) in bounds {
+            let word = UMScales.modelText.first { $0.model == model }?.word ?? 0
+            for (value, isPossible) in [(0, true), (max, true), (max + 1, false)] {
+                let block = try block(
+                    UMRealBlocks.a3b, [(0, Self.bytes(Int(word), 2)), (offset, Self.bytes(value, width))])
+                let count = decode(block, UMDecoder(enforcesTrailer: false)).count
+                #expect((count == 1) == isPossible, "\(model) at \(offset): \(value)")
+            }
+        }
+    }
+
+    /// Celsius from -50 to 150, and Fahrenheit within three degrees of it, or anything down to -60 where the meter shows 0.
+    @Test func temperatures_agree_withinTheirBounds() throws {
+        for (celsius, fahrenheit, agrees) in [
+            (25, 77, true), (25, 80, true), (25, 81, false), (25, 74, true), (25, 73, false), (0, 32, true),
+            (0, 35, true),
+            (0, 36, false), (0, -60, true), (0, -61, false), (-1, -60, false), (1, 31, true), (1, 30, false),
+            (-50, -58, true), (-51, -60, false), (150, 302, true), (151, 304, false), (0x7FFF, 0, false),
+            (-32_768, 0, false),
+        ] {
+            let block = try block(
+                UMRealBlocks.a3b, [(10, Self.bytes(celsius & 0xFFFF, 2) + Self.bytes(fahrenheit & 0xFFFF, 2))])
+            let count = decode(block, UMDecoder(enforcesTrailer: false)).count
+            #expect((count == 1) == agrees, "\(celsius) and \(fahrenheit)")
+        }
+    }
+
+    /// Beside a restatement of the rule: what is asked for, after whatever came. Printed with its seed.
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func agreement_isAskedFor_asTheLastBlocksSay(seed: UInt64) {
+        var rng = SplitMix64(seed: seed)
+        var score = UMAgreementScore()
+        var isAskedFor = true
+        // Since it was last decided: nil for a block that agrees, a number for one that does not, "rubbish" for none.
+        var run: [Int?] = []
+        for _ in 0..<300 {
+            #expect(score.isAskedFor == isAskedFor, "seed \(seed)")
+            let event = rng.next() % 16
+            if event == 0 {
+                score.noteRubbish()
+                if isAskedFor { run = [] }
+                continue
+            }
+            let error: Int? = event < (isAskedFor ? 3 : 12) ? nil : event == 15 ? 16 : 122
+            score.note(error.map { .implausibleField(offset: $0) })
+            if isAskedFor {
+                if error == nil || run.last != error { run = [] }
+                if error != nil { run.append(error) }
+                if run.count == 5 { (isAskedFor, run) = (false, []) }
+            } else {
+                run = error == nil ? run + [nil] : []
+                if run.count == 3 { (isAskedFor, run) = (true, []) }
+            }
+        }
     }
 }

@@ -251,6 +251,116 @@ struct PDTimelineTests {
         #expect(lines.contains("501 older entries were dropped\n"))
     }
 
+    // MARK: Ends, and the second time
+
+    /// An event may be a little off, and then stands where the last one does; a second is not a little.
+    @Test(arguments: [(0, 0), (1, 0), (999, 0), (1000, 1000), (5000, 5000)])
+    func entry_standsNoLessThanASecondBeforeTheLast(back: Int, shown: Int) throws {
+        var timeline = PDTimeline()
+        timeline.add(report(at: 9000), at: Self.noon)
+        timeline.add(report([try event("a305", at: 9000 - UInt32(back))], at: 9000), at: Self.noon)
+        #expect(timeline.entries.last?.time == Self.noon + .milliseconds(-Int64(shown)))
+    }
+
+    /// A step of 400 mV that has settled to less than 100, measured from what was told last; one that comes back is none.
+    @Test func voltage_isTold_byItsStepAndItsRest() throws {
+        for (volts, told) in [
+            ([5000, 5400, 5400], ["VBUS is 5.4 V"]), ([5000, 5399, 5399], []), ([5000, 4600, 4699], []),
+            ([5000, 4600, 4600], ["VBUS is 4.6 V"]), ([5000, 5500, 5599], ["VBUS is 5.599 V"]),
+            ([5000, 5500, 5600], []),
+            ([5000, 5600, 5500], []), ([5000, 5500, 5600, 5501], ["VBUS is 5.501 V"]),
+            ([5000, 5500, 5000, 5500], []), ([5000, 5500, 5000, 5500, 5500], ["VBUS is 5.5 V"]),
+            ([5000, 9000, 9000, 9300, 9300], ["VBUS is 9 V"]), ([5000, 9000, 9000, 5000], ["VBUS is 9 V"]),
+            ([5000, 9000, 9000, 5000, 5000], ["VBUS is 9 V", "VBUS is 5 V"]),
+        ] as [([Int], [String])] {
+            var timeline = PDTimeline()
+            for (step, value) in volts.enumerated() {
+                timeline.add(report(at: UInt32(1000 + step), volts: value), at: Self.noon)
+            }
+            #expect(timeline.entries.dropFirst().map(\.words) == told, "\(volts)")
+            // Over the next link the first voltage is the one that is known.
+            timeline.linkBegan()
+            for step in 0..<3 { timeline.add(report(at: UInt32(2000 + step), volts: 20_000), at: Self.noon) }
+            #expect(timeline.entries.dropFirst(1 + told.count).map(\.words) == ["listening begins"], "\(volts)")
+        }
+    }
+
+    /// Plugged in, unplugged or a new link: nothing of what was agreed is left, and what is said again is not a repetition.
+    @Test(arguments: ["attached", "detached", "link"])
+    func beginning_forgetsWhatWasSaid(kind: String) throws {
+        var timeline = try timeline(of: [Self.offers, "8210dc700323", "a305", "4104", "a607"])
+        #expect(timeline.agreedAt == Self.noon)
+        let later = Self.noon + .seconds(10)
+        switch kind {
+        case "link": timeline.linkBegan()
+        default:
+            let plug = kind == "attached" ? PDEvent.Kind.attached(nil) : .detached(nil)
+            timeline.add(report([PDEvent(milliseconds: 1100, kind: plug)], at: 1100), at: later)
+        }
+        timeline.add(report([try event("a607", at: 1200)], at: 1200), at: later)
+        #expect(timeline.contract == nil)
+        #expect(timeline.agreedAt == nil)
+        guard case .message(let heard) = timeline.entries.last?.kind else {
+            Issue.record("no message")
+            return
+        }
+        #expect(!heard.isResent)
+        #expect(timeline.isAttached == (kind == "attached" ? true : kind == "detached" ? false : nil))
+        // The next contract has its own time.
+        timeline.add(
+            report(
+                try [Self.offers, "4102", "8210dc700323", "4104", "a305"].map { try event($0, at: 1300) }, at: 1300),
+            at: later)
+        #expect(timeline.agreedAt == later)
+        timeline.add(report([try event("4104", at: 1400)], at: 1400), at: later + .seconds(9))
+        #expect(timeline.agreedAt == later)
+    }
+
+    /// An assurance that grows: what belongs to it, what ends it, and that the next one is an entry of its own.
+    @Test func assurances_growUntilSomethingElseIsSaid() throws {
+        let round = ["909a02800300", "2105", "b09902800400", "4102"]
+        for other in [["a305"], ["8210dc700323"], [Self.offers]] {
+            var timeline = PDTimeline()
+            var clock: UInt32 = 1000
+            func say(_ messages: [String]) throws {
+                clock += 400
+                timeline.add(report(try messages.map { try event($0, at: clock) }, at: clock), at: Self.noon)
+            }
+            for _ in 0..<3 { try say(round) }
+            #expect(timeline.growing?.more == 2)
+            #expect(timeline.count == 5)
+            try say(other)
+            #expect(timeline.growing == nil)
+            try say(round)
+            #expect(timeline.count == 10)
+            #expect(timeline.growing?.number == 7)
+            #expect(timeline.growing?.more == 0)
+            timeline.add(report(at: clock + 1, rest: [1]), at: Self.noon)
+            #expect(timeline.growing == nil)
+            // A receipt of its own is an entry, too.
+            try say(["4102"])
+            #expect(timeline.count == 12)
+        }
+    }
+
+    @Test func list_isFullAtItsLength() throws {
+        var timeline = PDTimeline()
+        for step in 0..<PDTimeline.longest {
+            #expect(timeline.dropped == 0)
+            let clock = UInt32(1000 + step)
+            let events = step == 0 ? [] : [try event("a305", at: clock)]
+            timeline.add(report(events, at: clock), at: Self.noon)
+        }
+        #expect((timeline.count, timeline.dropped) == (PDTimeline.longest, 0))
+        #expect(timeline.entries(after: 0).count == PDTimeline.longest)
+        #expect(timeline.entries(after: PDTimeline.longest - 1).map(\.number) == [PDTimeline.longest])
+        #expect(timeline.entries(after: -5).count == PDTimeline.longest)
+        timeline.add(report([try event("a305", at: 3000)], at: 3000), at: Self.noon)
+        #expect((timeline.count, timeline.dropped) == (PDTimeline.longest + 1, 1))
+        #expect(timeline.entries(after: 1).count == PDTimeline.longest)
+        #expect(timeline.entries(after: 2).count == PDTimeline.longest - 1)
+    }
+
     /// Whatever comes is kept in order, within bounds, and can be told in every form.
     @Test(arguments: 0..<20)
     func anyBytes_areTold(seed: UInt64) {

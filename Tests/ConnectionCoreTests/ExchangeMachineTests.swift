@@ -191,4 +191,59 @@ struct ExchangeMachineTests {
         machine.answered()
         #expect(machine.nextWake == .milliseconds(10_500))
     }
+
+    /// One that is asked every ten milliseconds does the same, at the same time, as one that is asked when it said so; and
+    /// what waits, waits for something later.
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func walk_isTheSame_howeverOftenItIsAsked(seed: UInt64) {
+        var rng = SplitMix64(seed: seed)
+        func below(_ count: UInt64) -> Int { Int(rng.next() % count) }
+        let rhythms = [
+            rhythm,
+            ExchangeRhythm(
+                requestInterval: .milliseconds(200), requestsAreAnswered: false, answerTimeout: .seconds(1),
+                commandSpacing: .zero),
+            ExchangeRhythm(
+                requestInterval: nil, requestsAreAnswered: true, answerTimeout: .seconds(1),
+                commandSpacing: .milliseconds(300)),
+            ExchangeRhythm(
+                requestInterval: .seconds(2), requestsAreAnswered: true, answerTimeout: .milliseconds(700),
+                commandSpacing: .milliseconds(100)),
+        ]
+        var now = MonotonicTime.seconds(1)
+        var often = ExchangeMachine(rhythm: rhythms[below(4)], at: now)
+        var asAsked = often
+        func turns(_ machine: inout ExchangeMachine) -> [ExchangeMachine.OnTurn] {
+            var turns: [ExchangeMachine.OnTurn] = []
+            while turns.count < 20 {
+                let turn = machine.turn(at: now)
+                guard turn != .wait else { return turns }
+                turns.append(turn)
+            }
+            return turns
+        }
+        for _ in 0..<200 {
+            let event = below(8)
+            let other = rhythms[below(4)]
+            for place in 0..<2 {
+                var machine = place == 0 ? often : asAsked
+                switch event {
+                case 0, 1: machine.commandQueued()
+                case 2, 3, 4: machine.answered()
+                case 5: machine.rhythmChanged(other, at: now)
+                default: break
+                }
+                if place == 0 { often = machine } else { asAsked = machine }
+            }
+            // A driver asks after each event.
+            #expect(turns(&often) == turns(&asAsked), "seed \(seed)")
+            for _ in 0..<below(60) {
+                now = now + .milliseconds(10)
+                let isDue = asAsked.nextWake.map { $0 <= now } ?? false
+                #expect(turns(&often) == (isDue ? turns(&asAsked) : []), "seed \(seed)")
+                let next = asAsked.nextWake
+                #expect(next.map { $0 > now } ?? true, "seed \(seed): it wakes without end")
+            }
+        }
+    }
 }

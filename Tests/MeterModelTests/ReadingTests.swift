@@ -133,6 +133,22 @@ struct ReadingTests {
                 "counted_energy_Wh", "counted_charge_mAh",
             ])
     }
+
+    /// Equal in all three, and in nothing less.
+    @Test func spreads_areEqual_withCountAndBothEnds() {
+        func reading(_ volts: Double) -> Reading {
+            var reading = Reading()
+            reading[.voltage] = volts
+            return reading
+        }
+        func spread(_ count: Int, _ least: Double, _ greatest: Double) -> ReadingSpread {
+            ReadingSpread(count: count, least: reading(least), greatest: reading(greatest))
+        }
+        let one = spread(3, 1, 5)
+        #expect(one == spread(3, 1, 5))
+        #expect(one.hashValue == spread(3, 1, 5).hashValue)
+        for other in [spread(4, 1, 5), spread(3, 2, 5), spread(3, 1, 6)] { #expect(one != other) }
+    }
 }
 
 struct HexTests {

@@ -6,7 +6,7 @@ import Testing
 struct OutgoingMessagesTests {
     /// Beside a queue of bytes: what goes out is what came in, in parts that are full unless their message ends, and what was
     /// taken makes room again.
-    @Test(arguments: 0..<50 as Range<UInt64>)
+    @Test(arguments: 0..<8 as Range<UInt64>)
     func parts_areTheMessages_andRoomComesBack(seed: UInt64) {
         var rng = SeededRNG(seed: seed)
         var messages = OutgoingMessages()

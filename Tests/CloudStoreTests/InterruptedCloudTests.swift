@@ -1,5 +1,6 @@
 import Cloud
 import CloudStore
+import Foundation
 import LeaseCore
 import MeterModel
 import MeterTestKit
@@ -55,7 +56,7 @@ struct InterruptedCloudTests {
 
         let copies = try recorder.copies()
         #expect(Set(states).count == Self.steps.count + 1, "each step changes something")
-        #expect(copies.count >= 4 * Self.steps.count, "each has a beginning, a savepoint, a statement and an end")
+        #expect(recorder.moments >= 4 * Self.steps.count, "each has a beginning, a savepoint, a statement and an end")
         for copy in copies {
             let found = try await CloudContents(at: copy.directory, folder)
             let (before, after) = (states[copy.acknowledged], states[copy.acknowledged + 1])
@@ -71,7 +72,7 @@ struct InterruptedCloudTests {
         let whole = try await CloudContents(of: engine)
 
         let copies = try recorder.copies()
-        #expect(copies.count > 10)
+        #expect(recorder.moments > 10)
         for copy in copies { #expect(try await CloudContents(at: copy.directory, folder) == whole, "\(copy)") }
     }
 
@@ -136,7 +137,8 @@ struct InterruptedCloudTests {
     }
 }
 
-/// Copies a cloud before each statement runs, as if the program were killed there.
+/// Copies a cloud before each statement runs, as if the program were killed there. What is the same as before the
+/// statement that ran last is not copied again.
 private final class CopyAtEachStatement: Sendable {
     struct Copy: CustomStringConvertible {
         var directory: String
@@ -149,10 +151,22 @@ private final class CopyAtEachStatement: Sendable {
         var description: String { "\(directory), before \(sql)" }
     }
 
+    private struct Made {
+        var moments = 0
+        var latest: Moment?
+        var copies: [Result<Copy, any Error>] = []
+    }
+
+    private struct Moment: Hashable {
+        var files: [Data?]
+        var acknowledged: Int
+        var answered: Set<String>
+    }
+
     let isOn = Mutex(false)
     let acknowledged = Mutex(0)
     let answered = Mutex<Set<String>>([])
-    private let made = Mutex<[Result<Copy, any Error>]>([])
+    private let made = Mutex(Made())
     private let folder: TemporaryFolder
 
     init(_ folder: TemporaryFolder) { self.folder = folder }
@@ -161,8 +175,13 @@ private final class CopyAtEachStatement: Sendable {
         guard isOn.withLock({ $0 }) else { return }
         let (acknowledged, answered) = (acknowledged.withLock { $0 }, answered.withLock { $0 })
         made.withLock { made in
-            let name = "killed-\(made.count)"
-            made.append(
+            made.moments += 1
+            let files = ["", "-wal"].map { FileManager.default.contents(atPath: folder.store + $0) }
+            let moment = Moment(files: files, acknowledged: acknowledged, answered: answered)
+            guard moment != made.latest else { return }
+            made.latest = moment
+            let name = "killed-\(made.copies.count)"
+            made.copies.append(
                 Result {
                     Copy(
                         directory: try folder.copyCloud(as: name), acknowledged: acknowledged, answered: answered,
@@ -171,5 +190,8 @@ private final class CopyAtEachStatement: Sendable {
         }
     }
 
-    func copies() throws -> [Copy] { try made.withLock { try $0.map { try $0.get() } } }
+    /// Number of statements that ran.
+    var moments: Int { made.withLock { $0.moments } }
+
+    func copies() throws -> [Copy] { try made.withLock { try $0.copies.map { try $0.get() } } }
 }

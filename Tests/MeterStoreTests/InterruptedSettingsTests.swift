@@ -125,7 +125,7 @@ struct InterruptedSettingsTests {
         let after = try await SettingsContents(store)
         #expect(after != before, "\(work) changed nothing")
         let copies = try recorder.copies()
-        #expect(copies.count >= 3, "a transaction has a beginning, a statement and an end")
+        #expect(recorder.moments >= 3, "a transaction has a beginning, a statement and an end")
         for copy in copies {
             let found = try await contents(at: copy)
             #expect(found == before || found == after, "\(work): \(copy)")

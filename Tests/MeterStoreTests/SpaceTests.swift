@@ -28,34 +28,34 @@ struct SpaceTests {
         }
     }
 
-    @Test func readings_stay_beside57MegabytesOfSettings_underASmallLimit() async throws {
+    @Test func readings_stay_beside7MegabytesOfSettings_underASmallLimit() async throws {
         let store = try MeterStore.open(path: folder.store)
-        try await store.append((0..<1500).map { .minute($0) })
-        try await flood(store, megabytes: 57)
-        #expect(try await store.fileBytes() > 57 << 20)
+        try await store.append((0..<190).map { .minute($0) })
+        try await flood(store, megabytes: 7)
+        #expect(try await store.fileBytes() > 7 << 20)
 
-        let removed = try await store.prune(before: never, maxBytes: 16 << 20)
+        let removed = try await store.prune(before: never, maxBytes: 2 << 20)
 
         #expect(removed == 0)
-        #expect(try await store.allSamples().count == 1500 * 120)
-        let crowding = try #require(try await store.crowding(maxBytes: 16 << 20))
+        #expect(try await store.allSamples().count == 190 * 120)
+        let crowding = try #require(try await store.crowding(maxBytes: 2 << 20))
         #expect(crowding.part == "settings")
-        #expect(crowding.partBytes > 57 << 20)
-        #expect(crowding.description.hasSuffix("where max-megabytes allows 16.0 MB; readings keep half of that"))
+        #expect(crowding.partBytes > 7 << 20)
+        #expect(crowding.description.hasSuffix("where max-megabytes allows 2.0 MB; readings keep half of that"))
         #expect(try await store.crowding(maxBytes: 1 << 30) == nil)
     }
 
     /// Half of the limit is kept for readings in any case, and no more than that if settings are what is too much.
     @Test func readings_areDeletedDownToHalfOfTheLimit_andNotFurther() async throws {
         let store = try MeterStore.open(path: folder.store)
-        try await store.append((0..<3000).map { .minute($0) })
-        try await flood(store, megabytes: 2)
+        try await store.append((0..<1500).map { .minute($0) })
+        try await flood(store, megabytes: 1)
 
-        for _ in 0..<3 { _ = try await store.prune(before: never, maxBytes: 1 << 20) }
+        for _ in 0..<3 { _ = try await store.prune(before: never, maxBytes: 1 << 19) }
 
         let kept = try await store.allSamples().count / 120 * SampleChunk.minute(0).bytes.count
-        #expect(kept > (1 << 19) - 2 * SampleChunk.minute(0).bytes.count)
-        #expect(kept <= 1 << 19)
+        #expect(kept > (1 << 18) - 2 * SampleChunk.minute(0).bytes.count)
+        #expect(kept <= 1 << 18)
     }
 
     @Test func whatWasOverwritten_isNamed_whereItIsTheMost() async throws {

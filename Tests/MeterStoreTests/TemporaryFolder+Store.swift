@@ -4,6 +4,7 @@ import MeterModel
 import MeterStore
 import MeterTestKit
 import StoreFiles
+import Synchronization
 
 extension TemporaryFolder {
     /// Path of the test's store.
@@ -29,6 +30,20 @@ extension MeterID {
 extension SampleChunk {
     /// The chunk of a minute at 2 Hz, number `minute` of its meter, about as long as a UM25C's.
     static func minute(_ minute: Int, of meter: MeterID = .one) -> SampleChunk {
+        // Built once: many tests fill a store with the same day.
+        var chunk = minutes.withLock { minutes in
+            let chunk = minutes[minute] ?? build(minute)
+            minutes[minute] = chunk
+            return chunk
+        }
+        chunk.meter = meter
+        return chunk
+    }
+
+    private static let minutes = Mutex<[Int: SampleChunk]>([:])
+
+    private static func build(_ minute: Int) -> SampleChunk {
+        let meter = MeterID.one
         let start = 1_795_000_000_000 + Int64(minute) * 60_000
         var builder = SampleChunkBuilder(meter: meter)
         for number in 0..<120 {

@@ -83,7 +83,7 @@ struct TierTests {
         try store.close()
 
         let copies = try recorder.copies()
-        #expect(copies.count > 10)
+        #expect(recorder.moments > 10)
         for copy in copies {
             let again = try MeterStore.open(path: copy)
             #expect(try await extremes(in: again) == whole, "\(copy), as it was left")
@@ -110,7 +110,7 @@ struct TierTests {
         try store.close()
 
         let copies = try recorder.copies()
-        #expect(copies.count > 10)
+        #expect(recorder.moments > 10)
         for copy in copies {
             let again = try MeterStore.open(path: copy)
             #expect(try await again.quickCheck() == [])
@@ -120,8 +120,8 @@ struct TierTests {
         }
     }
 
-    /// Ten readings a second for half an hour.
-    private static let fast = (0..<30).compactMap { burst(minute: $0, readings: 600) }
+    /// Ten readings a second for ten minutes.
+    private static let fast = (0..<10).compactMap { burst(minute: $0, readings: 600) }
 
     @Test func fastReadings_takeLessRoom_asSeconds() async throws {
         let store = try MeterStore.open(path: folder.store)
@@ -162,7 +162,7 @@ struct TierTests {
 
         try store.close()
         #expect(try readings(in: .second, at: folder.store) == 0)
-        #expect(try readings(in: .minute, at: folder.store) == 18_000)
+        #expect(try readings(in: .minute, at: folder.store) == 6000)
     }
 
     /// Readings of a store from before there were minutes are aggregated like any others.

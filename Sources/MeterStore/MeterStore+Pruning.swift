@@ -32,7 +32,7 @@ extension MeterStore {
     private static func sums(of reference: Int64, _ db: Database) throws -> [Candidate] {
         let sql = "SELECT id FROM sample_tier WHERE meter_ref = ? LIMIT \(stepLength)"
         return try Int64.fetchAll(db, sql: sql, arguments: [reference]).map {
-            Candidate(table: "sample_tier", id: $0, first: 0, count: 0, bytes: 0)
+            Candidate(table: "sample_tier", id: $0)
         }
     }
 
@@ -46,9 +46,9 @@ extension MeterStore {
     private struct Candidate {
         var table = "sample_chunk"
         var id: Int64
-        var first: Int64
-        var count: Int
-        var bytes: Int64
+        var first: Int64 = 0
+        var count = 0
+        var bytes: Int64 = 0
     }
 
     /// - Returns: number of readings deleted; nil if there was nothing to delete.
@@ -113,7 +113,7 @@ extension MeterStore {
             """
         // Their readings were counted when those were deleted.
         return try Row.fetchAll(db, sql: sql).map {
-            Candidate(table: "sample_tier", id: $0[0], first: $0[1], count: 0, bytes: $0[2])
+            Candidate(table: "sample_tier", id: $0[0], first: $0[1], bytes: $0[2])
         }
     }
 

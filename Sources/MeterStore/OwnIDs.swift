@@ -36,9 +36,7 @@ enum OwnIDs {
         try db.execute(sql: "UPDATE former_id SET id = ? WHERE id = ?", arguments: both)
         try db.execute(sql: "INSERT OR REPLACE INTO former_id (id, former) VALUES (?, ?)", arguments: both)
         for type in [RecordType.deviceSettings, .meterAlias] {
-            guard let record = try transaction.record(RecordKey(type: type, name: old.description)),
-                !record.properties.isEmpty
-            else { continue }
+            guard let record = try transaction.record(RecordKey(type: type, name: old.description)) else { continue }
             let key = RecordKey(type: type, name: new.description)
             let present = try transaction.record(key) ?? SyncRecord(key: key)
             let merge = present.merging(SyncRecord(key: key, properties: record.properties))

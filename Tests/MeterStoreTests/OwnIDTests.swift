@@ -5,6 +5,7 @@ import MeterStore
 import MeterTestKit
 import SettingsCore
 import SyncCore
+import Synchronization
 import Testing
 
 /// Ids that only one host can issue contain its id.
@@ -83,6 +84,64 @@ struct OwnIDTests {
 
         #expect(second.identity.host != before)
         #expect(try await second.meters().map(\.id) == [here.given(by: second.identity.host)])
+    }
+
+    /// A card that was copied after the ids by name had become the first machine's own: both kinds of former ids lead to
+    /// the present one, and readings and log are found under it.
+    @Test func id_isFoundUnderEachOfItsFormerOnes() async throws {
+        try await makeOldStore()
+        func open(_ digest: String) throws -> MeterStore {
+            try MeterStore.open(path: folder.store, options: .init(machine: Machine(digest: digest, boot: "b")))
+        }
+        let first = try open("one")
+        let between = [old, plug].map { $0.given(by: first.identity.host) }
+        try first.close()
+
+        let second = try open("two")
+
+        let now = [old, plug].map { $0.given(by: second.identity.host) }
+        #expect(Set(try await second.meters().map(\.id)) == Set(now + [.one]))
+        #expect(
+            try await second.formerIDs() == [old: now[0], plug: now[1], between[0]: now[0], between[1]: now[1]])
+        #expect(try await second.allSamples(of: now[0]).count == 120)
+        #expect(try await second.allSamples().count == 120)
+        try second.close()
+    }
+
+    @Test func port_thatIsKnownUnderTwoNames_isWantedUnderItsOwn() async throws {
+        let made = try MeterStore.open(path: folder.store)
+        let own = old.given(by: made.identity.host)
+        try await made.save(KnownMeter(id: own, isWanted: true))
+        try await made.save(KnownMeter(id: old, model: .um25c, isDeclared: true, isWanted: true))
+        try await made.append([.minute(0, of: old), .minute(1, of: own)])
+        try made.close()
+
+        let store = try MeterStore.open(path: folder.store)
+
+        let known = try await store.meters()
+        #expect(Set(known) == [KnownMeter(id: own, isWanted: true), KnownMeter(id: old, model: .um25c)])
+        #expect(try await store.formerIDs() == [:])
+        #expect(try await store.allSamples(of: old) == SampleChunk.minute(0).samples(), "what was read under it stays")
+        try store.close()
+    }
+
+    @Test func opening_writesNothing_whereNothingIsNew() async throws {
+        try await makeOldStore()
+        try MeterStore.open(path: folder.store, options: .init(machine: .here)).close()
+        let written = Mutex<[String]>([])
+
+        let store = try MeterStore.open(
+            path: folder.store,
+            options: .init(
+                machine: .here,
+                onStatement: { sql in
+                    if ["INSERT", "UPDATE", "DELETE"].contains(where: sql.hasPrefix) {
+                        written.withLock { $0.append(sql) }
+                    }
+                }))
+
+        #expect(written.withLock { $0 } == [])
+        try store.close()
     }
 
     @Test func meter_thatIsForgotten_hasNoReadingsAnyMore() async throws {

@@ -119,6 +119,9 @@ struct StoreErrorTests {
 
         #expect(next.identity.host == host, "the host is who it was")
         #expect(next.setAside?.message.contains("keeps its id") == true)
+        #expect(
+            !FileManager.default.fileExists(atPath: folder.store + ".suspect"),
+            "the doubt was of the file that is aside")
         #expect(try await next.allSamples().isEmpty)
         try next.close()
         #expect(try MeterStore.open(path: folder.store).setAside == nil)
@@ -316,7 +319,9 @@ struct StoreErrorTests {
     @Test func emptiedStore_isNoNewOne_andWhatIsLeftIsKept() async throws {
         try await makeStore(minutes: 1)
         try truncate()
+        try folder.write([], to: folder.store + ".suspect")
         let store = try MeterStore.open(path: folder.store)
+        #expect(!FileManager.default.fileExists(atPath: folder.store + ".suspect"))
         let told = try #require(store.setAside)
         #expect(told.path == folder.store + ".damaged-1")
         #expect(told.message.contains("is empty, though it was not"))

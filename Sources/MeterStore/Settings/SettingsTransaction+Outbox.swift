@@ -71,8 +71,8 @@ extension SettingsTransaction {
                 """)
         hasWaiting = true
         let boot = sinceBoot == nil ? nil : boot
-        let written = boot == nil ? nil : sinceBoot?.sinceOrigin.milliseconds
-        try statement.run([row, property, type.rawValue] + stamp.columns + [boot, written])
+        try statement.run(
+            [row, property, type.rawValue] + stamp.columns + [boot, sinceBoot?.sinceOrigin.milliseconds])
         // Something that was already waiting is not new.
         if db.changesCount > 0 { try stopHoldingBack(row) }
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import CloudEtcd
 
 /// What goes wrong with a real etcd. Each has one of its own.
-@Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"), .serialized)
+@Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"))
 struct EtcdFaultTests {
     private let zone = "home"
     private let now = WallTime(millisecondsSince1970: 1_795_000_000_000)

@@ -287,6 +287,14 @@ struct EtcdLayoutTests {
         let others: [(String, (inout LeaseRecord) -> Void)] = [
             ("token", { $0.token = FencingToken(rawValue: 9) }),
             ("terms", { $0.terms = LeaseTerms(timeToLive: .seconds(61), lockDelay: .zero, policy: .strict) }),
+            (
+                "grants",
+                {
+                    $0 = LeaseRecord(
+                        state: $0.state, token: $0.token, terms: $0.terms, renewedAt: $0.renewedAt,
+                        grants: Array($0.grants.dropLast()))
+                }
+            ),
         ]
         for (what, change) in others {
             let cache = LeaseCache()

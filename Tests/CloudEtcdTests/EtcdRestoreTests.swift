@@ -105,7 +105,16 @@ struct EtcdRestoreTests {
         let report = try await EtcdRestore.run(on: engine, at: WallTime(millisecondsSince1970: 0), rng: &rng)
 
         #expect(report.tokenFloor == 2)
+        #expect(report.leases == 1)
         #expect(try await engine.zone(zone.name)?.id == zone.id)
         await engine.close()
+        // Restored again, and once more under the calendar of 1970: no token is granted twice.
+        var floors: [UInt64] = []
+        for time in [now, WallTime(millisecondsSince1970: 0)] {
+            let again = try await EtcdCloudEngine.open(server.settings)
+            floors.append(try await EtcdRestore.run(on: again, at: time, rng: &rng).tokenFloor)
+            await again.close()
+        }
+        #expect(floors == Array(repeating: UInt64(now.millisecondsSince1970 / 1000) << 20, count: 2))
     }
 }

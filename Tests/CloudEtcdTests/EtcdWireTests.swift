@@ -1,4 +1,5 @@
 import Cloud
+import CloudAPI
 import Foundation
 import LeaseCore
 import MeterModel
@@ -100,6 +101,26 @@ struct EtcdWireTests {
         #expect(error.message.split(separator: ". ").count >= 2)
     }
 
+    private static let codes: [(EtcdError.Code, isWorthAnotherTry: Bool)] = [
+        (.unreachable, true), (.timedOut, true), (.noLeader, true), (.overloaded, true), (.garbage, true),
+        (.noSpace, false), (.compacted, false), (.notAuthenticated, false), (.permissionDenied, false),
+        (.tooLarge, false), (.wentBack, false), (.damaged, false), (.refused, false), (.badSetting, false),
+    ]
+
+    /// A host is told what failed and what to do, and asks again in a moment: unless nothing but a person can mend it.
+    @Test func eachFault_isTriedAgainOrNot_andToldAHost() {
+        for (code, isWorthAnotherTry) in Self.codes {
+            let error = EtcdError(code, "It failed: a.b. Do this. Or that")
+            #expect(error.isWorthAnotherTry == isWorthAnotherTry, "\(code)")
+            let failure = error.failure
+            #expect(failure.code == (code == .damaged ? .internalError : .serviceUnavailable), "\(code)")
+            #expect(failure.retryAfter == (code == .damaged ? nil : .seconds(5)), "\(code)")
+            #expect(failure.message == "It failed: a.b; do this. Or that", "\(code)")
+        }
+        #expect(EtcdError(.refused, "It failed").failure.message == "It failed")
+        #expect(EtcdError(.refused, "It failed").parts.remedy == nil)
+    }
+
     @Test func fault_thatIsNoneOfEtcds_saysSo() {
         #expect(EtcdError(status: 404, body: bytes("<html>"), member: "m").code == .garbage)
         for status in [503, 504] as [UInt] {
@@ -110,7 +131,7 @@ struct EtcdWireTests {
 
     @Test(arguments: [
         "", "127.0.0.1:2379", "ftp://a:1", "http://", "http://a", "http://a:0", "http://a:99999", "http://a:1/x",
-        "http://u@a:1", "http://[::1:2379", "http://a:1 b",
+        "http://u@a:1", "http://[::1:2379", "http://a:1 b", "://a:1", "http://://a:1", "://http://a:1",
     ])
     func address_isRefused_whenItIsNone(_ url: String) {
         #expect(throws: EtcdError.self) { try EtcdSettings(urls: [url]).addresses() }

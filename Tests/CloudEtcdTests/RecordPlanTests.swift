@@ -103,25 +103,17 @@ struct RecordPlanTests {
         record(name, .string(String(repeating: "x", count: bytes - size(record(name, .string(""))))))
     }
 
-    @Test func record_thatCouldNeverBeStored_isRefused_andTheOthersGoOn() {
+    /// Of one record, and of all in one request.
+    @Test func bytes_areAsManyAsEtcdTakes_andNotOneMore() {
         let greatest = RecordPlan.recordBytesMax
         #expect(greatest == (1 << 20) - (1 << 16))
-        #expect(size(record("m", ofSize: greatest)) == greatest)
-
         var plan = plan()
-        #expect(plan.merge(record("n", ofSize: greatest + 1), now: now)?.fate == .tooManyProperties)
+        #expect(plan.merge(record("n", ofSize: greatest + 1), now: now)?.fate == .tooManyProperties, "it never fits")
         #expect(plan.isEmpty)
         #expect(plan.merge(record("m", ofSize: greatest), now: now)?.fate == .changed(sequence: 1))
-    }
-
-    @Test func plan_isFull_whereEtcdTakesNoMoreBytes() {
-        let half = 500_000
-        for (excess, isTaken) in [(0, true), (1, false)] {
-            var plan = plan()
-            #expect(plan.merge(record("m", ofSize: half), now: now) != nil)
-            let second = record("n", ofSize: EtcdTransaction.bytesMax - half + excess)
-            #expect((plan.merge(second, now: now) != nil) == isTaken, "\(excess)")
-        }
+        #expect(plan.merge(record("o", ofSize: (1 << 16) + 1), now: now) == nil, "the next request has room for it")
+        #expect(plan.merge(record("p", ofSize: 1 << 16), now: now)?.fate == .changed(sequence: 2))
+        #expect(plan.merge(record("q"), now: now) == nil)
     }
 
     @Test func tombstone_isNamedByItsEntry() {

@@ -1,14 +1,21 @@
 import MeterModel
 import SettingsCore
 
-/// A body with hundreds of records: it is written and read as JSON without a coder, as `RecordText` does with each
-/// record, because a coder takes most of the time of such a request.
-package protocol RecordsBody: Codable {
+/// A body that is written as JSON without a coder, because a coder takes most of the time of such a request: it has
+/// hundreds of records, which `RecordText` writes, or comes thousands of times a second.
+package protocol WrittenBody: Encodable {
     /// The JSON that its coder writes, except for the order of keys. Nil if only a coder can write this body.
     var text: [UInt8]? { get }
-    /// Reads what `text` writes and nothing else. Any other JSON, however valid, is left to a decoder.
+}
+
+/// The same of a body that is read.
+package protocol ReadBody: Decodable {
+    /// Reads the usual form and nothing else. Any other JSON, however valid, is left to a decoder.
     init?(text: some Collection<UInt8>)
 }
+
+/// Reads what it writes.
+package typealias RecordsBody = WrittenBody & ReadBody
 
 extension ModifyRequest: RecordsBody {
     package var text: [UInt8]? {
@@ -141,7 +148,7 @@ extension RecordReader {
 
 extension Collection<UInt8> {
     /// - Returns: the result of `body`; nil if it did not read everything.
-    fileprivate func read<Value>(_ body: (inout RecordReader) -> Value?) -> Value? {
+    func read<Value>(_ body: (inout RecordReader) -> Value?) -> Value? {
         let value: Value?? = withContiguousStorageIfAvailable { bytes in
             var reader = RecordReader(bytes)
             let value = body(&reader)

@@ -216,14 +216,14 @@ struct RecordReader {
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)
     }
 
-    /// At most 15 digits, enough for milliseconds, without leading zeros.
-    private mutating func decimal() -> UInt64? {
+    /// At most 19 digits, which always fit, without leading zeros.
+    mutating func decimal() -> UInt64? {
         var value: UInt64 = 0
         let start = position
         while position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 {
             value = value &* 10 &+ UInt64(digit)
             position += 1
-            guard position - start <= 15 else { return nil }
+            guard position - start <= 19 else { return nil }
         }
         guard position > start, bytes[start] != UInt8(ascii: "0") || position == start + 1 else { return nil }
         return value

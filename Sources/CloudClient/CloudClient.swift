@@ -90,7 +90,7 @@ package final class CloudClient: Sendable {
         } catch {
             throw .failed(error)
         }
-        if let body = Answer.self as? any RecordsBody.Type, let answer = body.init(text: bytes) as? Answer {
+        if let body = Answer.self as? any ReadBody.Type, let answer = body.init(text: bytes) as? Answer {
             return answer
         }
         do {
@@ -130,7 +130,7 @@ package final class CloudClient: Sendable {
     }
 
     private static func bytes(of body: some Encodable, for path: String) throws(CallFailure) -> ByteBuffer {
-        if let text = (body as? any RecordsBody)?.text { return ByteBuffer(bytes: text) }
+        if let text = (body as? any WrittenBody)?.text { return ByteBuffer(bytes: text) }
         do {
             return ByteBuffer(bytes: try JSONEncoder().encode(body))
         } catch {

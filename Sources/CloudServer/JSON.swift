@@ -9,7 +9,7 @@ enum JSON {
     static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
-        if let text = (value as? any RecordsBody)?.text { return ByteBuffer(bytes: text) }
+        if let text = (value as? any WrittenBody)?.text { return ByteBuffer(bytes: text) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return ByteBuffer(bytes: try encoder.encode(value))
@@ -39,7 +39,7 @@ enum JSON {
     }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, from buffer: ByteBuffer) throws -> Value {
-        if let body = type as? any RecordsBody.Type, let value = body.init(text: buffer.readableBytesView) as? Value {
+        if let body = type as? any ReadBody.Type, let value = body.init(text: buffer.readableBytesView) as? Value {
             return value
         }
         return try JSONDecoder().decode(type, from: Data(buffer.readableBytesView))

@@ -72,7 +72,7 @@ struct HeldLeases {
 
     /// The number of an id that is exactly a normalised MAC address, `AA:BB:CC:DD:EE:FF`.
     private static func mac(_ meter: String) -> UInt64? {
-        MACAddress(meter).flatMap { $0.description == meter ? $0.bits : nil }
+        MACAddress(printed: meter)?.bits
     }
 }
 

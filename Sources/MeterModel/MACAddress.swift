@@ -15,6 +15,10 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Returns: nil for anything else. An address that reads well may still be none of a device: `identityFault`.
     package init?(_ text: some StringProtocol) {
+        if let address = MACAddress(printed: text) {
+            self = address
+            return
+        }
         let bytes = Array(text.utf8).trimmingBlanks()
         // Most texts that are tried are names: they are turned away by their length.
         guard (11...17).contains(bytes.count) else { return nil }
@@ -43,6 +47,25 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
+    /// Reads what `description` prints, and nothing else: nearly every name of a record and every meter of a renewal.
+    package init?(printed text: some StringProtocol) {
+        guard text.utf8.count == Self.printedLength else { return nil }
+        var (bits, place) = (UInt64(0), 0)
+        for byte in text.utf8 {
+            defer { place += 1 }
+            if place % 3 == 2 {
+                guard byte == UInt8(ascii: ":") else { return nil }
+                continue
+            }
+            // Small letters are another form of the same address.
+            guard let digit = byte.hexDigitValue, byte < UInt8(ascii: "a") else { return nil }
+            bits = bits << 4 | UInt64(digit)
+        }
+        self.bits = bits
+    }
+
+    private static let printedLength = 17
+
     /// The digits between two separators. Every settings record that comes has its name read, so no text is made of them.
     private struct Group {
         private var value: UInt64 = 0
@@ -62,14 +85,14 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        String(unsafeUninitializedCapacity: 17) { text in
+        String(unsafeUninitializedCapacity: Self.printedLength) { text in
             for octet in 0..<6 {
                 let value = UInt8(truncatingIfNeeded: bits >> UInt64(40 - 8 * octet))
                 if octet > 0 { text[3 * octet - 1] = UInt8(ascii: ":") }
                 text[3 * octet] = Self.digit(value >> 4)
                 text[3 * octet + 1] = Self.digit(value & 15)
             }
-            return 17
+            return Self.printedLength
         }
     }
 

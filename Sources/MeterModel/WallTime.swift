@@ -24,9 +24,27 @@ extension WallTime: CustomStringConvertible {
         let milliseconds = clamped - days * dayLength
         let (year, month, day) = Self.civil(fromDays: days)
         let seconds = milliseconds / 1000
-        return "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))"
-            + "T\((seconds / 3600).padded(2)):\((seconds / 60 % 60).padded(2)):\((seconds % 60).padded(2))"
-            + ".\((milliseconds % 1000).padded(3))Z"
+        let form: StaticString = "0000-00-00T00:00:00.000Z"
+        // Written in place: an answer to a heartbeat has two of each lease.
+        return String(unsafeUninitializedCapacity: form.utf8CodeUnitCount) { text in
+            for place in text.indices { text[place] = form.utf8Start[place] }
+            func write(_ number: Int64, endingAt end: Int) {
+                var (rest, place) = (number, end)
+                while rest > 0 {
+                    text[place] += UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                    place -= 1
+                }
+            }
+            write(year, endingAt: 3)
+            write(month, endingAt: 6)
+            write(day, endingAt: 9)
+            write(seconds / 3600, endingAt: 12)
+            write(seconds / 60 % 60, endingAt: 15)
+            write(seconds % 60, endingAt: 18)
+            write(milliseconds % 1000, endingAt: 22)
+            return form.utf8CodeUnitCount
+        }
     }
 
     /// Days since 1970 to a Gregorian date, counting years from March so that a leap day comes last.
@@ -40,12 +58,5 @@ extension WallTime: CustomStringConvertible {
         let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-}
-
-extension Int64 {
-    fileprivate func padded(_ width: Int) -> String {
-        let digits = String(self)
-        return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
     }
 }

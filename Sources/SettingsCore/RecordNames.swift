@@ -17,7 +17,11 @@ extension RecordKey {
 extension MeterID {
     /// The normal form of a meter id in any form. A text that is not a meter id is returned as it is: a newer host may
     /// know what it means.
-    package static func normalised(recordName: String) -> String { MeterID(recordName)?.description ?? recordName }
+    package static func normalised(recordName: String) -> String {
+        // Nearly all are.
+        if MACAddress(printed: recordName) != nil { return recordName }
+        return MeterID(recordName)?.description ?? recordName
+    }
 }
 
 /// Why a record cannot be kept as it is; it is parked with this reason. Only what would harm a store is refused, so
@@ -46,12 +50,10 @@ extension SyncRecord {
             return .name(name)
         }
         if properties.count > Self.propertiesMax { return .properties(properties.count) }
-        // Sorted by name, so that everybody names the same one.
-        for (property, register) in properties.sorted(by: { $0.key < $1.key }) {
-            if !Self.isWord(property) { return .property(property) }
-            if !register.value.isStorable { return .value(of: property) }
-        }
-        return nil
+        let faulty = properties.lazy.filter { !Self.isWord($0.key) || !$0.value.value.isStorable }
+        // The first by name, so that everybody names the same one.
+        guard let property = faulty.map(\.key).min() else { return nil }
+        return Self.isWord(property) ? .value(of: property) : .property(property)
     }
 
     private static func isName(_ text: String) -> Bool {

@@ -107,7 +107,7 @@ extension CloudService {
             throw error
         }
         return ChangesBody(
-            records: list.records, changeToken: list.token.description, moreComing: list.moreComing,
+            page: list.page, changeToken: list.token.description, moreComing: list.moreComing,
             epoch: list.token.epoch, zoneID: list.zoneID.description)
     }
 

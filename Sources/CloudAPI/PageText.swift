@@ -19,7 +19,9 @@ package typealias RecordsBody = WrittenBody & ReadBody
 
 extension ModifyRequest: RecordsBody {
     package var text: [UInt8]? {
-        var text = RecordText.list(records)
+        var text: [UInt8] = []
+        text.append(#"{"records":"#)
+        RecordPage(records).write(to: &text)
         text.append("}")
         return text
     }
@@ -32,7 +34,9 @@ extension ModifyRequest: RecordsBody {
 
 extension ChangesBody: RecordsBody {
     package var text: [UInt8]? {
-        var text = RecordText.list(records)
+        var text: [UInt8] = []
+        text.append(#"{"records":"#)
+        page.write(to: &text)
         text.append(#","changeToken":"#)
         RecordText.write(changeToken, to: &text)
         text.append(moreComing ? #","moreComing":true,"epoch":"# : #","moreComing":false,"epoch":"#)
@@ -105,26 +109,8 @@ extension ModifyAnswer: RecordsBody {
     }
 }
 
-extension RecordText {
-    /// The beginning of a body whose first field is `records`, up to the list's end.
-    fileprivate static func list(_ records: [SyncRecord]) -> [UInt8] {
-        var text: [UInt8] = []
-        // About the size of a record with a handful of properties.
-        text.reserveCapacity(records.count * 640)
-        text.append(#"{"records":["#)
-        var isFirst = true
-        for record in records {
-            if !isFirst { text.append(",") }
-            isFirst = false
-            write(record, to: &text)
-        }
-        text.append("]")
-        return text
-    }
-}
-
 extension RecordReader {
-    /// Reads what `RecordText.list` wrote, followed by `next`.
+    /// Reads a body whose first field is `records`, up to the list's end, followed by `next`.
     fileprivate mutating func list(_ next: StaticString) -> [SyncRecord]? {
         guard skip(#"{"records":["#) else { return nil }
         var records: [SyncRecord] = []

@@ -169,16 +169,16 @@ struct RecordReader {
             key: RecordKey(type: RecordType(rawValue: type), name: name), properties: properties, deletion: deletion)
     }
 
-    private struct Bringer { var host: HostID? }
+    struct Bringer { var host: HostID? }
 
     /// The host that brought the value, which comes before it if given.
-    private mutating func bringer() -> Bringer? {
+    mutating func bringer() -> Bringer? {
         guard skip(#","broughtBy":""#) else { return Bringer() }
         guard let host = host(), skip(#"""#) else { return nil }
         return Bringer(host: host)
     }
 
-    private mutating func value() -> SettingValue? {
+    mutating func value() -> SettingValue? {
         if skip("null") { return .null }
         if skip(#"{"bool":true}"#) { return .bool(true) }
         if skip(#"{"bool":false}"#) { return .bool(false) }
@@ -209,7 +209,7 @@ struct RecordReader {
     }
 
     /// A stamp with the closing quote. Each property has one, so it is read without intermediate strings.
-    private mutating func stamp() -> Stamp? {
+    mutating func stamp() -> Stamp? {
         guard let milliseconds = decimal(), milliseconds <= Stamp.millisecondsMax, skip("."),
             let counter = decimal().flatMap({ UInt16(exactly: $0) }), skip("."), let host = host(), skip(#"""#)
         else { return nil }
@@ -252,6 +252,22 @@ struct RecordReader {
             }
         }
         return nil
+    }
+
+    /// Goes over a string without making one, wherever its letters are looked at as a whole.
+    mutating func passString() -> Bool {
+        guard skip(#"""#) else { return false }
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return true
+            case UInt8(ascii: "\\"): guard escape() != nil else { return false }
+            case 0..<0x20: return false
+            default: break
+            }
+        }
+        return false
     }
 
     private mutating func escapedString(from start: Int) -> String? {

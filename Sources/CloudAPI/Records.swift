@@ -116,7 +116,7 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
 
 /// `GET …/changes?type=&since=&limit=`.
 package struct ChangesBody: Codable, Hashable, Sendable {
-    package var records: [SyncRecord]
+    package var page: RecordPage
     /// The token from which the next page begins.
     package var changeToken: String
     package var moreComing: Bool
@@ -124,8 +124,17 @@ package struct ChangesBody: Codable, Hashable, Sendable {
     /// The zone's identity, as in `AccountBody`.
     package var zoneID: String?
 
+    private enum CodingKeys: String, CodingKey { case page = "records", changeToken, moreComing, epoch, zoneID }
+
+    package var records: [SyncRecord] { page.records }
+
     package init(records: [SyncRecord], changeToken: String, moreComing: Bool, epoch: String, zoneID: String? = nil) {
-        self.records = records
+        self.init(
+            page: RecordPage(records), changeToken: changeToken, moreComing: moreComing, epoch: epoch, zoneID: zoneID)
+    }
+
+    package init(page: RecordPage, changeToken: String, moreComing: Bool, epoch: String, zoneID: String? = nil) {
+        self.page = page
         self.changeToken = changeToken
         self.moreComing = moreComing
         self.epoch = epoch

@@ -84,7 +84,7 @@ package final class CloudClient: Sendable {
     ) async throws(CallFailure) -> Answer {
         let deadline = NIODeadline.now() + (patience ?? self.patience)
         let response = try await send(method, path, body: body, deadline: deadline)
-        let bytes: Data
+        let bytes: ByteBufferView
         do throws(SyncFailure) {
             bytes = try await collect(response, until: deadline)
         } catch {
@@ -94,7 +94,7 @@ package final class CloudClient: Sendable {
             return answer
         }
         do {
-            return try JSONDecoder().decode(Answer.self, from: bytes)
+            return try JSONDecoder().decode(Answer.self, from: Data(bytes))
         } catch {
             throw .failed(SyncFailure(.other, "\(path): the cloud's answer cannot be read: \(words(for: error))"))
         }
@@ -162,12 +162,16 @@ package final class CloudClient: Sendable {
     /// sends slowly would never be done.
     private func collect(
         _ response: HTTPClientResponse, until deadline: NIODeadline
-    ) async throws(SyncFailure) -> Data {
-        var bytes = Data()
+    ) async throws(SyncFailure) -> ByteBufferView {
+        var bytes = ByteBuffer()
+        // As long as it says that it is, if that can be.
+        if let length = response.headers.first(name: "content-length").flatMap({ Int($0) }) {
+            bytes.reserveCapacity(min(max(length, 0), Self.pageBytesUsual))
+        }
         do {
             for try await piece in response.body {
-                bytes.append(contentsOf: piece.readableBytesView)
-                guard bytes.count <= Self.answerBytesMax else {
+                bytes.writeImmutableBuffer(piece)
+                guard bytes.readableBytes <= Self.answerBytesMax else {
                     throw SyncFailure(.other, "the answer is longer than \(Self.answerBytesMax) bytes")
                 }
                 guard NIODeadline.now() < deadline else {
@@ -179,14 +183,16 @@ package final class CloudClient: Sendable {
         } catch {
             throw SyncFailure(.network, "the answer broke off: \(SyncFailure.words(for: error))")
         }
-        return bytes
+        return bytes.readableBytesView
     }
 
+    /// Room that an answer gets before it is there.
+    private static let pageBytesUsual = 1 << 20
     /// Far above the largest page: 400 records of a few dozen kilobytes each at most.
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
-        let bytes: Data
+        let bytes: ByteBufferView
         do throws(SyncFailure) {
             bytes = try await collect(response, until: .now() + patience)
         } catch {
@@ -195,7 +201,7 @@ package final class CloudClient: Sendable {
             return .failed(error)
         }
         // A response without an error body still has a status, which is then reported.
-        guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: bytes) else {
+        guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: Data(bytes)) else {
             return .failed(SyncFailure(status: response.status, path: path))
         }
         return .refused(body.error)

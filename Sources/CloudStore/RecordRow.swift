@@ -21,21 +21,27 @@ enum RecordRow {
             .map { Stored(id: $0["id"], record: try record($0)) }
     }
 
+    /// Records of one type by sequence, after the given one: as they are stored, if this version wrote them.
+    ///
+    /// - Returns: the page, the sequence of its last record, and whether there are more.
     static func page(
         of type: RecordType, in zone: Int64, after sequence: UInt64, limit: Int, _ db: Database
-    ) throws -> [(record: SyncRecord, sequence: UInt64)] {
+    ) throws -> (page: RecordPage, last: UInt64?, moreComing: Bool) {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT type, name, sequence, body FROM record
                 WHERE zone = ? AND type = ? AND sequence > ? ORDER BY sequence LIMIT ?
                 """)
         let rows = try Row.fetchCursor(
-            statement, arguments: [zone, type.rawValue, Int64(clamping: sequence), limit])
-        var page: [(record: SyncRecord, sequence: UInt64)] = []
+            statement, arguments: [zone, type.rawValue, Int64(clamping: sequence), limit + 1])
+        var (page, last) = (RecordPage(capacity: limit), UInt64?.none)
         while let row = try rows.next() {
-            page.append((try record(row), UInt64(clamping: row["sequence"] as Int64)))
+            guard page.count < limit else { return (page, last, true) }
+            let isAppended = try row.withUnsafeData(atIndex: 3) { $0.map { page.append(text: $0) } ?? false }
+            if !isAppended { page.append(try record(row)) }
+            last = UInt64(clamping: row[2] as Int64)
         }
-        return page
+        return (page, last, false)
     }
 
     /// Records of all types by sequence, after the given one.

@@ -50,13 +50,11 @@ extension SQLiteCloudEngine {
                 number == nil || number == state.mark?.number
                 ? [] : try TimelineTable.pair(at: number ?? 0, of: id, db)
             try state.check(token, marks: marks)
-            var page = try RecordRow.page(of: type, in: id, after: token?.sequence ?? 0, limit: limit + 1, db)
-            let moreComing = page.count > limit
-            if moreComing { page.removeLast(page.count - limit) }
+            let found = try RecordRow.page(of: type, in: id, after: token?.sequence ?? 0, limit: limit, db)
             return ChangeList(
-                records: page.map(\.record),
-                token: state.token(after: token, last: page.last?.sequence, moreComing: moreComing),
-                moreComing: moreComing, zoneID: state.zone)
+                page: found.page,
+                token: state.token(after: token, last: found.last, moreComing: found.moreComing),
+                moreComing: found.moreComing, zoneID: state.zone)
         }
     }
 

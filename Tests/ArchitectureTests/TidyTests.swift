@@ -73,7 +73,8 @@ struct TidyTests {
             Set(byHand) == [
                 "Sources/GatewayAPI/NullCodable.swift", "Sources/GatewayAPI/ReadingBody.swift",
                 "Sources/MeterModel/ToldBody.swift",
-                "Sources/CloudAPI/Leases.swift", "Sources/CloudAPI/SyncRecord+Codable.swift",
+                "Sources/CloudAPI/Leases.swift", "Sources/CloudAPI/RecordPage.swift",
+                "Sources/CloudAPI/SyncRecord+Codable.swift",
                 "Sources/metercloud/Commands/Host.swift", "Sources/meterctl/Identify/IdentityRow.swift",
                 "Sources/meterctl/Output/DecodedFrame.swift",
             ])

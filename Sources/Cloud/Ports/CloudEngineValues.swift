@@ -114,15 +114,21 @@ package struct RecordOutcome: Hashable, Sendable {
 }
 
 package struct ChangeList: Hashable, Sendable {
-    package var records: [SyncRecord]
+    package var page: RecordPage
     package var token: ChangeToken
     package var moreComing: Bool
     /// The zone's identity.
     package var zoneID: Zone.ID
 
+    package var records: [SyncRecord] { page.records }
+
     package init(records: [SyncRecord], token: ChangeToken, moreComing: Bool, zoneID: Zone.ID) {
+        self.init(page: RecordPage(records), token: token, moreComing: moreComing, zoneID: zoneID)
+    }
+
+    package init(page: RecordPage, token: ChangeToken, moreComing: Bool, zoneID: Zone.ID) {
         self.zoneID = zoneID
-        self.records = records
+        self.page = page
         self.token = token
         self.moreComing = moreComing
     }

@@ -1,0 +1,139 @@
+package import SettingsCore
+
+/// The records of a page of changes, in their order.
+///
+/// A store that keeps records as they are sent gives their texts, which nobody need read and write again: that is most
+/// of the work of a page.
+package struct RecordPage: Sendable {
+    /// Nil if they are in `text`.
+    private var list: [SyncRecord]?
+    /// JSON, with commas between the records.
+    private var text: [UInt8] = []
+    package private(set) var count: Int
+
+    package init(_ records: [SyncRecord]) {
+        list = records
+        count = records.count
+    }
+
+    /// An empty page that takes texts.
+    ///
+    /// - Parameter capacity: number of records that will probably come.
+    package init(capacity: Int) {
+        count = 0
+        text.reserveCapacity(capacity * Self.usualLength)
+    }
+
+    /// Of a record with a handful of properties, in bytes.
+    private static let usualLength = 640
+
+    package var records: [SyncRecord] {
+        if let list { return list }
+        return text.withUnsafeBufferPointer { bytes in
+            var reader = RecordReader(bytes)
+            var records: [SyncRecord] = []
+            records.reserveCapacity(count)
+            while let record = reader.record() {
+                records.append(record)
+                guard reader.skip(",") else { break }
+            }
+            return records
+        }
+    }
+
+    package mutating func append(_ record: SyncRecord) {
+        count += 1
+        guard list == nil else {
+            list?.append(record)
+            return
+        }
+        if count > 1 { text.append(UInt8(ascii: ",")) }
+        RecordText.write(record, to: &text)
+    }
+
+    /// Appends a record as `RecordText` writes it.
+    ///
+    /// - Returns: false for anything else, which is not appended.
+    package mutating func append(text record: some Collection<UInt8>) -> Bool {
+        let isAppended = record.withContiguousStorageIfAvailable { bytes in
+            guard RecordReader.isRecord(bytes) else { return false }
+            guard list == nil else {
+                var reader = RecordReader(bytes)
+                guard let record = reader.record() else { return false }
+                append(record)
+                return true
+            }
+            count += 1
+            if count > 1 { text.append(UInt8(ascii: ",")) }
+            text.append(contentsOf: bytes)
+            return true
+        }
+        return isAppended ?? false
+    }
+
+    /// Writes them as a list in JSON.
+    func write(to body: inout [UInt8]) {
+        body.append("[")
+        if let list {
+            body.reserveCapacity(body.count + count * Self.usualLength)
+            for (place, record) in list.enumerated() {
+                if place > 0 { body.append(",") }
+                RecordText.write(record, to: &body)
+            }
+        } else {
+            // With room for what follows the list.
+            body.reserveCapacity(body.count + text.count + 256)
+            body.append(contentsOf: text)
+        }
+        body.append("]")
+    }
+}
+
+extension RecordPage: Hashable {
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.records == rhs.records }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(records) }
+}
+
+/// Coded as the list that it is.
+extension RecordPage: Codable {
+    package init(from decoder: any Decoder) throws { self.init(try [SyncRecord](from: decoder)) }
+
+    package func encode(to encoder: any Encoder) throws { try records.encode(to: encoder) }
+}
+
+extension RecordReader {
+    /// Whether these are a record as `RecordText` writes it: what `record` would read, except that a property may come
+    /// twice.
+    static func isRecord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var reader = RecordReader(bytes)
+        guard reader.passRecord(), reader.isAtEnd else { return false }
+        // Most have no other letters, and need no closer look.
+        return bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    /// Goes over a record without making anything of it.
+    private mutating func passRecord() -> Bool {
+        guard skip(#"{"type":"#), passString(), skip(#","name":"#), passString(), skip(#","properties":{"#) else {
+            return false
+        }
+        var isFirst = true
+        while !skip("}") {
+            guard isFirst || skip(","), passString(), skip(#":{"value":"#), passValue(), skip(#","stamp":""#),
+                stamp() != nil, bringer() != nil, skip("}")
+            else { return false }
+            isFirst = false
+        }
+        if skip(#","deleted":{"stamp":""#) {
+            guard stamp() != nil, bringer() != nil else { return false }
+            if skip(#","mergedInto":"#), !passString() { return false }
+            guard skip("}") else { return false }
+        }
+        return skip("}")
+    }
+
+    private mutating func passValue() -> Bool {
+        guard skip(#"{"string":"#) else { return value() != nil }
+        return passString() && skip("}")
+    }
+}

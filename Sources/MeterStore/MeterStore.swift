@@ -26,6 +26,8 @@ package final class MeterStore: Sendable {
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
     let catalogue: MeterCatalogue
+    /// Whether the connection is set up for many records (`StoreSchema.tune`).
+    let isTunedForMuch = Mutex(false)
     /// Nil until the cloud's clock is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 

@@ -242,14 +242,22 @@ enum StoreSchema {
         // flushes, which were readings of the last minute or so; it never leaves half a transaction or a damaged file.
         // A crash of the program loses nothing. What a person said is written by `inDurableTransaction`.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
-        try db.execute(sql: "PRAGMA cache_size = -512")
-        // A longer log makes checkpoints rarer, and the pages that every flush touches are then written back to the
-        // file less often; it also takes room, and time at the next opening after a crash. Twice this length saves 1 %.
-        try db.execute(sql: "PRAGMA wal_autocheckpoint = \(logLength / pageSize)")
+        try tune(db, isMuchWritten: false)
         try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logLength)")
         // Debian's SQLite overwrites everything that is deleted with zeros. These are readings, not secrets.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
+    }
+
+    /// Sets the cache and the length of the log.
+    ///
+    /// A longer log makes checkpoints rarer, and the pages that every flush touches are then written back to the file less
+    /// often; it also takes room, and time at the next opening after a crash. For readings, twice this length saves 1 %.
+    /// For a hundred thousand records, page by page, eight times of both save a fourth of the time.
+    static func tune(_ db: Database, isMuchWritten: Bool) throws {
+        let factor = isMuchWritten ? 8 : 1
+        try db.execute(sql: "PRAGMA cache_size = \(-512 * factor)")
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = \(logLength / pageSize * factor)")
     }
 
     /// Bytes of the write-ahead log between two checkpoints.

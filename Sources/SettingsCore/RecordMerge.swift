@@ -41,8 +41,13 @@ package struct RecordMerge: Hashable, Sendable {
         self.before = before
         self.after = after
         deletionIsNews = before.deletion != after.deletion
-        news = after.properties.filter { before.properties[$0.key] != $0.value }.keys.sorted()
-        overwritten = before.properties.sorted { $0.key < $1.key }.compactMap { name, old in
+        // Of most records that come nothing is new, or everything.
+        guard before.properties != after.properties else {
+            (news, overwritten) = ([], [])
+            return
+        }
+        news = after.properties.compactMap { before.properties[$0] == $1 ? nil : $0 }.sorted()
+        overwritten = before.properties.compactMap { name, old -> OverwrittenValue? in
             guard let new = after.properties[name] else {
                 return after.deletion.map {
                     OverwrittenValue(
@@ -52,7 +57,7 @@ package struct RecordMerge: Hashable, Sendable {
             guard new.value != old.value else { return nil }
             return OverwrittenValue(
                 property: name, old: old, new: new.value, by: new.stamp, broughtBy: new.broughtBy)
-        }
+        }.sorted { $0.property < $1.property }
     }
 }
 

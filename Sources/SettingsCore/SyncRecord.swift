@@ -99,7 +99,9 @@ package struct SyncRecord: Hashable, Sendable {
 
     /// The youngest stamp in it; nil for an empty record.
     package var newestStamp: Stamp? {
-        [properties.values.map(\.stamp).max(), deletion?.stamp].compactMap { $0 }.max()
+        properties.values.reduce(deletion?.stamp) { newest, register in
+            newest.map { max($0, register.stamp) } ?? register.stamp
+        }
     }
 
     /// Whether the property was written, or the record deleted, at this stamp or later.
@@ -115,8 +117,12 @@ package struct SyncRecord: Hashable, Sendable {
     /// with the host that brought it first.
     package mutating func merge(_ other: SyncRecord) {
         if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
-        for (name, theirs) in other.properties {
-            properties[name] = properties[name].map { max(theirs, $0) } ?? theirs
+        if properties.isEmpty {
+            properties = other.properties
+        } else {
+            for (name, theirs) in other.properties {
+                properties[name] = properties[name].map { max(theirs, $0) } ?? theirs
+            }
         }
         reduce()
     }

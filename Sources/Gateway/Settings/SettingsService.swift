@@ -153,9 +153,9 @@ package actor SettingsService {
         guard !keys.isEmpty else { return }
         refreshVersion += 1
         refreshes.yield(refreshVersion)
-        var meters: [MeterID] = []
+        var (meters, seen) = ([MeterID](), Set<MeterID>())
         for key in keys where key.type == .deviceSettings {
-            guard let meter = MeterID(key.name), !meters.contains(meter) else { continue }
+            guard let meter = MeterID(key.name), seen.insert(meter).inserted else { continue }
             meters.append(meter)
         }
         let news = SettingsNews(

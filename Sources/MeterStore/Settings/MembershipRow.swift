@@ -36,7 +36,8 @@ struct MembershipRow {
     }
 
     static func visits(_ db: Database) throws -> [String: SyncVisit] {
-        let visits = try Row.fetchAll(db, sql: "SELECT identity, name, server_ms FROM visit").map {
+        let statement = try db.cachedStatement(sql: "SELECT identity, name, server_ms FROM visit")
+        let visits = try Row.fetchAll(statement).map {
             SyncVisit(identity: $0[0], name: $0[1], serverTime: UInt64(stored: $0[2]))
         }
         return Dictionary(visits.map { ($0.identity, $0) }) { first, _ in first }

@@ -11,7 +11,8 @@ extension MeterStore {
     package func rebuildStep(
         recordsMax: Int, at now: WallTime
     ) async throws(StoreError) -> (progress: RebuildProgress, changed: [RecordKey]) {
-        try await changeSettings(learned: now) { transaction in
+        let step = try await changeSettings(learned: now, isOneOfMany: true) {
+            transaction -> (progress: RebuildProgress, changed: [RecordKey]) in
             var progress = try RebuildProgress(transaction.db)
             guard !progress.isComplete else { return (progress, []) }
             let keys = try transaction.keys(after: progress.cursor, limit: max(recordsMax, 1))
@@ -28,6 +29,9 @@ extension MeterStore {
             try progress.save(transaction.db)
             return (progress, changed)
         }
+        // Nothing of the kind follows.
+        if step.progress.isComplete { try await changeSettings { _ in } }
+        return step
     }
 
     package func rebuildReport() async throws(StoreError) -> RebuildReport {
@@ -82,7 +86,7 @@ extension SettingsTransaction {
             try store(merge)
             try tell(merge)
         }
-        for value in fold.outdone { try remember(value, of: fold.canonical.after.key) }
+        try remember(fold.outdone, of: fold.canonical.after.key)
     }
 }
 

@@ -136,7 +136,7 @@ extension SettingsTransaction {
             try remove(property, of: row)
             let value = OverwrittenValue(
                 property: property, old: register, new: nil, by: deletion.stamp, broughtBy: deletion.broughtBy)
-            try remember(value, of: key)
+            try remember([value], of: key)
         }
     }
 }

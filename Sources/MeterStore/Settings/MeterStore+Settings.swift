@@ -145,12 +145,20 @@ extension MeterStore {
     }
 
     /// Changes settings in one transaction, which is on the disk when this returns.
+    ///
+    /// - Parameter isOneOfMany: whether more such changes of hundreds of records follow.
     func changeSettings<Value: Sendable>(
-        learned: WallTime? = nil, _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
+        learned: WallTime? = nil, isOneOfMany: Bool = false,
+        _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         let (boot, learned) = (boot, learned ?? calendar?())
-        return try await access("written") { db in
-            try db.inDurableTransaction { db in
+        return try await access("written") { [self] db in
+            try isTunedForMuch.withLock { isTuned in
+                guard isTuned != isOneOfMany else { return }
+                try StoreSchema.tune(db, isMuchWritten: isOneOfMany)
+                isTuned = isOneOfMany
+            }
+            return try db.inDurableTransaction { db in
                 var transaction = try SettingsTransaction(db, learned: learned, boot: boot)
                 let value = try body(&transaction)
                 try transaction.save()

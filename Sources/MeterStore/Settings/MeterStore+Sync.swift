@@ -12,17 +12,21 @@ extension MeterStore: SyncRepository {
                 epoch: try HostRow(db).epoch, zone: membership.zone, zoneName: membership.zoneName)
             progress.record = membership.record
             progress.visits = try MembershipRow.visits(db)
-            for row in try Row.fetchAll(db, sql: "SELECT type, token, is_refetching, cursor FROM progress") {
+            // Read at the beginning of each run, before what somebody set goes out.
+            let types = try db.cachedStatement(sql: "SELECT type, token, is_refetching, cursor FROM progress")
+            for row in try Row.fetchAll(types) {
                 let type = RecordType(rawValue: row[0])
                 let isRefetching: Bool = row[2]
                 if isRefetching { progress.refetching.insert(type) }
                 let token: String? = isRefetching ? row[3] : row[1]
                 progress.tokens[type] = token
             }
-            progress.pending = try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") ?? 0
+            func count(_ table: String) throws -> Int {
+                try Int.fetchOne(try db.cachedStatement(sql: "SELECT count(*) FROM \(table)")) ?? 0
+            }
+            progress.pending = try count("outbox")
             progress.heldBack = try SettingsTransaction.heldBackCount(db)
-            progress.parked = try Int.fetchOne(db, sql: "SELECT count(*) FROM parked") ?? 0
-            progress.parked += try Int.fetchOne(db, sql: "SELECT count(*) FROM aside") ?? 0
+            progress.parked = try count("parked") + count("aside")
             return progress
         }
     }
@@ -58,7 +62,7 @@ extension MeterStore: SyncRepository {
 
     package func apply(_ page: ChangesPage) async throws(StoreError) -> MergeOutcome {
         let path = path
-        return try await changeSettings { transaction in
+        return try await changeSettings(isOneOfMany: page.moreComing) { transaction in
             if let epoch = transaction.host.epoch, epoch != page.epoch {
                 throw StoreError(
                     .system,
@@ -141,24 +145,33 @@ extension SettingsTransaction {
             result.parked += 1
             return
         }
-        var transaction = self
-        let ingest = try Ingest(record) { try transaction.record($0) }
-        self = transaction
-        for merge in ingest.merges { try store(merge) }
+        // Read before, as no closure may change this value, and a copy of it would copy all rows looked up so far.
+        let normal = record.key.normalised
+        let present = try self.record(record.key)
+        let canonical = normal == record.key ? nil : try self.record(normal)
+        let ingest = Ingest(record) { $0 == record.key ? present : canonical }
+        let merges = ingest.merges
+        for merge in merges { try store(merge) }
         let mergesToTell = ingest.mergesToTell
         // A record that the cloud refused need not be sent again at each page.
         let isRefused = try ingest.fold == nil && !mergesToTell.isEmpty && isParked(record.key)
         if !isRefused {
             for merge in mergesToTell { try tell(merge) }
         }
-        for value in ingest.fold?.outdone ?? [] { try remember(value, of: record.key.normalised) }
+        if let fold = ingest.fold { try remember(fold.outdone, of: normal) }
         try markSeen(record.key)
         try unpark(record, .page)
         try outdateAside(record)
-        result.news += ingest.merges.compactMap { RecordNews($0) }
-        let changed = ingest.merges.map(\.after.key)
-        if changed.isEmpty { result.unchanged += 1 }
-        result.changed += changed.filter { !result.changed.contains($0) }
+        result.news += merges.compactMap { RecordNews($0) }
+        if merges.isEmpty { result.unchanged += 1 }
+        for merge in merges { report(merge.after.key, in: &result) }
+    }
+}
+
+extension SettingsTransaction {
+    /// Lists a record as changed, once.
+    mutating func report(_ key: RecordKey, in result: inout MergeOutcome) {
+        if reported.insert(key).inserted { result.changed.append(key) }
     }
 }
 

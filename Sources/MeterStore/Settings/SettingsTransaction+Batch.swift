@@ -17,12 +17,12 @@ extension SettingsTransaction {
         var room = bytesMax
         var told: Set<Int64> = []
         types: for type in try typesThatWait() {
-            let rows = try Int64.fetchCursor(
-                db,
+            let statement = try db.cachedStatement(
                 sql: """
                     SELECT record FROM outbox WHERE type = ? AND record = ifnull(?, record) AND NOT \(Self.isHeldBack)
                     ORDER BY stamp_ms, stamp_counter, stamp_host
-                    """, arguments: [type.rawValue, wanted])
+                    """)
+            let rows = try Int64.fetchCursor(statement.bound(type.rawValue, wanted))
             while let row = try rows.next() {
                 guard records.count < max(recordsMax, 1) else { break types }
                 guard told.insert(row).inserted else { continue }
@@ -37,8 +37,8 @@ extension SettingsTransaction {
     }
 
     private func typesThatWait() throws -> [RecordType] {
-        let waiting = try String.fetchAll(db, sql: "SELECT DISTINCT type FROM outbox ORDER BY type")
-            .map { RecordType(rawValue: $0) }
+        let statement = try db.cachedStatement(sql: "SELECT DISTINCT type FROM outbox ORDER BY type")
+        let waiting = try String.fetchAll(statement).map { RecordType(rawValue: $0) }
         return RecordType.known.filter(waiting.contains) + waiting.filter { !RecordType.known.contains($0) }
     }
 

@@ -37,9 +37,10 @@ extension MeterStore {
 
 extension SettingsTransaction {
     /// The record stays in the outbox, and everything behind it is sent.
-    func holdBack(_ row: Int64) throws {
+    mutating func holdBack(_ row: Int64) throws {
         // By now only other changes may be waiting, written here or made from what the cloud sent, or none at all.
         guard try waits(row) else { return }
+        hasHeldBack = true
         try db.cachedStatement(
             sql: """
                 INSERT INTO held_back (record, is_held, refusals) VALUES (?, 1, 1)
@@ -49,18 +50,20 @@ extension SettingsTransaction {
     }
 
     /// The cloud accepted the record, or there is something new to send of it, which may be shorter.
-    func stopHoldingBack(_ row: Int64) throws {
-        try db.cachedStatement(sql: "DELETE FROM held_back WHERE record = ?").run([row])
+    mutating func stopHoldingBack(_ row: Int64) throws {
+        if hasHeldBack == nil { hasHeldBack = try Int.fetchOne(db, sql: "SELECT 1 FROM held_back LIMIT 1") != nil }
+        guard hasHeldBack == true else { return }
+        try db.cachedStatement(sql: "DELETE FROM held_back WHERE record = ?").run(row)
     }
 
     /// Number of records held back with something that still waits.
     static func heldBackCount(_ db: Database) throws -> Int {
-        try Int.fetchOne(
-            db,
+        let statement = try db.cachedStatement(
             sql: """
                 SELECT count(*) FROM held_back
                 WHERE is_held = 1 AND EXISTS (SELECT 1 FROM outbox WHERE outbox.record = held_back.record)
-                """) ?? 0
+                """)
+        return try Int.fetchOne(statement) ?? 0
     }
 
     /// An SQL condition on the outbox.

@@ -32,17 +32,17 @@ struct OutboxEntry {
 extension SettingsTransaction {
     /// Removes a property's entry, if there is one; '' for the deletion.
     func drop(_ property: String, of row: Int64) throws {
-        try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run([row, property])
+        try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run(row, property)
     }
 
     func waits(_ row: Int64) throws -> Bool {
         let statement = try db.cachedStatement(sql: "SELECT 1 FROM outbox WHERE record = ? LIMIT 1")
-        return try Int.fetchOne(statement, arguments: [row]) != nil
+        return try Int.fetchOne(statement.bound(row)) != nil
     }
 
     func pending(of row: Int64) throws -> [OutboxEntry] {
         let statement = try db.cachedStatement(sql: "SELECT \(OutboxEntry.columns) FROM outbox WHERE record = ?")
-        return try Row.fetchAll(statement, arguments: [row]).map { try OutboxEntry($0) }
+        return try Row.fetchAll(statement.bound(row)).map { try OutboxEntry($0) }
     }
 
     /// Queues the changes of a merge that are not in the outbox yet.
@@ -72,7 +72,8 @@ extension SettingsTransaction {
         hasWaiting = true
         let boot = sinceBoot == nil ? nil : boot
         try statement.run(
-            [row, property, type.rawValue] + stamp.columns + [boot, sinceBoot?.sinceOrigin.milliseconds])
+            row, property, type.rawValue, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description,
+            boot, sinceBoot?.sinceOrigin.milliseconds)
         // Something that was already waiting is not new.
         if db.changesCount > 0 { try stopHoldingBack(row) }
     }

@@ -43,7 +43,7 @@ extension SettingsTransaction {
     /// Sets aside whatever the cloud does not list of a record that it sent.
     mutating func setAsideWhatIsNotListed(_ sent: SyncRecord, into result: inout MergeOutcome) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
-        if try setAside(before, row, listed: sent, into: &result) { result.changed.append(sent.key) }
+        if try setAside(before, row, listed: sent, into: &result) { report(sent.key, in: &result) }
     }
 
     private mutating func setAsideUnseen(
@@ -52,12 +52,10 @@ extension SettingsTransaction {
         let unseen = try Row.fetchAll(
             db, sql: "SELECT id, name FROM record WHERE type = ? AND seen_in <> ?",
             arguments: [type.rawValue, refetch])
-        let changed = Set(result.changed)
         for found in unseen {
             let key = RecordKey(type: type, name: found[1])
             guard let before = try record(key) else { continue }
-            let hasChanged = try setAside(before, found[0], listed: nil, into: &result)
-            if hasChanged, !changed.contains(key) { result.changed.append(key) }
+            if try setAside(before, found[0], listed: nil, into: &result) { report(key, in: &result) }
         }
     }
 

@@ -20,7 +20,8 @@ extension SettingsTransaction {
                     (stamp_ms, stamp_counter, stamp_host)
                         = (excluded.stamp_ms, excluded.stamp_counter, excluded.stamp_host)
                 """)
-        try statement.run([row, property] + stamp.columns)
+        try statement.run(
+            row, property, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description)
     }
 
     /// A page lists this record. What was sent of it and is listed, or was outdone, is in the cloud's changes. What

@@ -14,8 +14,10 @@ struct SettingsTransaction {
     let learned: WallTime
     /// Identifies this start of the machine, if known.
     let boot: String?
-    /// Rows that have been looked up.
-    private var rows: [RecordKey: Int64] = [:]
+    /// Rows that have been looked up; nil for a record that has none.
+    private var rows: [RecordKey: Int64?] = [:]
+    /// Records that the transaction's result lists as changed.
+    var reported: Set<RecordKey> = []
     /// The number of the refetch under way, if any, for types that have been looked up.
     var refetches: [RecordType: Int64?] = [:]
     /// Nil if not looked up yet.
@@ -23,6 +25,7 @@ struct SettingsTransaction {
     var hasAside: Bool?
     var hasTold: Bool?
     var hasWaiting: Bool?
+    var hasHeldBack: Bool?
 
     init(_ db: Database, learned: WallTime?, boot: String?) throws {
         self.db = db
@@ -51,16 +54,17 @@ extension SettingsTransaction {
     mutating func row(of key: RecordKey) throws -> Int64? {
         if let row = rows[key] { return row }
         let statement = try db.cachedStatement(sql: "SELECT id FROM record WHERE type = ? AND name = ?")
-        let row = try Int64.fetchOne(statement, arguments: [key.type.rawValue, key.name])
-        rows[key] = row
+        let row = try Int64.fetchOne(statement.bound(key.type.rawValue, key.name))
+        rows.updateValue(row, forKey: key)
         return row
     }
 
     mutating func makeRow(of key: RecordKey) throws -> Int64 {
         if let row = try row(of: key) { return row }
-        try db.cachedStatement(sql: "INSERT INTO record (type, name) VALUES (?, ?)").run([key.type.rawValue, key.name])
-        rows[key] = db.lastInsertedRowID
-        return db.lastInsertedRowID
+        try db.cachedStatement(sql: "INSERT INTO record (type, name) VALUES (?, ?)").run(key.type.rawValue, key.name)
+        let row = db.lastInsertedRowID
+        rows.updateValue(row, forKey: key)
+        return row
     }
 
     mutating func record(_ key: RecordKey) throws -> SyncRecord? {
@@ -74,7 +78,7 @@ extension SettingsTransaction {
                 SELECT property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by
                 FROM register WHERE record = ?
                 """)
-        let rows = try Row.fetchCursor(statement, arguments: [row])
+        let rows = try Row.fetchCursor(statement.bound(row))
         var registers: [String: Register] = [:]
         while let row = try rows.next() {
             registers[row[0]] = try Register(row, at: 1, bringer: 6)
@@ -88,7 +92,7 @@ extension SettingsTransaction {
                 SELECT deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by FROM record
                 WHERE id = ? AND deleted_ms IS NOT NULL
                 """)
-        return try Row.fetchOne(statement, arguments: [row]).map {
+        return try Row.fetchOne(statement.bound(row)).map {
             Deletion(stamp: try Stamp($0, at: 0), mergedInto: $0[3], broughtBy: try HostID(bringer: $0[4]))
         }
     }
@@ -105,14 +109,23 @@ extension SettingsTransaction {
             try write(register, property, of: row)
             if waits { try drop(property, of: row) }
         }
-        for property in merge.before.properties.keys where merge.after.properties[property] == nil {
-            try remove(property, of: row)
-        }
+        try removeWhatIsGone(merge, of: row, waits: waits)
         if merge.deletionIsNews, let deletion = merge.after.deletion {
             try write(deletion, of: row)
             if waits { try drop("", of: row) }
         }
-        for value in merge.overwritten { try remember(value, of: merge.after.key) }
+        try remember(merge.overwritten, of: merge.after.key)
+    }
+
+    /// Removes the registers that the merge took away. A deletion takes all of them.
+    private func removeWhatIsGone(_ merge: RecordMerge, of row: Int64, waits: Bool) throws {
+        let (before, after) = (merge.before.properties, merge.after.properties)
+        guard !before.isEmpty else { return }
+        if after.isEmpty { try db.cachedStatement(sql: "DELETE FROM register WHERE record = ?").run(row) }
+        for property in before.keys where after[property] == nil {
+            if !after.isEmpty { try removeRegister(property, of: row) }
+            if waits { try drop(property, of: row) }
+        }
     }
 
     func write(_ register: Register, _ property: String, of row: Int64) throws {
@@ -125,10 +138,10 @@ extension SettingsTransaction {
                     stamp_counter = excluded.stamp_counter, stamp_host = excluded.stamp_host,
                     brought_by = excluded.brought_by
                 """)
-        var values: [(any DatabaseValueConvertible)?] = [row, property]
-        values += register.value.columns
-        values += register.stamp.columns
-        try statement.run(values + [register.broughtBy?.description])
+        let (value, stamp) = (register.value, register.stamp)
+        try statement.run(
+            row, property, value.kind, value.content, Int64(stamp.milliseconds), Int64(stamp.counter),
+            stamp.host.description, register.broughtBy?.description)
     }
 
     /// Writes the deletion; nil removes it as if it had never been.
@@ -146,14 +159,18 @@ extension SettingsTransaction {
 
     /// Removes the register, and its entry in the outbox.
     func remove(_ property: String, of row: Int64) throws {
-        try db.cachedStatement(sql: "DELETE FROM register WHERE record = ? AND property = ?").run([row, property])
+        try removeRegister(property, of: row)
         try drop(property, of: row)
+    }
+
+    private func removeRegister(_ property: String, of row: Int64) throws {
+        try db.cachedStatement(sql: "DELETE FROM register WHERE record = ? AND property = ?").run(row, property)
     }
 
     /// Removes the record as if it had never been. Fails if something of it waits to be sent.
     mutating func forget(_ row: Int64, _ key: RecordKey) throws {
-        try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
-        rows[key] = nil
+        try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run(row)
+        rows.updateValue(nil, forKey: key)
     }
 }
 
@@ -165,26 +182,35 @@ extension SettingsTransaction {
     /// Values kept in all, as of a clean-up.
     static let historyMax = 100_000
 
-    func remember(_ value: OverwrittenValue, of key: RecordKey) throws {
-        let insert = try db.cachedStatement(
-            sql: """
-                INSERT INTO history (type, name, property, kind, value, stamp_ms, stamp_counter, stamp_host,
-                    new_kind, new_value, by_ms, by_counter, by_host, learned_ms, brought_by, by_brought_by)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        var row: [(any DatabaseValueConvertible)?] = [key.type.rawValue, key.name, value.property]
-        row += value.old.value.columns
-        row += value.old.stamp.columns
-        row += value.new?.columns ?? [nil, nil]
-        row += value.by.columns
-        row += [learned.millisecondsSince1970, value.old.broughtBy?.description, value.broughtBy?.description]
-        try insert.run(row)
+    /// Adds to the history of a record.
+    func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
+        guard !values.isEmpty else { return }
+        for value in values { try insert(value, of: key) }
+        // Only a record with more values than one property may have can have a property with too many.
+        let look = try db.cachedStatement(
+            sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
+        guard try Int.fetchOne(look.bound(key.type.rawValue, key.name)) != nil else { return }
         let bound = try db.cachedStatement(
             sql: """
                 DELETE FROM history WHERE type = ?1 AND name = ?2 AND property = ?3 AND id <= (
                     SELECT id FROM history WHERE type = ?1 AND name = ?2 AND property = ?3
                     ORDER BY id DESC LIMIT 1 OFFSET \(Self.historyPerProperty))
                 """)
-        try bound.run([key.type.rawValue, key.name, value.property])
+        for value in values { try bound.run(key.type.rawValue, key.name, value.property) }
+    }
+
+    private func insert(_ value: OverwrittenValue, of key: RecordKey) throws {
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT INTO history (type, name, property, kind, value, stamp_ms, stamp_counter, stamp_host,
+                    new_kind, new_value, by_ms, by_counter, by_host, learned_ms, brought_by, by_brought_by)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        let (old, by) = (value.old, value.by)
+        try insert.run(
+            key.type.rawValue, key.name, value.property, old.value.kind, old.value.content,
+            Int64(old.stamp.milliseconds), Int64(old.stamp.counter), old.stamp.host.description, value.new?.kind,
+            value.new?.content, Int64(by.milliseconds), Int64(by.counter), by.host.description,
+            learned.millisecondsSince1970, old.broughtBy?.description, value.broughtBy?.description)
     }
 }

@@ -51,15 +51,29 @@ extension Register {
 
 extension SettingValue {
     /// Two columns: kind and value.
-    var columns: [(any DatabaseValueConvertible)?] {
+    var columns: [(any DatabaseValueConvertible)?] { [kind, content] }
+
+    /// The column kind.
+    var kind: String {
         switch self {
-        case .null: ["null", nil]
-        case .bool(let value): ["bool", Int64(value ? 1 : 0)]
-        case .int(let value): ["int", value]
-        case .double(let value): ["double", value]
+        case .null: "null"
+        case .bool: "bool"
+        case .int: "int"
+        case .double: "double"
+        case .string: "string"
+        }
+    }
+
+    /// The column value.
+    var content: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .bool(let value): Int64(value ? 1 : 0).databaseValue
+        case .int(let value): value.databaseValue
+        case .double(let value): value.databaseValue
         // GRDB ends a text at its first NUL.
-        case .string(let text) where text.utf8.contains(0): ["string", Data(text.utf8)]
-        case .string(let text): ["string", text]
+        case .string(let text) where text.utf8.contains(0): Data(text.utf8).databaseValue
+        case .string(let text): text.databaseValue
         }
     }
 
@@ -85,5 +99,24 @@ extension Statement {
     /// Runs it with arguments for its question marks, in order.
     func run(_ arguments: [(any DatabaseValueConvertible)?]) throws {
         try execute(arguments: StatementArguments(arguments))
+    }
+
+    /// The same without a list of the arguments, for what runs thousands of times: a page of records, or a rebuild.
+    func run<each Value: StatementBinding>(_ values: repeat each Value) throws {
+        try bound(repeat each values).execute()
+    }
+
+    /// Binds the values to its question marks, in order, for a fetch that gives no arguments itself.
+    func bound<each Value: StatementBinding>(_ values: repeat each Value) throws -> Statement {
+        // Ends the execution before, and tells GRDB that it has nothing to bind.
+        setUncheckedArguments(StatementArguments())
+        var index: CInt = 0
+        for value in repeat each values {
+            index += 1
+            let code = value.bind(to: sqliteStatement, at: index)
+            guard code == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: code), sql: sql) }
+        }
+        assert(Int64(0).bind(to: sqliteStatement, at: index + 1) != 0, "a question mark has no value: \(sql)")
+        return self
     }
 }

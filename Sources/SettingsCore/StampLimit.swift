@@ -13,7 +13,7 @@ package enum StampLimit {
     ///   - now: the cloud's wall clock, in milliseconds since 1970.
     ///   - accepted: the greatest milliseconds that the zone ever accepted; 0 if none.
     package static func latest(now: UInt64, accepted: UInt64) -> UInt64 {
-        max(saturatingSum(now, ahead), accepted == 0 ? 0 : saturatingSum(accepted, step))
+        max(saturatingSum(now, ahead), saturatingSum(accepted, step))
     }
 
     private static func saturatingSum(_ left: UInt64, _ right: UInt64) -> UInt64 {

@@ -168,7 +168,8 @@ package struct SyncRecord: Hashable, Sendable {
 /// total.
 extension Register: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
-        lhs.stamp == rhs.stamp ? lhs.value < rhs.value : lhs.stamp < rhs.stamp
+        guard lhs.stamp == rhs.stamp else { return lhs.stamp < rhs.stamp }
+        return lhs.value < rhs.value
     }
 }
 

@@ -28,7 +28,7 @@ package struct ServerOffset: Hashable, Sendable {
         error = max(sample.roundTrip, .zero) / 2
         let server = Int64(clamping: sample.serverTime)
         let (difference, overflow) = server.subtractingReportingOverflow(sample.localTime.millisecondsSince1970)
-        offset = .milliseconds(overflow ? (server < 0 ? .min : .max) : difference) + error
+        offset = .milliseconds(overflow ? .max : difference) + error
         measuredAt = now
     }
 

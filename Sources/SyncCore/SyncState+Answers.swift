@@ -53,8 +53,7 @@ extension SyncState {
     }
 
     private mutating func adopted() {
-        guard case .adopt(let zone, _) = finish({ if case .adopt = $0 { true } else { false } }) else { return }
-        account.replaceStore(epoch: zone.epoch)
+        guard finish({ if case .adopt = $0 { true } else { false } }) != nil else { return }
         outbox.forgetParts()
         withRun {
             $0.repairs.epoch += 1

@@ -53,7 +53,6 @@ extension SyncState {
     private mutating func resume(because trigger: SyncTrigger) {
         guard case .halted = phase else { return }
         phase = .idle
-        account = .unknown
         schedule.startOver(because: trigger)
     }
 

@@ -39,8 +39,6 @@ package struct IntegratedValue: Hashable, Sendable {
         last = (value, 0)
     }
 
-    mutating func breakOff() { last = nil }
-
     package static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.least == rhs.least && lhs.greatest == rhs.greatest && lhs.integral == rhs.integral
             && lhs.seconds == rhs.seconds

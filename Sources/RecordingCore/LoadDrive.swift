@@ -185,7 +185,6 @@ package struct LoadDrive: Hashable, Sendable {
         switch phase {
         case .preparing, .drawing, .away:
             phase = .ending
-            orders = []
             // An order under way is followed by this one.
             return isLinked && !isBusy ? switchOff() : .none
         case .ending: return isLinked && !isBusy && looksToWait == 0 ? switchOff() : .none

@@ -45,6 +45,7 @@ package struct RecordingID: Hashable, Sendable {
 extension RecordingID: Comparable {
     /// By start; with equal starts, by name.
     package static func < (lhs: Self, rhs: Self) -> Bool {
-        lhs.started == rhs.started ? lhs.recordName < rhs.recordName : lhs.started < rhs.started
+        guard lhs.started == rhs.started else { return lhs.started < rhs.started }
+        return lhs.recordName < rhs.recordName
     }
 }

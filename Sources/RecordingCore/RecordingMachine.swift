@@ -78,9 +78,7 @@ package struct RecordingMachine: Sendable {
         }
         var recording = recording
         recording.totals.restarts += 1
-        recording.totals.breakOff()
-        let hasReading = recording.totals.readings > 0
-        state = .recording(Session(recording: recording, last: nil, fall: nil, hasReading: hasReading))
+        state = .recording(Session(recording: recording, last: nil, fall: nil))
     }
 
     /// A person starts a recording.

@@ -67,11 +67,6 @@ package struct RecordingTotals: Hashable, Sendable {
         gapCount = max(count, self.gaps.count)
         gapTime = max(time, .zero)
     }
-
-    /// What happened between the last reading and the next is unknown.
-    package mutating func breakOff() {
-        for track in [\RecordingTotals.voltage, \.current, \.power, \.temperature] { self[keyPath: track].breakOff() }
-    }
 }
 
 /// A time for which it is unknown what flowed.

@@ -123,7 +123,7 @@ package struct StretchSummary: Sendable {
     ///
     /// - Returns: nil where nothing was measured.
     package func recording() -> Recording? {
-        guard readings > 0, let last else { return nil }
+        guard let last else { return nil }
         var machine = machine
         let end = WallTime(millisecondsSince1970: last)
         guard case .ended(var recording) = machine.stop(at: end, Self.moment(end)) else { return nil }

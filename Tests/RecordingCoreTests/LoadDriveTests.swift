@@ -194,6 +194,7 @@ struct LoadDriveTests {
             ("0", nil), ("0.005", nil), ("1.234A", nil), ("1505mA", nil), ("40.01", nil), ("-1", nil), ("1e1", nil),
             ("", nil),
             ("A", nil), ("1.5V", nil), ("1.5 A", nil), ("..", nil), ("1.50000000000000000000001", nil),
+            ("1.2304A", nil), ("1.230001A", nil), ("1230.4mA", nil),
         ] as [(String, Int?)])
     func current_isReadInSteps(text: String, milliamperes: Int?) {
         let plan = try? LoadPlan(current: text, cutoff: "3V")

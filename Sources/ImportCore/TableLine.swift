@@ -22,12 +22,8 @@ struct TableLine {
                 start = end
             }
             guard start < line.endIndex else { return fields }
-            start += 1
             // A separator at the end is followed by an empty field, but for spaces.
-            if start == line.endIndex, separator != UInt8(ascii: " ") {
-                fields.append([])
-                return fields
-            }
+            start += 1
         }
     }
 

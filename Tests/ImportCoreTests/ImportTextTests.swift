@@ -46,6 +46,23 @@ struct ImportTextTests {
         }
     }
 
+    /// However many zeros are in front, in a column of the same width each.
+    @Test func zerosInFront_countForNothing() throws {
+        let zeros = String(repeating: "0", count: 70)
+        #expect(try take("time,voltage_V\n2026-11-21T13:40:05Z,\(zeros)5.5\n").readings[0].reading[.voltage] == 5.5)
+        #expect(try take("time;voltage_V\n2026-11-21T13:40:05Z;\(zeros)5,5\n").readings[0].reading[.voltage] == 5.5)
+        #expect(
+            error("time,voltage_V\n2026-11-21T13:40:05Z,\(zeros)5e0\n")?.kind == .badValue, "more than is ever written")
+        for count in [14, 15, 16, 17] {
+            // Sixteen digits may be more than a double holds.
+            for digit in 1...9 {
+                let text = "\(digit)." + String(repeating: "\(digit)", count: count - 2) + "3"
+                let taken = try take("time,voltage_V\n2026-11-21T13:40:05Z,\(text)\n")
+                #expect(taken.readings[0].reading[.voltage]?.bitPattern == Double(text)?.bitPattern, "\(text)")
+            }
+        }
+    }
+
     @Test func comma_isAPoint_whereItSeparatesNothing() throws {
         for (field, value) in [
             ("5,25", 5.25), ("-0,5", -0.5), ("1,5e3", 1500), ("5,", 5),

@@ -38,7 +38,7 @@ struct BrokerConnection: Sendable {
     var isClosing: Bool { if case .closing = state { true } else { false } }
     var isStopped: Bool { state == .stopped }
     /// Why there is no link. Nil while there is one, and until the first attempt has ended.
-    var trouble: BrokerTrouble? { isOpen ? nil : lastCause }
+    var trouble: BrokerTrouble? { lastCause }
     /// How long there was no link before this one; nil for the first one.
     func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
 

@@ -24,7 +24,7 @@ struct PublishedAlerts: Sendable {
     }
 
     mutating func observed(_ seen: [BridgedAlert], isConnected: Bool, to outbox: inout Outbox) {
-        guard !seen.isEmpty || !alerts.isEmpty || !gone.isEmpty else { return }
+        guard !seen.isEmpty || !alerts.isEmpty else { return }
         for alert in seen {
             let before = alerts[alert.number]
             var told = before ?? Told(alert: alert)

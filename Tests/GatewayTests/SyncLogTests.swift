@@ -52,6 +52,15 @@ struct SyncLogTests {
         #expect(lines.first?.values["from"] == "bench pi")
     }
 
+    /// Up to five are a line each.
+    @Test(arguments: [(5, 5), (6, 0)])
+    func fewChanges_areALineEach(count: Int, lines: Int) async throws {
+        bench.cloud.put((0..<count).map { .setting($0) }, by: .second)
+        _ = try await bench.running(bench.engine()) { try await $0.next() }
+        #expect(bench.log.entries(saying: "changed by another host").count == lines)
+        #expect(bench.log.entries(saying: "changed by other hosts").count == (lines == 0 ? 1 : 0))
+    }
+
     @Test func manyChanges_areOneLine() async throws {
         bench.cloud.put((0..<300).map { .setting($0) }, by: .second)
         _ = try await bench.running(bench.engine()) { try await $0.next() }

@@ -102,7 +102,12 @@ let package = Package(
         .systemLibrary(name: "CUdev"),
         .systemLibrary(name: "CZlib"),
         // What two servers have in common: who may ask how often, and how slowly.
-        .target(name: "ServerKit", dependencies: ["MeterModel", crypto, logging, nioCore, nioTLS]),
+        .target(
+            name: "ServerKit",
+            dependencies: [
+                "LinuxIO", "MeterModel", crypto, hummingbird, hummingbirdCore, logging, nioCore, nioHTTP1, nioTLS,
+                serviceLifecycle,
+            ]),
         // How a host reaches the cloud, and one copy of it another: by the pin of its certificate.
         .target(name: "PinnedHTTP", dependencies: ["CloudAPI", asyncHTTPClient, crypto, nioCore, nioSSL]),
         // What two stores in SQLite files have in common: their lock, their errors.
@@ -134,7 +139,7 @@ let package = Package(
                 "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
                 "RelayCore", "AlertCore", "ImportCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit",
                 crypto, hummingbird, hummingbirdCore,
-                logging, nioCore,
+                logging, nioCore, serviceLifecycle,
             ],
             // The web page is a part of the program (Docs/Decisions/0009).
             resources: webPage.map { .embedInCode("Page/\($0)") }

@@ -55,7 +55,7 @@ package struct CloudApplication: Sendable {
         configuration.httpDecoder.maxHeaderFieldSize = 32 * 1024
         configuration.httpDecoder.maxHeaderFieldCount = 100
         let tls = tls.map { TLSChannelConfiguration(tlsConfiguration: $0) }
-        return Application(
+        return QuietApplication(
             responder: routes.router().buildResponder(),
             server: HTTPServerBuilder { [connections, configuration] responder in
                 let plain = HTTP1Channel(responder: responder, configuration: configuration)

@@ -27,8 +27,8 @@ package struct ConsoleApplication: Sendable {
         router.post(RouterPath(Self.path)) { request, _ in
             try JSON.response(try await console.answer(try await JSON.decode(ConsoleRequest.self, from: request)))
         }
-        return Application(
-            router: router,
+        return QuietApplication(
+            responder: router.buildResponder(),
             configuration: ApplicationConfiguration(
                 address: .unixDomainSocket(path: socketPath), serverName: "metercloud"),
             onServerRunning: { [socketPath, logger] _ in

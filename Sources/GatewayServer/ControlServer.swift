@@ -21,7 +21,7 @@ package struct ControlServer: Sendable {
     ///
     /// - Parameter onRunning: called once clients can connect.
     package func application(onRunning: @escaping @Sendable () -> Void) -> some ApplicationProtocol {
-        Application(
+        QuietApplication(
             responder: responder,
             configuration: ApplicationConfiguration(address: .unixDomainSocket(path: socketPath), serverName: "meterd"),
             onServerRunning: { [socketPath, logger] _ in

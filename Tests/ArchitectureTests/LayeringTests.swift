@@ -74,12 +74,13 @@ private let allowedImports: [String: Set<String>] = [
         "RelayCore", "AlertCore", "ImportCore",
         "IOPorts", "Gateway", "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc",
         "Hummingbird",
-        "HummingbirdCore", "Logging", "NIOCore", "Synchronization",
+        "HummingbirdCore", "Logging", "NIOCore", "ServiceLifecycle", "Synchronization",
     ],
     // What two servers have in common, two clients, and two stores: but for LinuxIO, the only targets of this layer that
     // others may import.
     "ServerKit": [
-        "MeterModel", "Crypto", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOTLS", "Synchronization",
+        "LinuxIO", "MeterModel", "Crypto", "FoundationEssentials", "Glibc", "Hummingbird", "HummingbirdCore", "Logging",
+        "NIOCore", "NIOHTTP1", "NIOTLS", "ServiceLifecycle", "Synchronization",
     ],
     "PinnedHTTP": ["CloudAPI", "AsyncHTTPClient", "Crypto", "NIOCore", "NIOSSL"],
     "StoreKit": ["LinuxIO", "GRDB", "Glibc"],

@@ -5,6 +5,7 @@ package import Logging
 package import MeterModel
 import NIOCore
 import ServerKit
+import ServiceLifecycle
 
 /// How the page is open to the network, kept over restarts.
 package struct WebOpening: Hashable, Sendable {

@@ -1,8 +1,9 @@
-package import Hummingbird
+import Hummingbird
 import HummingbirdCore
 package import Logging
 package import NIOCore
 import ServerKit
+package import ServiceLifecycle
 
 /// The web page's listener: HTTP on a port, with limits on everything that a client may do slowly, often or at length.
 package struct WebServer: Sendable {
@@ -47,7 +48,7 @@ package struct WebServer: Sendable {
     /// - Parameter onRunning: called with the port once clients can connect.
     package func application(
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
-    ) -> some ApplicationProtocol {
+    ) -> some Service {
         let quiet = FarewellFilter.quiet(logger)
         // Over loopback everybody comes from the same address.
         let limit = ConnectionLimit(
@@ -63,7 +64,7 @@ package struct WebServer: Sendable {
         configuration.httpDecoder.maxHeaderListSize = 32 * 1024
         configuration.httpDecoder.maxHeaderFieldSize = 16 * 1024
         configuration.httpDecoder.maxHeaderFieldCount = 100
-        return Application(
+        return QuietApplication(
             responder: responder, server: .http1(configuration: configuration),
             configuration: ApplicationConfiguration(address: address, serverName: "meterd"),
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },

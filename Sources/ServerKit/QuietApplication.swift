@@ -1,0 +1,78 @@
+package import Hummingbird
+package import HummingbirdCore
+import LinuxIO
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
+
+/// A server that does nothing while nobody asks.
+///
+/// Hummingbird's own `Application` puts the date into words once a second for answers to come, whether any do: three changes
+/// of threads a second for each server. This one does it for an answer.
+package struct QuietApplication<Responder: HTTPResponder>: ApplicationProtocol
+where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+    package let responder: Responder
+    package let server: HTTPServerBuilder
+    package let configuration: ApplicationConfiguration
+    package let logger: Logger
+    private let whenRunning: @Sendable (any Channel) async -> Void
+    private let date = HTTPDate(now: { LinuxClock.wallNow })
+
+    /// - Parameter onServerRunning: called once clients can connect.
+    package init(
+        responder: Responder, server: HTTPServerBuilder = .http1(), configuration: ApplicationConfiguration,
+        onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }, logger: Logger
+    ) {
+        self.responder = responder
+        self.server = server
+        self.configuration = configuration
+        whenRunning = onServerRunning
+        self.logger = logger
+    }
+
+    package func onServerRunning(_ channel: any Channel) async { await whenRunning(channel) }
+
+    /// Serves until graceful shutdown, or until the task is cancelled, which cuts every connection.
+    package func run() async throws {
+        try await server.buildServer(
+            configuration: ServerConfiguration(
+                address: configuration.address, serverName: configuration.serverName, backlog: configuration.backlog,
+                reuseAddress: configuration.reuseAddress,
+                availableConnectionsDelegate: configuration.availableConnectionsDelegate),
+            eventLoopGroup: eventLoopGroup, logger: logger
+        ) { request, writer, channel in
+            let response = try await answer(request, over: channel)
+            do {
+                try await writer.write(response: response.head, body: response.body)
+            } catch is HTTPParserError {
+                // The connection ends: where the parser's own error went on, another answer would follow this half one.
+                throw HalfAnswer()
+            }
+        } onServerRunning: {
+            await onServerRunning($0)
+        }.run()
+    }
+
+    private func answer(_ request: Request, over channel: any Channel) async throws -> Response {
+        var logger = logger
+        logger[metadataKey: "hb.request.id"] = .stringConvertible(RequestID())
+        var response = try await withLogger(logger) { logger in
+            let context = Responder.Context(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            do {
+                return try await responder.respond(to: request, context: context)
+            } catch let error as HTTPParserError {
+                throw error
+            } catch {
+                logger.debug("a request failed", metadata: ["cause": "\(error)"])
+                return Response(status: .internalServerError)
+            }
+        }
+        response.headers[.date] = date.text
+        response.headers[.server] = configuration.serverName
+        return response
+    }
+}
+
+/// An answer broke off while its request's body was read.
+private struct HalfAnswer: Error {}

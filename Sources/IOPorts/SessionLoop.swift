@@ -11,11 +11,18 @@ package protocol SessionLoop: SerialExecutor {
     var wallNow: WallTime { get }
     /// Runs `body` on the loop at or soon after `time`. May be called from any thread.
     func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer
+    /// Runs `body` on the loop as soon as that wakes between two moments for anything else, or else at the second: what has
+    /// time wakes nobody. May be called from any thread.
+    func schedule(within span: ClosedRange<MonotonicTime>, _ body: @escaping @Sendable () -> Void) -> LoopTimer
     /// Cancels a timer. Has no effect on one that has run, or is running on another thread.
     func cancel(_ timer: LoopTimer)
 }
 
 extension SessionLoop {
+    package func schedule(
+        within span: ClosedRange<MonotonicTime>, _ body: @escaping @Sendable () -> Void
+    ) -> LoopTimer { schedule(at: span.upperBound, body) }
+
     /// Returns once the loop has run a timer, which shows that it still turns.
     package func turn() async {
         await withCheckedContinuation { continuation in

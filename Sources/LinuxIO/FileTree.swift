@@ -20,6 +20,18 @@ package enum FileTree {
 
     package static func isCharacterDevice(_ path: String) -> Bool { cl_is_character_device(path) == 1 }
 
+    /// Which character device a path leads to; nil if to none. One that was removed and made anew is another one.
+    package static func characterDevice(at path: String) -> CharacterDevice? {
+        var found = stat()
+        guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFCHR else { return nil }
+        return CharacterDevice(number: found.st_rdev, node: found.st_ino)
+    }
+
+    package struct CharacterDevice: Hashable, Sendable {
+        fileprivate var number: dev_t
+        fileprivate var node: ino_t
+    }
+
     /// Whether there is anything at the path, even a dangling link.
     package static func exists(_ path: String) -> Bool { cl_exists(path) == 1 }
 

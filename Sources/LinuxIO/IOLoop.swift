@@ -137,10 +137,19 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     package var wallNow: WallTime { LinuxClock.wallNow }
 
     package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
-        let deadline = time.sinceOrigin.nanoseconds
+        schedule(from: nil, at: time.sinceOrigin.nanoseconds, body)
+    }
+
+    package func schedule(
+        within span: ClosedRange<MonotonicTime>, _ body: @escaping @Sendable () -> Void
+    ) -> LoopTimer {
+        schedule(from: span.lowerBound.sinceOrigin.nanoseconds, at: span.upperBound.sinceOrigin.nanoseconds, body)
+    }
+
+    private func schedule(from time: Int64?, at deadline: Int64, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
         let (timer, isFirst) = timers.withLock { timers in
             let earliest = timers.earliest() ?? .max
-            return (timers.add(at: deadline, body), deadline < earliest)
+            return (timers.add(from: time, at: deadline, body), deadline < earliest)
         }
         // The loop's own thread checks the timers before it waits again.
         if isFirst, !isOnLoop { poller.wake() }

@@ -3,6 +3,8 @@ import IOPorts
 /// Timers in the order in which they fall due, or with equal deadlines the order in which they were added. A value
 /// without a clock.
 ///
+/// A timer may have an earlier moment from which on it may run, if somebody looks then.
+///
 /// Cancelling a timer only marks it. Marked timers stay in the heap until they come up, or until they make up half of
 /// the heap and are swept out, so that both adding and cancelling stay cheap.
 struct TimerHeap {
@@ -15,6 +17,8 @@ struct TimerHeap {
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
+    /// Timers that may run before they fall due. There are few of them, in no order.
+    private var early: [Entry] = []
 
     /// 24 bits of an id are the slot, 40 the number: enough for 16 million at once, and for 34 years at 1000 a second.
     private static let slotBits: UInt64 = 24
@@ -35,8 +39,10 @@ struct TimerHeap {
         var body: Body?
     }
 
-    /// - Parameter deadline: nanoseconds on the clock used with `popDue`.
-    mutating func add(at deadline: Int64, _ body: @escaping Body) -> LoopTimer {
+    /// - Parameters:
+    ///   - time: from when on it may run; nil for when it falls due.
+    ///   - deadline: when it falls due. Both in nanoseconds on the clock used with `popDue`.
+    mutating func add(from time: Int64? = nil, at deadline: Int64, _ body: @escaping Body) -> LoopTimer {
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = free
@@ -51,6 +57,7 @@ struct TimerHeap {
         count += 1
         heap.append(Entry(deadline: deadline, id: id))
         siftUp(heap.count - 1)
+        if let time { early.append(Entry(deadline: time, id: id)) }
         return LoopTimer(id: id)
     }
 
@@ -71,11 +78,24 @@ struct TimerHeap {
         return nil
     }
 
-    /// Removes the first timer due at `now`, if its number is below `limit`.
+    /// Removes the first timer due at `now`, or one that may run by then, if its number is below `limit`.
     ///
     /// - Parameter limit: `nextNumber` at an earlier moment; keeps a timer that adds itself again from running for
     ///   ever.
     mutating func popDue(at now: Int64, addedBefore limit: UInt64) -> Body? {
+        popFirst(at: now, addedBefore: limit) ?? popEarly(at: now, addedBefore: limit)
+    }
+
+    private mutating func popEarly(at now: Int64, addedBefore limit: UInt64) -> Body? {
+        guard !early.isEmpty else { return nil }
+        early = early.filter { isWaiting($0.id) }
+        guard let index = early.firstIndex(where: { $0.deadline <= now && $0.id >> Self.slotBits < limit }) else {
+            return nil
+        }
+        return release(early.remove(at: index).id)
+    }
+
+    private mutating func popFirst(at now: Int64, addedBefore limit: UInt64) -> Body? {
         guard let deadline = earliest(), deadline <= now else { return nil }
         guard let first = heap.first, first.id >> Self.slotBits < limit else { return nil }
         removeFirst()

@@ -21,6 +21,7 @@ package final class VirtualLoop: SessionLoop {
         var timers: [(time: MonotonicTime, id: UInt64, body: @Sendable () -> Void)] = []
         var nextTimer: UInt64 = 0
         var jobsRun = 0
+        var timersRun = 0
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
         /// Removes and returns the waiters whose number of timers is reached.
@@ -101,6 +102,15 @@ package final class VirtualLoop: SessionLoop {
         end.wait()
     }
 
+    /// Moves time on.
+    ///
+    /// - Returns: how many timers ran meanwhile, which is how often a real loop would have woken at most.
+    package func timersRun(in duration: Duration) -> Int {
+        let before = state.withLock { $0.timersRun }
+        advance(by: duration)
+        return state.withLock { $0.timersRun } - before
+    }
+
     /// Runs `body` on the loop.
     package func perform(_ body: @escaping @Sendable () -> Void) { run(.body(body)) }
 
@@ -121,6 +131,7 @@ package final class VirtualLoop: SessionLoop {
                 }), state.timers[index].time <= end
             else { return nil }
             let timer = state.timers.remove(at: index)
+            state.timersRun += 1
             state.now = max(state.now, timer.time)
             return timer.body
         }

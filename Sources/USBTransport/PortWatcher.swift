@@ -8,56 +8,77 @@ import Synchronization
 ///
 /// udev does not see pseudo-terminals and symbolic links, which may be declared, and its events do not reach
 /// containers. So declared ports are checked at each interval, and without events all the rest as well. With events,
-/// the rest is still checked every tenth time: udevd may have been stopped.
-package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.Duration == Duration {
+/// the rest is still checked every sixtieth time: udevd may have been stopped.
+///
+/// The intervals are timers of the loop, which see by themselves whether a declared port changed: no other thread wakes
+/// while nothing does.
+package final class PortWatcher: PortSource {
     /// Starts hot-plug events, if there are any.
     package typealias Listen = @Sendable () -> AsyncStream<[PlugEvent]>?
 
     private let scanner: PortScanner
     private let interval: Duration
-    private let clock: WatchClock
+    private let loop: any SessionLoop
     private let listen: Listen
-    /// Declared ports, in the order in which they were first declared.
-    private let declared: Mutex<[DeclaredPort]>
+    private let state = Mutex(State())
+
+    private struct State {
+        /// Declared ports, in the order in which they were first declared.
+        var declared: [DeclaredPort] = []
+        /// Where they led at the last interval; nil before it, and when they are no longer the same.
+        var devices: [FileTree.CharacterDevice?]?
+        /// Whether hot-plug events come.
+        var isHearing = false
+        /// Intervals since the last full look.
+        var intervals = 0
+        var timer: LoopTimer?
+        /// While it runs.
+        var turns: AsyncStream<Turn>.Continuation?
+    }
 
     private enum Turn: Sendable {
-        case tick
+        /// A declared port may have changed.
+        case declared
+        /// So may anything.
+        case all
         case plugs([PlugEvent])
         /// The events have ended.
         case deaf
     }
 
-    private static var ticksPerFullLook: Int { 10 }
+    private static let intervalsPerFullLook = 60
 
     /// - Parameters:
     ///   - declared: the ports that the configuration names.
-    ///   - interval: time between two looks.
+    ///   - interval: time between two looks; half as much more while nothing else wakes the loop.
     ///   - listen: called once for each run.
     package init(
-        scanner: PortScanner, declared: [DeclaredPort] = [], interval: Duration = .seconds(1), clock: WatchClock,
+        scanner: PortScanner, declared: [DeclaredPort] = [], interval: Duration = .seconds(1), loop: any SessionLoop,
         listen: @escaping Listen = { nil }
     ) {
         self.scanner = scanner
         self.interval = interval
-        self.clock = clock
+        self.loop = loop
         self.listen = listen
-        self.declared = Mutex([])
         for port in declared { watch(port) }
     }
 
     package func watch(_ port: DeclaredPort) {
-        declared.withLock { declared in
-            if let index = declared.firstIndex(where: { $0.path == port.path }) {
-                declared[index] = port
+        state.withLock { state in
+            if let index = state.declared.firstIndex(where: { $0.path == port.path }) {
+                state.declared[index] = port
             } else {
-                declared.append(port)
+                state.declared.append(port)
             }
+            state.turns?.yield(.declared)
         }
+        // There may have been nothing to look at so soon.
+        setTimer()
     }
 
     /// Whether a person declared a raw HID device at this path.
     package func declaresRawHID(at path: String) -> Bool {
-        declared.withLock { $0.contains { $0.isRawHID && $0.path == path } }
+        state.withLock { $0.declared.contains { $0.isRawHID && $0.path == path } }
     }
 
     package func isSamePort(_ first: String, _ second: String) -> Bool {
@@ -66,7 +87,12 @@ package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.
         return node == FileTree.canonical(second)
     }
 
-    package func unwatch(_ meter: MeterID) { declared.withLock { $0.removeAll { $0.id == meter } } }
+    package func unwatch(_ meter: MeterID) {
+        state.withLock { state in
+            state.declared.removeAll { $0.id == meter }
+            state.devices = nil
+        }
+    }
 
     package func isThere(_ path: String) -> Bool { FileTree.isCharacterDevice(path) }
 
@@ -74,47 +100,86 @@ package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.
         let (turns, source) = AsyncStream.makeStream(of: Turn.self)
         // Before the first look, so that changes during it are reported, and looked at again.
         let events = listen()
+        state.withLock { state in
+            state.turns = source
+            state.isHearing = events != nil
+        }
+        setTimer()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [self] in
-                // The sleep throws when the task is cancelled.
-                while (try? await clock.sleep(for: interval)) != nil { source.yield(.tick) }
-                source.finish()
-            }
             if let events {
                 group.addTask {
                     for await batch in events { source.yield(.plugs(batch)) }
                     source.yield(.deaf)
                 }
             }
-            await look(turns, hearing: events != nil, report)
+            // Ends when the task is cancelled.
+            await look(turns, report)
             group.cancelAll()
         }
+        let timer = state.withLock { state in
+            state.turns = nil
+            return state.timer.take()
+        }
+        if let timer { loop.cancel(timer) }
     }
 
-    private func look(
-        _ turns: AsyncStream<Turn>, hearing: Bool, _ report: @Sendable (SightingEvent) -> Void
-    ) async {
-        var isHearing = hearing
-        var ticks = 0
+    private func look(_ turns: AsyncStream<Turn>, _ report: @Sendable (SightingEvent) -> Void) async {
         var sightings = SightingSet()
         var plugged = scanner.plugged()
         func tell() {
-            let declared = scanner.declared(declared.withLock { $0 })
+            let declared = scanner.declared(state.withLock { $0.declared })
             for event in sightings.update(to: scanner.merge(declared, plugged: plugged)) { report(event) }
         }
         tell()
         for await turn in turns {
             switch turn {
-            case .tick:
-                ticks += 1
-                if !isHearing || ticks.isMultiple(of: Self.ticksPerFullLook) { plugged = scanner.plugged() }
+            case .declared: break
+            case .all: plugged = scanner.plugged()
             case .plugs(let events):
                 for event in events where event.isGone { sightings.remove(node: event.node).forEach(report) }
                 plugged = scanner.plugged()
             case .deaf:
-                isHearing = false
+                state.withLock { $0.isHearing = false }
+                setTimer()
             }
             tell()
         }
+    }
+
+    // MARK: Intervals
+
+    /// Sets the timer of the next interval, and of several at once if nothing is to be looked at before.
+    private func setTimer() {
+        let now = loop.now
+        let former = state.withLock { state in
+            guard state.turns != nil else { return LoopTimer?.none }
+            let isIdle = state.isHearing && state.declared.isEmpty
+            let intervals = isIdle ? max(1, Self.intervalsPerFullLook - state.intervals) : 1
+            let former = state.timer
+            // While a meter is read, the loop is awake anyway some time in the half interval.
+            state.timer = loop.schedule(
+                within: now + interval * intervals...now + interval * intervals + interval / 2
+            ) { [weak self] in self?.intervalPassed(intervals) }
+            return former
+        }
+        if let former { loop.cancel(former) }
+    }
+
+    private func intervalPassed(_ intervals: Int) {
+        let declared = state.withLock { $0.declared }
+        let devices = declared.map { FileTree.characterDevice(at: $0.path) }
+        state.withLock { state in
+            state.timer = nil
+            state.intervals += intervals
+            let hasChanged = state.devices.map { $0 != devices } ?? true
+            state.devices = devices
+            if !state.isHearing || state.intervals >= Self.intervalsPerFullLook {
+                state.intervals = 0
+                state.turns?.yield(.all)
+            } else if hasChanged {
+                state.turns?.yield(.declared)
+            }
+        }
+        setTimer()
     }
 }

@@ -86,7 +86,7 @@ struct Host {
             logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         let ports = PortWatcher(
-            scanner: makeScanner(store.identity.host), clock: ContinuousClock(),
+            scanner: makeScanner(store.identity.host), loop: loop,
             listen: { UdevMonitor()?.events(on: loop) })
         directory = MeterDirectory(
             dependencies: MeterDirectory.Dependencies(
@@ -139,7 +139,7 @@ struct Host {
 
     /// An opener for every kind of link that this host can make.
     private static func openers(
-        on loop: IOLoop, _ ports: PortWatcher<ContinuousClock>, _ radios: Radios?
+        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?
     ) -> ChannelOpeners {
         var openers: [LinkAddress.Transport: any ChannelOpener] = [
             .serial: SerialChannelOpener(loop: loop),

@@ -32,6 +32,40 @@ struct TimerHeapTests {
         #expect(heap.count == 1)
     }
 
+    @Test func timerThatHasTime_comesWhenSomebodyLooks_orWhenItIsDue_andOnce() {
+        var heap = TimerHeap()
+        let log = Log()
+        _ = heap.add(from: 10, at: 30) { log.add(1) }
+        _ = heap.add(at: 20) { log.add(2) }
+        _ = heap.add(from: 25, at: 40) { log.add(3) }
+        let cancelled = heap.add(from: 0, at: 50) { log.add(4) }
+
+        heap.cancel(cancelled)
+        runAll(&heap, until: 9)
+        #expect(log.all == [])
+        runAll(&heap, until: 20)
+        #expect(log.all == [2, 1])
+        let due = heap.earliest()
+        #expect(due == 40)
+        runAll(&heap, until: 40)
+        #expect(log.all == [2, 1, 3])
+        runAll(&heap, until: 100)
+        #expect(log.all == [2, 1, 3])
+        #expect(heap.count == 0)
+    }
+
+    /// One that sets itself again waits for the next look.
+    @Test func timerThatHasTime_addedMeanwhile_waitsForTheNextLook() {
+        var heap = TimerHeap()
+        let log = Log()
+        let limit = heap.nextNumber
+        _ = heap.add(from: 0, at: 9) { log.add(1) }
+        let early = heap.popDue(at: 5, addedBefore: limit)
+        #expect(early == nil)
+        runAll(&heap, until: 5)
+        #expect(log.all == [1])
+    }
+
     @Test func cancelled_neverComes_andOnlyOnce() {
         var heap = TimerHeap()
         let log = Log()

@@ -1,65 +1,42 @@
 import IOPorts
 import MeterCodec
 import MeterModel
-import Synchronization
+import MeterTestKit
 import Testing
 
 @testable import USBTransport
 
 @Suite(.timeLimit(.minutes(10)))
 struct PortWatcherTests {
-    /// A clock whose sleeper wakes at each `tick`. For one sleeper at a time.
-    private final class StepClock: Clock {
-        typealias Instant = ContinuousClock.Instant
-        private let start = ContinuousClock.now
-        private let ticks: AsyncStream<Void>
-        private let source: AsyncStream<Void>.Continuation
-        private let asked = Mutex<[Duration]>([])
-
-        init() { (ticks, source) = AsyncStream.makeStream() }
-
-        var now: Instant { start }
-        var minimumResolution: Duration { .zero }
-        /// How long the sleeper wanted to sleep, each time.
-        var sleeps: [Duration] { asked.withLock { $0 } }
-
-        func tick() { source.yield() }
-
-        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-            asked.withLock { $0.append(deadline - start) }
-            var iterator = ticks.makeAsyncIterator()
-            guard await iterator.next() != nil else { throw CancellationError() }
-        }
-    }
-
     @Test func meters_appearAndVanish_asTheirPortsDo() async throws {
         let system = try FakeSystem()
-        let clock = StepClock()
+        let loop = VirtualLoop()
         let port = DeclaredPort(path: system.deviceFolder + "/rfcomm0", model: .um25c)
         let watcher = PortWatcher(
-            scanner: system.scanner(), declared: [port], interval: .milliseconds(300), clock: clock)
+            scanner: system.scanner(), declared: [port], interval: .milliseconds(300), loop: loop)
         let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
         let sighting = Sighting(
             id: .port(host: "pi", path: port.path), model: .um25c, name: nil, link: .serial(path: port.path))
         let watching = Task { await watcher.run { report.yield($0) } }
         var iterator = events.makeAsyncIterator()
 
+        await loop.timers(reach: 1)
         let path = try system.addNode("rfcomm0")
-        clock.tick()
+        loop.advance(by: .milliseconds(450))
         #expect(await iterator.next() == .appeared(sighting))
 
         try system.remove(path)
-        clock.tick()
+        loop.advance(by: .milliseconds(450))
         #expect(await iterator.next() == .vanished(sighting))
 
         watching.cancel()
         await watching.value
-        #expect(clock.sleeps.allSatisfy { $0 == .milliseconds(300) })
+        #expect(loop.pendingTimers == 0)
     }
 
     @Test func link_andWhatItPointsTo_areOnePort() throws {
         let system = try FakeSystem()
-        let watcher = PortWatcher(scanner: system.scanner(), clock: StepClock())
+        let watcher = PortWatcher(scanner: system.scanner(), loop: VirtualLoop())
         let link = try system.addNode("by-id", as: "/dev/zero")
 
         #expect(watcher.isSamePort(link, "/dev/zero"))
@@ -70,23 +47,26 @@ struct PortWatcherTests {
 
     @Test func portDeclaredLater_isWatched_andDeclaringAgainReplaces() async throws {
         let system = try FakeSystem()
-        let clock = StepClock()
-        let watcher = PortWatcher(scanner: system.scanner(), clock: clock)
+        let loop = VirtualLoop()
+        let watcher = PortWatcher(scanner: system.scanner(), loop: loop)
         let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
         let watching = Task { await watcher.run { report.yield($0) } }
         var iterator = events.makeAsyncIterator()
+        await loop.timers(reach: 1)
         let path = try system.addNode("rfcomm0")
 
         watcher.watch(DeclaredPort(path: path, model: .um25c))
-        clock.tick()
         guard case .appeared(let first) = await iterator.next() else { throw TestFailure() }
         #expect(first.model == .um25c)
 
         watcher.watch(DeclaredPort(path: path, model: .um34c))
-        clock.tick()
         #expect(await iterator.next() == .vanished(first))
         guard case .appeared(let second) = await iterator.next() else { throw TestFailure() }
         #expect(second.model == .um34c)
+
+        try system.remove(path)
+        loop.advance(by: .seconds(2))
+        #expect(await iterator.next() == .vanished(second))
 
         watching.cancel()
         await watching.value
@@ -99,7 +79,7 @@ struct PortWatcherTests {
     @Test func event_makesItLook_withoutATick() async throws {
         let system = try FakeSystem()
         let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
-        let watcher = PortWatcher(scanner: system.scanner(), clock: StepClock(), listen: { plugs })
+        let watcher = PortWatcher(scanner: system.scanner(), loop: VirtualLoop(), listen: { plugs })
         let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
         let watching = Task { await watcher.run { report.yield($0) } }
         var iterator = events.makeAsyncIterator()
@@ -128,18 +108,19 @@ struct PortWatcherTests {
 
     @Test func eventsThatEnd_leaveTheTicks() async throws {
         let system = try FakeSystem()
-        let clock = StepClock()
+        let loop = VirtualLoop()
         let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
-        let watcher = PortWatcher(scanner: system.scanner(), clock: clock, listen: { plugs })
+        let watcher = PortWatcher(scanner: system.scanner(), loop: loop, listen: { plugs })
         let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
         let watching = Task { await watcher.run { report.yield($0) } }
         var iterator = events.makeAsyncIterator()
         plug.finish()
 
+        await loop.timers(reach: 1)
         _ = try system.addNode("ttyACM0")
         try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
-        // The first ones may come before it knows that there are no more events.
-        for _ in 0..<10 { clock.tick() }
+        // It may not know yet that there are no more events, and then takes sixty times as long.
+        loop.advance(by: .seconds(61))
         guard case .appeared = await iterator.next() else { throw TestFailure() }
 
         watching.cancel()
@@ -148,17 +129,36 @@ struct PortWatcherTests {
 
     @Test func silentEvents_doNotHideAMeter_forLong() async throws {
         let system = try FakeSystem()
-        let clock = StepClock()
+        let loop = VirtualLoop()
         let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
         defer { plug.finish() }
-        let watcher = PortWatcher(scanner: system.scanner(), clock: clock, listen: { plugs })
+        let watcher = PortWatcher(scanner: system.scanner(), loop: loop, listen: { plugs })
         let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
         let watching = Task { await watcher.run { report.yield($0) } }
         var iterator = events.makeAsyncIterator()
+        await loop.timers(reach: 1)
         _ = try system.addNode("ttyACM0")
         try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
-        for _ in 0..<10 { clock.tick() }
+        loop.advance(by: .seconds(61))
         guard case .appeared = await iterator.next() else { throw TestFailure() }
+        watching.cancel()
+        await watching.value
+    }
+
+    /// Each wake of a machine costs, and one that has nothing to do costs a battery.
+    @Test func watcherThatHears_wakesOnceInSixtyIntervals_untilAPortIsDeclared() async throws {
+        let system = try FakeSystem()
+        let loop = VirtualLoop()
+        let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
+        defer { plug.finish() }
+        let watcher = PortWatcher(scanner: system.scanner(), loop: loop, listen: { plugs })
+        let watching = Task { await watcher.run { _ in } }
+        await loop.timers(reach: 1)
+
+        #expect(loop.timersRun(in: .seconds(121)) == 2)
+        watcher.watch(DeclaredPort(path: system.deviceFolder + "/rfcomm0", model: .um25c))
+        #expect(loop.timersRun(in: .seconds(60)) == 40)
+
         watching.cancel()
         await watching.value
     }

@@ -69,15 +69,15 @@ struct UdevTests {
         }
     }
 
-    /// Runs a watcher that hears events alone: its clock never ticks.
+    /// Runs a watcher that hears events alone: its time stands still.
     private func watch(
-        _ body: (PortWatcher<StoppedClock>, _ next: () async throws -> SightingEvent) async throws -> Void
+        _ body: (PortWatcher, _ next: () async throws -> SightingEvent) async throws -> Void
     ) async throws {
         try await withLoop { loop in
             // The testbed does not play udevd, but sends as both.
             let monitor = try #require(UdevMonitor(.udev))
             let watcher = PortWatcher(
-                scanner: PortScanner(host: "pi"), clock: StoppedClock(), listen: { monitor.events(on: loop) })
+                scanner: PortScanner(host: "pi"), loop: VirtualLoop(), listen: { monitor.events(on: loop) })
             let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
             let watching = Task { await watcher.run { report.yield($0) } }
             var iterator = events.makeAsyncIterator()
@@ -88,21 +88,6 @@ struct UdevTests {
             watching.cancel()
             await watching.value
         }
-    }
-}
-
-/// Time stands still.
-private struct StoppedClock: Clock {
-    typealias Instant = ContinuousClock.Instant
-    let now = ContinuousClock.now
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        // Ends when cancelled.
-        let (never, source) = AsyncStream.makeStream(of: Void.self)
-        for await _ in never {}
-        source.finish()
-        throw CancellationError()
     }
 }
 

@@ -158,10 +158,12 @@ package struct ConnectionMachine: Sendable {
     }
 
     /// Time has passed. Harmless at any moment.
-    package mutating func woke(at now: MonotonicTime, random: UInt64) -> OnWake {
+    ///
+    /// - Parameter random: random bits, for the jitter of an attempt, if one begins.
+    package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt && isPresent:
-            phase = .notConnected(retryAt: isWanted ? retryTime(at: now, random: random) : nil)
+            phase = .notConnected(retryAt: isWanted ? retryTime(at: now, random: random()) : nil)
             return .none
         case .notConnected(let retryAt?) where now >= retryAt && isWanted && asksFirst:
             phase = .awaitingPermission
@@ -171,7 +173,7 @@ package struct ConnectionMachine: Sendable {
             return .openChannel
         case .connecting(let since) where now - since >= timing.connectTimeout:
             failures += 1
-            phase = .notConnected(retryAt: retryTime(at: now, random: random))
+            phase = .notConnected(retryAt: retryTime(at: now, random: random()))
             return .closeChannel(.connecting)
         case .connected(let since) where now - since >= timing.connectTimeout,
             .ready(let since) where now - since >= timing.silenceTimeout,

@@ -31,8 +31,11 @@ package struct ExchangeMachine: Sendable {
     }
 
     package mutating func turn(at now: MonotonicTime) -> OnTurn {
-        if case .awaitingAnswer(let since) = phase {
-            guard now - since >= rhythm.answerTimeout else { return .wait }
+        if case .awaitingAnswer(let since, _) = phase {
+            guard now - since >= rhythm.answerTimeout else {
+                if now >= nextRequest { phase = .awaitingAnswer(since: since, isLate: true) }
+                return .wait
+            }
             phase = .idle
             return .giveUpAnswer
         }
@@ -51,7 +54,7 @@ package struct ExchangeMachine: Sendable {
         requestHasPrecedence = false
         // Keep the beat; after a pause longer than one interval, start a new one.
         nextRequest = now - nextRequest < interval ? nextRequest + interval : now + interval
-        if rhythm.requestsAreAnswered { phase = .awaitingAnswer(since: now) }
+        if rhythm.requestsAreAnswered { phase = .awaitingAnswer(since: now, isLate: false) }
         return .sendRequest
     }
 
@@ -70,9 +73,13 @@ package struct ExchangeMachine: Sendable {
         waitingCommands += 1
     }
 
-    /// When `turn` has something to do next.
+    /// When `turn` has something to do next, or might have: an answer nearly always comes before the next request is due, so
+    /// the alarm is set to that moment and not moved twice for each reading.
     package var nextWake: MonotonicTime? {
-        if case .awaitingAnswer(let since) = phase { return since + rhythm.answerTimeout }
+        if case .awaitingAnswer(let since, let isLate) = phase {
+            let overdue = since + rhythm.answerTimeout
+            return isLate ? overdue : min(overdue, nextRequest)
+        }
         if waitingCommands > 0 { return quietUntil ?? .origin }
         guard rhythm.requestInterval != nil else { return nil }
         return quietUntil.map { max($0, nextRequest) } ?? nextRequest
@@ -80,7 +87,8 @@ package struct ExchangeMachine: Sendable {
 
     private enum Phase: Sendable {
         case idle
-        case awaitingAnswer(since: MonotonicTime)
+        /// It is late once the next request is due.
+        case awaitingAnswer(since: MonotonicTime, isLate: Bool)
     }
 }
 

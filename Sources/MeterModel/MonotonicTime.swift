@@ -13,6 +13,12 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
     package static func + (lhs: Self, rhs: Duration) -> Self { Self(sinceOrigin: lhs.sinceOrigin + rhs) }
     package static func - (lhs: Self, rhs: Duration) -> Self { Self(sinceOrigin: lhs.sinceOrigin - rhs) }
     package static func - (lhs: Self, rhs: Self) -> Duration { lhs.sinceOrigin - rhs.sinceOrigin }
+
+    /// The earlier of two moments that may not be.
+    package static func earliest(_ first: Self?, _ second: Self?) -> Self? {
+        guard let first, let second else { return first ?? second }
+        return min(first, second)
+    }
 }
 
 extension Duration {

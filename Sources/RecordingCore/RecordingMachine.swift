@@ -62,6 +62,11 @@ package struct RecordingMachine: Sendable {
         case ended(Recording)
     }
 
+    /// Whether there is one: asked for each reading, while the recording itself is only for those who look into it.
+    package var hasRecording: Bool {
+        if case .recording = state { true } else { waiting != nil }
+    }
+
     /// The running recording, or the battery test that waits for its start, if any.
     package var recording: Recording? {
         guard case .recording(let session) = state else { return waiting }

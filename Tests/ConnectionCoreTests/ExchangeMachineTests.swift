@@ -37,6 +37,23 @@ struct ExchangeMachineTests {
         expectTurn(&machine, at: .seconds(2), .sendRequest)
     }
 
+    /// Then the alarm stays where it is when the answer comes.
+    @Test func whileAnAnswerIsAwaited_theAlarmIsAlreadySetToTheNextRequest() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        expectTurn(&machine, at: .seconds(0), .sendRequest)
+        #expect(machine.nextWake == .milliseconds(500))
+        machine.answered()
+        #expect(machine.nextWake == .milliseconds(500))
+        expectTurn(&machine, at: .milliseconds(500), .sendRequest)
+        expectTurn(&machine, at: .milliseconds(1000), .wait)
+        #expect(machine.nextWake == .milliseconds(2500))
+        // The late answer makes the request due at once.
+        machine.answered()
+        #expect(machine.nextWake == .milliseconds(1000))
+        expectTurn(&machine, at: .milliseconds(1100), .sendRequest)
+        #expect(machine.nextWake == .milliseconds(1500))
+    }
+
     @Test func command_waitsForTheAnswer_thenGoesFirst_andIsFollowedByQuiet() {
         var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
         _ = machine.turn(at: .seconds(0))

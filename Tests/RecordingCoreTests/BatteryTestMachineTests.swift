@@ -303,6 +303,7 @@ struct BatteryTestMachineTests {
         machine = RecordingMachine(rules)
         machine.resumed(stored)
         #expect(machine.recording?.isWaiting == (startAbove != nil))
+        #expect(machine.hasRecording)
         #expect(
             machine.recording?.totals.restarts == (startAbove == nil ? 1 : 0), "one that waits has nothing to interrupt"
         )

@@ -34,12 +34,14 @@ struct RecordingMachineTests {
 
         #expect(machine.start(at: 5) == .none)
         #expect(machine.recording?.started == .start)
+        #expect(machine.hasRecording)
     }
 
     @Test func stop_isNothing_whereNoneGoesOn() {
         var machine = RecordingMachine()
 
         #expect(machine.stop(at: 5) == .none)
+        #expect(!machine.hasRecording)
     }
 
     @Test func silence_neverEndsWhatAHandBegan() {

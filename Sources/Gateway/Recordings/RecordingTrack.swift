@@ -17,13 +17,17 @@ package final class RecordingTrack: Sendable {
         self.tell = tell
     }
 
+    /// Whether anything goes on.
+    package var hasRecording: Bool { machine.withLock { $0.hasRecording } }
+
     /// What goes on, nil where nothing does.
     package var recording: Recording? { machine.withLock { $0.recording } }
 
     /// - Parameter told: what the meter tells besides; asked once a second while a recording goes on.
     package func append(_ reading: TimedReading, told: () -> ToldBody? = { nil }) {
-        handle { $0.received(reading) }
-        guard recording != nil else { return glance.withLock { $0 = nil } }
+        let (outcome, goesOn) = machine.withLock { ($0.received(reading), $0.hasRecording) }
+        tell(of: outcome)
+        guard goesOn else { return glance.withLock { $0 = nil } }
         let isDue = glance.withLock { last in
             if let last, reading.time - last < Self.glanceInterval { return false }
             last = reading.time
@@ -71,7 +75,11 @@ package final class RecordingTrack: Sendable {
     func loadEnded(_ id: RecordingID, _ end: Recording.End) { handle { $0.loadEnded(id, end) } }
 
     private func handle(_ event: (inout RecordingMachine) -> RecordingMachine.Outcome) {
-        switch machine.withLock({ event(&$0) }) {
+        tell(of: machine.withLock { event(&$0) })
+    }
+
+    private func tell(of outcome: RecordingMachine.Outcome) {
+        switch outcome {
         case .none: break
         case .started(let recording), .ended(let recording): tell(recording, nil)
         case .begun(let recording, let waited): tell(recording, waited)

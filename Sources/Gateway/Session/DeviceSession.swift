@@ -382,21 +382,14 @@ package actor DeviceSession {
     private func arm() {
         let exchangeWake = download == nil ? line.exchange?.nextWake : nil
         // Without a list of them: each answer of a fast meter comes here twice.
-        var due = machine.nextWake
-        due = Self.earlier(due, exchangeWake)
-        due = Self.earlier(due, claim.hardStop)
-        due = Self.earlier(due, search?.endsAt)
+        let due = MonotonicTime.earliest(
+            .earliest(machine.nextWake, exchangeWake), .earliest(claim.hardStop, search?.endsAt))
         guard let due else { return disarm() }
         if let alarm {
             guard due < alarm.time else { return }
             loop.cancel(alarm.timer)
         }
         alarm = (loop.schedule(at: due, ring), due)
-    }
-
-    private static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
-        guard let one, let other else { return one ?? other }
-        return min(one, other)
     }
 
     /// What the alarm calls, made once.
@@ -678,10 +671,11 @@ package actor DeviceSession {
 
     /// Does whatever is due now.
     private func takeTurns() {
-        while let channel = line.channel, line.exchange != nil, download == nil {
+        while line.exchange != nil, download == nil {
             let now = loop.now
             switch line.exchange?.turn(at: now) {
             case .sendRequest:
+                guard let channel = line.channel else { return }
                 spoilt.ended()
                 let request = driver?.poll() ?? []
                 send(request, over: channel)
@@ -690,6 +684,7 @@ package actor DeviceSession {
                 if request.isEmpty { line.exchange?.answered() }
                 markCommunicating(at: now)
             case .sendCommand:
+                guard let channel = line.channel else { return }
                 guard let next = commands.next() else { continue }
                 guard !isInJeopardy, next.deadline.map({ now < $0 }) ?? true else {
                     commands.drop(next)
@@ -791,7 +786,7 @@ package actor DeviceSession {
         let lost = sampleClock.heard(ticks, at: now)
         if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }
         guard isFast else { return }
-        if recording?.recording == nil { track.keepSeconds() } else { track.keepWhole() }
+        if recording?.hasRecording == true { track.keepWhole() } else { track.keepSeconds() }
     }
 
     /// Whether its readings are too many to be kept and shown one by one.

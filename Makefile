@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,10 @@ lint: ## the format of every source file
 bench: release ## speed, memory and disk, as ratios (ARGS=cloud: a part)
 	swift build -c release --product Benchmarks
 	.build/release/Benchmarks $(ARGS)
+
+counts: build ## wake-ups and system calls a reading, and idle ones, beside those that are committed (ARGS=--write: makes the list anew)
+	@Scripts/setup strace python3
+	Tests/Counts/run $(ARGS)
 
 load: release ## a cloud under a fleet of up to 100,000 meters, over SQLite and over etcd (ARGS="--sizes 1000 --seconds 20")
 	@Scripts/setup etcd-server

@@ -36,7 +36,7 @@ package struct DL24Driver: MeterDriver {
         // A confirmation comes at once, or not at all; the pause after an order is far longer.
         decoder.awaitsDone = false
         let query = conversation.next()
-        decoder.asked = conversation.expected
+        decoder.asked = conversation.asked
         return query?.bytes ?? []
     }
 
@@ -61,10 +61,8 @@ package struct DL24Driver: MeterDriver {
         // The line is free for the next question, whether this answer is believed or not.
         handle(.acknowledged)
         guard case .value(let raw, let query) = answer else { return }
-        defer { decoder.asked = conversation.expected }
         switch conversation.answered(raw) {
         case .doubted: return
-        case .late: return
         case .dropped: return handle(.filtered(samples: 1))
         case .believed: break
         }
@@ -132,7 +130,7 @@ package struct DL24Driver: MeterDriver {
     /// An answer is overdue. A report of which some is here goes on by itself.
     package mutating func discardPartial() -> Int {
         conversation.answerLost()
-        decoder.asked = conversation.expected
+        decoder.asked = nil
         return decoder.discardAnswer()
     }
 

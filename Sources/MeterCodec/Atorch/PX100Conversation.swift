@@ -9,8 +9,7 @@ import MeterModel
 /// ```
 ///
 /// An answer says neither what it answers nor whether it is whole. So one thing is asked at a time; after a lost answer the
-/// same is asked again, so that a late one answers it too, and something else only where no more of them can come (`owed`,
-/// `lateSteps`); and an answer counts if it is near the last one, near
+/// line is left alone, so that a late one is not taken for the next; and an answer counts if it is near the last one, near
 /// what the load's report says, or near what the same question gave once more.
 struct PX100Conversation: Sendable {
     /// So many steps an answer may take: 1 s, as KrystianD/dl24-electronic-load waits. A DL24P took 29 to 104 ms
@@ -18,8 +17,6 @@ struct PX100Conversation: Sendable {
     static let patience = 5
     /// So many steps nothing is asked when answers and questions may have come apart.
     static let pauseLength = 2
-    /// A load that was late once is taken to be so for a minute.
-    static let lateFor = 300
     /// How often a question is put before the next one has its turn.
     static let triesMax = 3
     /// After so many lost answers and none in between, a load that sends reports is taken for one that answers nothing.
@@ -35,16 +32,6 @@ struct PX100Conversation: Sendable {
 
     private(set) var queries = DL24State.Queries.asked
     private(set) var asked: PX100Query?
-    /// What was asked last; nil once it needs no answer any more.
-    private var last: PX100Query?
-    /// How often that was asked without an answer yet.
-    private var unanswered = 0
-    /// Steps since it was asked first.
-    private var age = 0
-    /// For so many steps from now on the load is taken for one that answers late.
-    private var lateSteps = 0
-    /// How many answers to the question before may still come, and the one that did.
-    private var owed: (query: PX100Query, raw: UInt32, count: Int)?
     /// What to ask again, and how often it was asked.
     private var again: (query: PX100Query, tries: Int)?
     private var waited = 0
@@ -69,19 +56,12 @@ struct PX100Conversation: Sendable {
         case doubted
         /// It is not asked again: the last value stays.
         case dropped
-        /// It is the late answer to what was asked before. The present question still waits.
-        case late
     }
-
-    /// What an answer answers that comes now; nil where it can be believed for nothing.
-    var expected: PX100Query? { asked ?? (unanswered > 0 ? last : nil) }
 
     /// Called every step.
     ///
     /// - Returns: what to ask now, if anything.
     mutating func next() -> PX100Query? {
-        age += 1
-        lateSteps = max(0, lateSteps - 1)
         if asked != nil {
             waited += 1
             guard waited >= Self.patience else { return nil }
@@ -91,11 +71,8 @@ struct PX100Conversation: Sendable {
             pause -= 1
             return nil
         }
-        if again == nil { unanswered = 0 }
         guard let query = choose() else { return nil }
-        if unanswered == 0 { age = 0 }
-        unanswered += 1
-        (asked, last, waited) = (query, query, 0)
+        (asked, waited) = (query, 0)
         return query
     }
 
@@ -113,28 +90,13 @@ struct PX100Conversation: Sendable {
         return Self.inTurn[turn]
     }
 
-    /// The load answered what is asked, or what was.
+    /// The load answered what is asked.
     mutating func answered(_ raw: UInt32) -> Judgement {
-        guard let query = expected else {
+        guard let query = asked.take() else {
             unaskedCame()
             return .dropped
         }
         (queries, lost) = (.answered, 0)
-        if let late = owed, late.query != query, late.query.isNear(raw, late.raw) {
-            owed = late.count > 1 ? (late.query, late.raw, late.count - 1) : nil
-            lateSteps = Self.lateFor
-            return .late
-        }
-        if asked.take() == nil { lateSteps = Self.lateFor }
-        unanswered = max(0, unanswered - 1)
-        // The rest may be as late as the first, which is `age` at most.
-        if unanswered > 0, lateSteps > 0 { pause = max(pause, age) }
-        defer {
-            if again == nil {
-                owed = unanswered > 0 ? (query, raw, unanswered) : nil
-                last = nil
-            }
-        }
         let references = [believed[query], doubted[query]].compactMap { $0 }
         if reported[query]?.contains(query.counted(raw)) ?? false
             || references.contains(where: { query.isNear(raw, $0) })
@@ -146,7 +108,7 @@ struct PX100Conversation: Sendable {
         }
         let tries = again.map { $0.tries + 1 } ?? 1
         // Without anything to compare it with, asking once more is enough.
-        if !references.isEmpty { pause = max(pause, Self.pauseLength) }
+        if !references.isEmpty { pause = Self.pauseLength }
         doubted[query] = raw
         guard tries < Self.triesMax else {
             again = nil
@@ -156,17 +118,8 @@ struct PX100Conversation: Sendable {
         return .doubted
     }
 
-    /// An answer came that nobody waits for: a late one to what was asked more than once.
-    mutating func unaskedCame() {
-        pause = max(pause, Self.pauseLength)
-        if owed != nil || unanswered > 0 { lateSteps = Self.lateFor }
-        if let late = owed {
-            owed = late.count > 1 ? (late.query, late.raw, late.count - 1) : nil
-        } else if unanswered > 0 {
-            unanswered -= 1
-            pause = unanswered > 0 ? max(pause, age - waited) : Self.pauseLength
-        }
-    }
+    /// An answer came that nobody waits for: it may be the late one to a question that was given up.
+    mutating func unaskedCame() { pause = Self.pauseLength }
 
     /// The answer is overdue.
     mutating func answerLost() {
@@ -179,8 +132,6 @@ struct PX100Conversation: Sendable {
         }
         let tries = again.map { $0.tries + 1 } ?? 1
         again = tries < Self.triesMax ? (query, tries) : nil
-        // Another question follows, and nothing is known of how late an answer may be: it gets as long again as all tries had.
-        if again == nil { pause = max(pause, age) }
     }
 
     mutating func came(_ report: AtorchReport) {
@@ -211,10 +162,7 @@ extension PX100Query {
         // What the largest of these loads counts in 10 s, 40 A or 600 W, and then some.
         case .charge: return high - low <= 150
         case .energy: return high - low <= 2000
-        // The greater number need not be the longer time: one of the two may be no time at all.
-        case .time:
-            let (one, other) = (PX100.seconds(first), PX100.seconds(second))
-            return max(one, other) - min(one, other) <= 10
+        case .time: return PX100.seconds(high) - PX100.seconds(low) <= 10
         case .temperature: return high - low <= 3
         }
     }

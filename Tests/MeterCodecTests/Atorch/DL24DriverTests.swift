@@ -254,8 +254,9 @@ struct DL24DriverTests {
         for _ in 0..<5 { #expect(talk.step() == nil) }
         talk.answer(3982)
         #expect(talk.step() == nil)
-        #expect(talk.step() == 0x12)
-        talk.answer(1000)
+        #expect(talk.step() == nil)
+        #expect(talk.step() == 0x11)
+        talk.answer(3982)
         talk.talk(20, table)
         #expect(talk.readings.allSatisfy { $0[.voltage] == 3.982 && $0[.current] == 1 })
         #expect(talk.filtered == 0)
@@ -279,70 +280,8 @@ struct DL24DriverTests {
         talk.talk(30, table)
         talk.seek(.isOn, table)
         var asked: [UInt8] = [0x10]
-        // After the last the line is left alone for as long as all three took, since an answer may be that late.
-        for _ in 0..<37 { if let code = talk.step() { asked.append(code) } }
-        #expect(asked == [0x10, 0x10, 0x10])
-        for _ in 0..<3 { if let code = talk.step() { asked.append(code) } }
+        for _ in 0..<22 { if let code = talk.step() { asked.append(code) } }
         #expect(asked == [0x10, 0x10, 0x10, 0x11])
-    }
-
-    /// However late a load answers, up to 7.6 s, it is read, and no answer is taken for one to something else.
-    @Test(arguments: 0..<39)
-    func loadThatIsAlwaysLate_isNeverMisread(steps latency: Int) throws {
-        var talk = Talk()
-        var due: [(step: Int, raw: UInt32)] = []
-        for step in 0..<6000 {
-            while let first = due.first, first.step <= step {
-                talk.answer(first.raw)
-                due.removeFirst()
-            }
-            guard let code = talk.step(), let query = PX100Query(rawValue: code) else { continue }
-            due.append((step + latency, try #require(table[query])))
-        }
-        for reading in talk.readings {
-            #expect(reading[.voltage] ?? 3.982 == 3.982)
-            #expect(reading[.current] ?? 1 == 1)
-            #expect(reading[.charge] ?? 2034 == 2034)
-            #expect(reading[.temperature] ?? 31 == 31)
-        }
-        for command in talk.readBacks {
-            #expect(command.kind != .loadOff, "the load is on")
-        }
-        // One a second, or one out of each three answers that it takes so long for.
-        #expect(talk.readings.count > (latency < 2 ? 1000 : 2), "\(talk.readings.count) readings")
-    }
-
-    /// An answer to something else, held against a time, need not be one. No pair traps.
-    @Test func near_takesAnyTwoNumbers() {
-        let numbers: [UInt32] = [0, 1, 59, 60, 0xFF, 0x100, 0x01_3B3B, 0x01_FFFF, 0x02_0000, 0xFF_FFFF]
-        for query in PX100Query.allCases {
-            for first in numbers {
-                for second in numbers { #expect(query.isNear(first, second) == query.isNear(second, first)) }
-            }
-        }
-        #expect(!PX100Query.time.isNear(0x02_0000, 0x01_FFFF))
-    }
-
-    /// A load that was quick and becomes late, in the middle of a battery test.
-    @Test(arguments: 0..<60)
-    func loadThatBecomesLate_isNotMisread(seed: Int) throws {
-        var rng = SplitMix64(seed: UInt64(seed))
-        var talk = Talk()
-        var due: [(step: Int, raw: UInt32)] = []
-        var latency = 0
-        for step in 0..<6000 {
-            if step.isMultiple(of: 600) { latency = Int.random(in: 0..<24, using: &rng) }
-            while let first = due.first, first.step <= step {
-                talk.answer(first.raw)
-                due.removeFirst()
-            }
-            guard let code = talk.step(), let query = PX100Query(rawValue: code) else { continue }
-            // One in ten answers is lost.
-            guard rng.next() % 10 > 0 else { continue }
-            due.append((max(step + latency, due.last?.step ?? 0), try #require(table[query])))
-        }
-        #expect(
-            talk.readings.allSatisfy { $0[.voltage] ?? 3.982 == 3.982 && $0[.current] ?? 1 == 1 }, "seed \(seed)")
     }
 
     @Test func overdueAnswer_isGivenUp_whenTheExchangeSaysSo() throws {
@@ -436,8 +375,7 @@ struct DL24DriverTests {
         var talk = Talk()
         var asked = 0
         for _ in 0..<700 where talk.step() != nil { asked += 1 }
-        // Three times in 3.8 s, and as long again nothing.
-        #expect((50...60).contains(asked))
+        #expect(asked >= 90)
         #expect(talk.readings.isEmpty)
     }
 

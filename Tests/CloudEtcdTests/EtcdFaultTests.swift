@@ -9,8 +9,9 @@ import Testing
 
 @testable import CloudEtcd
 
-/// What goes wrong with a real etcd. Each has one of its own.
-@Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"))
+/// What goes wrong with a real etcd. Each has one of its own, one at a time: they are stopped and killed by time-outs, which a
+/// machine with a dozen of them does not keep.
+@Suite(.serialized, .enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"))
 struct EtcdFaultTests {
     private let zone = "home"
     private let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
@@ -90,7 +91,7 @@ struct EtcdFaultTests {
     @Test func open_saysWhere_whenNobodyAnswers() async throws {
         let server = try EtcdServer()
 
-        let error = await failure { _ = try await EtcdCloudEngine.open(hasty(server)) }
+        let error = await failure { try await EtcdCloudEngine.open(hasty(server)).close() }
 
         #expect(error?.code == .unreachable)
         #expect(error?.message.contains(server.urls[0]) == true)
@@ -104,7 +105,7 @@ struct EtcdFaultTests {
             server.pause()
             defer { server.goOn() }
 
-            let error = await failure { _ = try await EtcdCloudEngine.open(hasty(server)) }
+            let error = await failure { try await EtcdCloudEngine.open(hasty(server)).close() }
 
             #expect(error?.code == .timedOut || error?.code == .unreachable)
         }
@@ -120,7 +121,7 @@ struct EtcdFaultTests {
 
             #expect(outcomes.map(\.fate) == [.changed(sequence: 2)])
             server.kill(1)
-            let error = await failure { _ = try await EtcdCloudEngine.open(hasty(server)) }
+            let error = await failure { try await EtcdCloudEngine.open(hasty(server)).close() }
             #expect(error != nil)
             #expect(error?.isWorthAnotherTry == true)
             try server.start(0)

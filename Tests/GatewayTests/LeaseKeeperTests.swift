@@ -1,11 +1,11 @@
 import GatewayAPI
 import IOPorts
 import LeaseCore
+import Logging
 import MeterModel
 import MeterTestKit
 import SyncCore
 import Synchronization
-import Logging
 import Testing
 
 @testable import Gateway

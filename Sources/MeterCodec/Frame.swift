@@ -38,7 +38,12 @@ package protocol FrameContent: Sendable {
 }
 
 extension FrameContent {
-    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) { forEachReading { body($0, nil) } }
+    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
+        // One with several has ticks of its own for each.
+        let tick = sampleTicks?.newest
+        forEachReading { body($0, tick) }
+    }
+
     package var sampleTicks: SampleTicks? { nil }
     package var groups: [GroupTotals] { [] }
     package var device: DeviceInfo? { nil }

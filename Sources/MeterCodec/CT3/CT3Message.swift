@@ -125,11 +125,6 @@ extension CT3Message: PackedFrameContent {
     }
 
     /// Its own clock tells when it was taken (fqueze/usb-power-profiling usb-power-profiling.js takes it so).
-    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
-        let tick = sampleTicks?.newest
-        forEachReading { body($0, tick) }
-    }
-
     package var sampleTicks: SampleTicks? {
         guard isSample else { return nil }
         let tick = UInt16(truncatingIfNeeded: microseconds / 1000)

@@ -118,13 +118,7 @@ extension WITRNReport: PackedFrameContent {
     }
 
     /// Its own clock tells when it was taken, so that reports that wait to be read do not share a time
-    /// (fqueze/usb-power-profiling usb-power-profiling.js takes it so).
-    package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
-        let tick = sampleTicks?.newest
-        forEachReading { body($0, tick) }
-    }
-
-    /// Its seconds and its milliseconds wrap together, as 65,536 divides what both count.
+    /// (fqueze/usb-power-profiling usb-power-profiling.js takes it so). Its seconds and its milliseconds wrap together, as 65,536 divides what both count.
     package var sampleTicks: SampleTicks? {
         guard isMeasurement, let tick = exactMilliseconds.map(UInt16.init(truncatingIfNeeded:)) else { return nil }
         return SampleTicks(oldest: tick, newest: tick, step: Self.interval_ms, count: 1)

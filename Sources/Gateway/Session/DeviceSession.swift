@@ -671,11 +671,10 @@ package actor DeviceSession {
 
     /// Does whatever is due now.
     private func takeTurns() {
-        while line.exchange != nil, download == nil {
+        while let channel = line.channel, line.exchange != nil, download == nil {
             let now = loop.now
             switch line.exchange?.turn(at: now) {
             case .sendRequest:
-                guard let channel = line.channel else { return }
                 spoilt.ended()
                 let request = driver?.poll() ?? []
                 send(request, over: channel)
@@ -684,7 +683,6 @@ package actor DeviceSession {
                 if request.isEmpty { line.exchange?.answered() }
                 markCommunicating(at: now)
             case .sendCommand:
-                guard let channel = line.channel else { return }
                 guard let next = commands.next() else { continue }
                 guard !isInJeopardy, next.deadline.map({ now < $0 }) ?? true else {
                     commands.drop(next)

@@ -30,7 +30,7 @@ extension MeterStore {
             return (progress, changed)
         }
         // Nothing of the kind follows.
-        if step.progress.isComplete { try await changeSettings { _ in } }
+        if step.progress.isComplete { try await access("written") { [self] in try tune($0, isMuchWritten: false) } }
         return step
     }
 

@@ -153,17 +153,22 @@ extension MeterStore {
     ) async throws(StoreError) -> Value {
         let (boot, learned) = (boot, learned ?? calendar?())
         return try await access("written") { [self] db in
-            try isTunedForMuch.withLock { isTuned in
-                guard isTuned != isOneOfMany else { return }
-                try StoreSchema.tune(db, isMuchWritten: isOneOfMany)
-                isTuned = isOneOfMany
-            }
+            try tune(db, isMuchWritten: isOneOfMany)
             return try db.inDurableTransaction { db in
                 var transaction = try SettingsTransaction(db, learned: learned, boot: boot)
                 let value = try body(&transaction)
                 try transaction.save()
                 return value
             }
+        }
+    }
+
+    /// Sets the connection up for many records or for few, if it is not.
+    func tune(_ db: Database, isMuchWritten: Bool) throws {
+        try isTunedForMuch.withLock { isTuned in
+            guard isTuned != isMuchWritten else { return }
+            try StoreSchema.tune(db, isMuchWritten: isMuchWritten)
+            isTuned = isMuchWritten
         }
     }
 

@@ -35,20 +35,8 @@ struct PageTextTests {
         #expect(try JSONSerialization.jsonObject(with: Data(text)) as? NSDictionary == coded)
     }
 
-    /// Whatever reads of a text that was cut or changed is JSON, and means that.
     private func sabotage<Body: RecordsBody & Equatable>(_ body: Body) throws {
-        let text = try #require(body.text)
-        for length in 0..<text.count { #expect(Body(text: text.prefix(length)) == nil) }
-        #expect(Body(text: text + [UInt8(ascii: "}")]) == nil)
-        for position in text.indices {
-            for byte in [UInt8(ascii: "\""), UInt8(ascii: "0"), UInt8(ascii: ","), UInt8(ascii: "]"), 0xFF] {
-                var changed = text
-                changed[position] = byte
-                guard let read = Body(text: changed) else { continue }
-                let decoded = try? JSONDecoder().decode(Body.self, from: Data(changed))
-                #expect(read == decoded, "\(String(decoding: changed, as: UTF8.self))")
-            }
-        }
+        CloudAPITests.sabotage(Body.self, as: try #require(body.text))
     }
 
     @Test func request_isWhatACoderReadsAndWrites() throws {

@@ -53,15 +53,6 @@ struct EtcdClientTests {
         for member in members { try await member.close() }
     }
 
-    private func failure(_ body: () async throws -> Void) async -> EtcdError? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error as? EtcdError
-        }
-    }
-
     private let anything = EtcdTransaction()
 
     private static func done(_ revision: Int64 = 5) -> ScriptedMember.Answer {

@@ -48,15 +48,6 @@ struct EtcdFaultTests {
         return settings
     }
 
-    private func failure(_ body: () async throws -> Void) async -> EtcdError? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error as? EtcdError
-        }
-    }
-
     @Test func engine_goesOn_whenEtcdWasKilledAndStartedAgain() async throws {
         let server = try EtcdServer()
         try server.start()

@@ -135,11 +135,10 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermissionLost: Equatable, Sendable { case closeChannel, none }
 
-    /// The link may no longer be used, through no fault of its own: as long as the meter is wanted, permission for
-    /// another attempt is requested at once.
+    /// The link may no longer be used, through no fault of its own: permission for another attempt is requested at once.
     package mutating func permissionLost(at now: MonotonicTime) -> OnPermissionLost {
         guard hasChannel else { return .none }
-        phase = .notConnected(retryAt: isWanted ? now : nil)
+        phase = .notConnected(retryAt: now)
         return .closeChannel
     }
 
@@ -163,12 +162,12 @@ package struct ConnectionMachine: Sendable {
     package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt && isPresent:
-            phase = .notConnected(retryAt: isWanted ? retryTime(at: now, random: random()) : nil)
+            phase = .notConnected(retryAt: retryTime(at: now, random: random()))
             return .none
-        case .notConnected(let retryAt?) where now >= retryAt && isWanted && asksFirst:
+        case .notConnected(let retryAt?) where now >= retryAt && asksFirst:
             phase = .awaitingPermission
             return .requestPermission
-        case .notConnected(let retryAt?) where now >= retryAt && isWanted:
+        case .notConnected(let retryAt?) where now >= retryAt:
             phase = .connecting(since: now)
             return .openChannel
         case .connecting(let since) where now - since >= timing.connectTimeout:
@@ -206,7 +205,7 @@ package struct ConnectionMachine: Sendable {
     package var nextWake: MonotonicTime? {
         switch phase {
         case .offline(let recheckAt): isPresent ? recheckAt : nil
-        case .notConnected(let retryAt): isWanted ? retryAt : nil
+        case .notConnected(let retryAt): retryAt
         case .awaitingPermission: nil
         case .connecting(let since), .connected(let since): since + timing.connectTimeout
         case .ready(let since), .communicating(let since): since + timing.silenceTimeout
@@ -262,6 +261,7 @@ extension ConnectionMachine {
         now + timing.backoff.delay(afterFailures: failures, random: random)
     }
 
+    /// A meter that nobody wants has neither a channel nor a time at which something is tried.
     fileprivate enum Phase: Sendable {
         /// Valid transitions: `notConnected` (still there after the settle time), `connecting` (appeared).
         case offline(recheckAt: MonotonicTime?)

@@ -13,11 +13,15 @@ enum DecoderVerifier {
     ///   - rubbish: bytes that do not start a frame, put before, between and after the frames.
     ///   - falseStarts: bytes that only look like the start of a frame, put in the same places one at a time.
     ///   - longestPending: the most bytes that may ever wait: one less than the family's longest frame.
+    ///   - firstAfterReset: what a decoder that was reset skips before it is as new.
+    ///   - guessesEnds: whether what has not arrived yet may decide where a damaged frame ends.
     static func verify(
         frames: [[UInt8]],
         rubbish: [UInt8] = [0x00, 0x13, 0x37],
         falseStarts: [[UInt8]] = [],
         longestPending: Int = 4096,
+        firstAfterReset: [UInt8] = [],
+        guessesEnds: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation,
         make: () -> any FrameDecoder
     ) {
@@ -46,26 +50,53 @@ enum DecoderVerifier {
                 #expect(outcome.frames.isEmpty, "cut to \(length) bytes", sourceLocation: sourceLocation)
             }
         }
-        survivesMutation(of: stream, longestPending: longestPending, sourceLocation: sourceLocation, make: make)
+        survivesMutation(
+            of: stream, longestPending: longestPending, firstAfterReset: firstAfterReset, guessesEnds: guessesEnds,
+            sourceLocation: sourceLocation, make: make)
     }
 
-    /// Feeds any bytes at all: no trap, and each byte is counted once. The seeds are fixed, so that a failure can be
-    /// replayed.
+    /// Feeds any bytes at all: no trap, each byte is counted once, it does not matter in which pieces they came, and a
+    /// decoder that was reset is as new. The seeds are fixed, so that a failure can be replayed.
     static func survivesMutation(
-        of stream: [UInt8], rounds: Int = 300, longestPending: Int = 4096,
-        sourceLocation: SourceLocation = #_sourceLocation, make: () -> any FrameDecoder
+        of stream: [UInt8], rounds: Int = 300, longestPending: Int = 4096, firstAfterReset: [UInt8] = [],
+        guessesEnds: Bool = false, sourceLocation: SourceLocation = #_sourceLocation, make: () -> any FrameDecoder
     ) {
+        let good = outcome(of: stream, chunk: stream.count, in: make())
         for seed in 0..<UInt64(rounds) {
             var noise = SplitMix64(seed: seed)
             var bytes = stream + noise.bytes(40)
             for _ in 0..<(1 + seed % 8) {
                 bytes[Int(noise.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: noise.next())
             }
-            _ = account(bytes, chunk: 1 + Int(seed % 50), to: make(), longestPending, sourceLocation)
+            // Some are lost or put in, so that frames lie in other places.
+            let place = Int(noise.next() % UInt64(bytes.count))
+            switch seed % 3 {
+            case 0: bytes.removeSubrange(place..<min(bytes.count, place + 1 + Int(noise.next() % 8)))
+            case 1: bytes.insert(contentsOf: noise.bytes(1 + Int(noise.next() % 8)), at: place)
+            default: break
+            }
+            let chunk = 1 + Int(seed % 50)
+            let outcome = account(bytes, chunk: chunk, to: make(), longestPending, sourceLocation)
+            for other in guessesEnds ? [] : [1, bytes.count] {
+                let same = account(bytes, chunk: other, to: make(), longestPending, sourceLocation)
+                if same.frames != outcome.frames || same.skipped != outcome.skipped || same.pending != outcome.pending {
+                    Issue.record(
+                        "seed \(seed): pieces of \(chunk) and \(other) differ: \(outcome.frames.count), \(outcome.skipped), \(outcome.pending) and \(same.frames.count), \(same.skipped), \(same.pending) of \(Hex.encode(bytes))",
+                        sourceLocation: sourceLocation)
+                }
+            }
+            var used = make()
+            let left = run(bytes, chunk: chunk, in: &used).pending
+            let dropped = used.reset()
+            _ = run(firstAfterReset, chunk: 1, in: &used)
+            let again = run(stream, chunk: stream.count, in: &used)
+            if dropped != left || again != good {
+                Issue.record("seed \(seed): a decoder that was reset differs: \(again)", sourceLocation: sourceLocation)
+            }
         }
     }
 
-    struct Outcome {
+    struct Outcome: Equatable {
         var frames: [[UInt8]] = []
         var skipped = 0
         var pending = 0
@@ -95,6 +126,10 @@ enum DecoderVerifier {
 
     private static func outcome(of bytes: [UInt8], chunk: Int, in start: any FrameDecoder) -> Outcome {
         var decoder = start
+        return run(bytes, chunk: chunk, in: &decoder)
+    }
+
+    private static func run(_ bytes: [UInt8], chunk: Int, in decoder: inout any FrameDecoder) -> Outcome {
         var outcome = Outcome()
         for begin in stride(from: 0, to: bytes.count, by: chunk) {
             decoder.append(Array(bytes[begin..<min(begin + chunk, bytes.count)]))

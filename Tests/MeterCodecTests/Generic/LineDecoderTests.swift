@@ -42,7 +42,7 @@ struct LineDecoderTests {
         DecoderVerifier.verify(
             frames: lines, rubbish: Array("ready\r\n".utf8),
             falseStarts: [Array("# V=9;mA=9\n".utf8), [0, 0xFF, 0x0A], [0x0A]],
-            longestPending: LineDecoder.lengthMax, make: { LineDecoder(Self.pairs()) })
+            longestPending: LineDecoder.lengthMax, firstAfterReset: [0x0A], make: { LineDecoder(Self.pairs()) })
     }
 
     @Test func line_isItsReading() {

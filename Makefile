@@ -21,7 +21,10 @@ release: setup Sources/CBuildInfo/commit.h ## the programs, optimised
 	swift build -c release --product meterctl
 	swift build -c release --product metercloud
 
-run: build ## the real meters where one is plugged in or heard, else four simulated ones
+# Only what runs is built, and not its tests and tools.
+run: setup Sources/CBuildInfo/commit.h ## the real meters where one is plugged in or heard, else four simulated ones
+	swift build --product meterd
+	swift build --product meterctl
 	@Scripts/run
 
 test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test

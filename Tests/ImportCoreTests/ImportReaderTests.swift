@@ -100,6 +100,25 @@ struct ImportReaderTests {
         #expect(try take(lines, ImportOptions(meter: "charger")).readings.count == 2)
     }
 
+    /// One meter with a name is the file's; beside columns of nobody it is one of several.
+    @Test func meterWithAName_isTheOnlyOne_unlessColumnsHaveNone() throws {
+        let row = "\n2026-11-21T13:40:05Z,5,1\n"
+        #expect(try take("time,phone.voltage_V,phone.current_A" + row).readings.map { $0.reading[.current] } == [1])
+        #expect(try take("time,voltage_V,current_A" + row).readings.map { $0.reading[.current] } == [1])
+        #expect(error("time,phone.voltage_V,current_A" + row)?.problem == "the file has several meters: phone")
+        #expect(try take("time,phone.voltage_V,current_A" + row, ImportOptions(meter: "phone")).readings.count == 1)
+    }
+
+    @Test func error_saysItsPlace_asFarAsThereIsOne() {
+        func message(_ line: Int?, _ column: String?) -> String {
+            ImportError(.badTime, line: line, column: column, "it is wrong", remedy: "mend it").message
+        }
+        #expect(message(3, "time") == "line 3, column time: it is wrong")
+        #expect(message(3, nil) == "line 3: it is wrong")
+        #expect(message(nil, "time") == "column time: it is wrong")
+        #expect(message(nil, nil) == "it is wrong")
+    }
+
     // MARK: Others'
 
     private let rdUSB = """

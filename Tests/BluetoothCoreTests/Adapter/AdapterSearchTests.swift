@@ -94,6 +94,27 @@ struct AdapterSearchTests {
         #expect(probe.sent.count == 3)
     }
 
+    /// That the kernel grants it proves nothing; that it lasts does.
+    @Test func discoveryThatEndsAtOnce_againAndAgain_isStartedLaterEachTime_untilOneLasts() {
+        var probe = AdapterProbe.searching()
+        for _ in 0..<2 {
+            for pause in [1, 2, 4, 8] {
+                probe.discovering(false)
+                let count = probe.sent.count
+                probe.pass(.seconds(pause) - .milliseconds(1))
+                #expect(probe.sent.count == count, "before \(pause) s")
+                probe.pass(.milliseconds(1))
+                #expect(probe.sent.count == count + 1, "after \(pause) s")
+                probe.answer(.success)
+                probe.discovering(true)
+            }
+            probe.pass(.seconds(10))
+            probe.discovering(false)
+            probe.answer(.success)
+            probe.discovering(true)
+        }
+    }
+
     @Test func discoveryThatNeverEnds_isEnded() {
         var probe = AdapterProbe.searching()
         probe.pass(.seconds(60))

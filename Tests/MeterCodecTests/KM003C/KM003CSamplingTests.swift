@@ -289,6 +289,26 @@ struct KM003CSamplingTests {
         #expect(bench.requests.last == "0c2200")
     }
 
+    /// Once a link and once a rate.
+    @Test(arguments: [true, false])
+    func queueThatRunsDry_isBroughtBackAgain_overANewLink_orAtAnotherRate(isLink: Bool) {
+        var bench = Bench(rate: 50)
+        for rate in [50, 10, 50] {
+            if isLink {
+                for step in bench.driver.closing() + bench.driver.opening() {
+                    _ = bench.meter.receive(step.bytes, at: bench.time)
+                }
+            } else {
+                bench.driver.wantedRate = rate
+            }
+            bench.poll(10)
+            bench.meter.powerCycle()
+            bench.poll(40)
+            #expect(bench.driver.sampling.failure == nil)
+            #expect(bench.driver.sampling.rate == (isLink ? 50 : rate))
+        }
+    }
+
     @Test func queueWithSamples_isNotTakenForDry() {
         var bench = Bench(rate: 10)
         bench.poll(400)

@@ -1,0 +1,72 @@
+import MeterCodec
+import MeterModel
+import Testing
+
+/// Which measurements are taken for some, exactly: a payload has no checksum.
+struct KM003CADCTests {
+    private func implausible(_ bytes: [UInt8]) -> Int? {
+        bytes.withUnsafeBytes { KM003CADC($0).implausibleOffset }
+    }
+
+    private func payload(_ value: Int32, at offset: Int) -> [UInt8] {
+        var bytes = KM003CSample.adcPayload
+        for place in 0..<4 { bytes[offset + place] = UInt8(truncatingIfNeeded: value >> Int32(8 * place)) }
+        return bytes
+    }
+
+    /// Twice the voltage and eight times the current that the meter is made for.
+    @Test(arguments: [(0, 100_000_000), (4, 50_000_000)] as [(Int, Int32)])
+    func voltageAndCurrent_areWithinTheirLimits_ofBothSigns(offset: Int, limit: Int32) {
+        for sign in [-1, 1] as [Int32] {
+            #expect(implausible(payload(sign * limit, at: offset)) == nil)
+            #expect(implausible(payload(sign * (limit + 1), at: offset)) == 0)
+        }
+        #expect(implausible(payload(.min, at: offset)) == 0)
+    }
+
+    @Test(arguments: [8, 12])
+    func averages_agreeWithTheirTwins_toATenthAndALittle(offset: Int) {
+        for sign in [-1, 1] as [Int32] {
+            for (one, other) in [(offset, offset + 8), (offset + 8, offset)] {
+                var bytes = payload(0, at: one)
+                for (value, isPlausible) in [(111_111, true), (111_112, false)] as [(Int32, Bool)] {
+                    let word = sign * value
+                    for place in 0..<4 { bytes[other + place] = UInt8(truncatingIfNeeded: word >> Int32(8 * place)) }
+                    #expect(implausible(bytes) == (isPlausible ? nil : offset), "\(word)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (24, -60 * 128, true), (24, -60 * 128 - 1, false), (24, 200 * 128, true), (24, 200 * 128 + 1, false),
+        // "Not measured".
+        (24, Int(Int16.min), true),
+        (34, 20_000, true), (34, 19_999, false), (34, 40_000, true), (34, 40_001, false),
+    ])
+    func temperatureAndSupply_areWithinTheirLimits(offset: Int, value: Int, isPlausible: Bool) {
+        var bytes = KM003CSample.adcPayload
+        bytes[offset] = UInt8(truncatingIfNeeded: value)
+        bytes[offset + 1] = UInt8(truncatingIfNeeded: value >> 8)
+        #expect(implausible(bytes) == (isPlausible ? nil : offset))
+    }
+
+    /// Rate and flags in the place of the supply voltage, and no flag in their own: only all of it together.
+    @Test func tailThatCameTwoBytesEarly_isFound() {
+        for rate in 0..<5 as Range<UInt8> {
+            for flags in [0x7F, 0x80, 0x81] as [UInt8] {
+                for own in [0x00, 0x7F, 0x80] as [UInt8] {
+                    var bytes = KM003CSample.adcPayload
+                    bytes.replaceSubrange(34..<38, with: [rate, flags, 0x02, own])
+                    let isEarly = rate < 4 && flags == 0x80 && own < 0x80
+                    #expect(implausible(bytes) == (isEarly ? 34 : nil), "\(rate) \(flags) \(own)")
+                    #expect(implausible(Array(bytes.prefix(40))) == nil, "\(rate) \(flags) \(own)")
+                }
+            }
+        }
+    }
+
+    @Test func lengths_areTheShortOne_andThoseFromTheLongOneToTheLongest() {
+        #expect((0...80).filter(KM003CADC.isLength) == [40] + Array(44...64))
+    }
+}

@@ -161,7 +161,7 @@ package struct ConnectionMachine: Sendable {
     /// - Parameter random: random bits, for the jitter of an attempt, if one begins.
     package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
-        case .offline(let recheckAt?) where now >= recheckAt && isPresent:
+        case .offline(let recheckAt?) where now >= recheckAt:
             phase = .notConnected(retryAt: retryTime(at: now, random: random()))
             return .none
         case .notConnected(let retryAt?) where now >= retryAt && asksFirst:
@@ -204,7 +204,7 @@ package struct ConnectionMachine: Sendable {
     /// When `woke` has something to do next. Nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
         switch phase {
-        case .offline(let recheckAt): isPresent ? recheckAt : nil
+        case .offline(let recheckAt): recheckAt
         case .notConnected(let retryAt): retryAt
         case .awaitingPermission: nil
         case .connecting(let since), .connected(let since): since + timing.connectTimeout
@@ -261,7 +261,7 @@ extension ConnectionMachine {
         now + timing.backoff.delay(afterFailures: failures, random: random)
     }
 
-    /// A meter that nobody wants has neither a channel nor a time at which something is tried.
+    /// A meter that nobody wants, or that is not there, has neither a channel nor a time at which something is tried.
     fileprivate enum Phase: Sendable {
         /// Valid transitions: `notConnected` (still there after the settle time), `connecting` (appeared).
         case offline(recheckAt: MonotonicTime?)

@@ -287,9 +287,14 @@ struct SyncEngineTests {
         let engine = bench.engine()
         async let running: Void = engine.run()
         for await _ in hanging { break }
-        await engine.stop(within: .seconds(3))
+        let timers = bench.loop.pendingTimers
+        for limit in [3, 3, 1] {
+            await engine.stop(within: .seconds(limit))
+            #expect(bench.loop.pendingTimers == timers + 1, "asked again, it stops no other way")
+        }
         bench.loop.advance(by: .seconds(3))
         await running
+        await engine.stop()
 
         #expect(bench.loop.pendingTimers == 0)
         #expect(await engine.report().status.lastResult?.wasCancelled == true)

@@ -53,6 +53,10 @@ struct ImportTextTests {
         #expect(try take("time;voltage_V\n2026-11-21T13:40:05Z;\(zeros)5,5\n").readings[0].reading[.voltage] == 5.5)
         #expect(
             error("time,voltage_V\n2026-11-21T13:40:05Z,\(zeros)5e0\n")?.kind == .badValue, "more than is ever written")
+        // As many digits as a double surely holds are taken however long the text is.
+        #expect(
+            try take("time,voltage_V\n2026-11-21T13:40:05Z,\(zeros)123.456789012345\n").readings[0].reading[.voltage]
+                == 123.456789012345)
         for count in [14, 15, 16, 17] {
             // Sixteen digits may be more than a double holds.
             for digit in 1...9 {

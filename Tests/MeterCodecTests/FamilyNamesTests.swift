@@ -47,6 +47,12 @@ struct FamilyNamesTests {
         for radio in Self.radios { #expect(model(name, over: radio) == nil, "\(radio)") }
     }
 
+    /// A stranger's name is no maker's, and a maker's that of one.
+    @Test(arguments: [("GALAXY BUDS", 0), ("", 0), ("XYZ_BLE", 1), ("FNIRSI-9", 1)])
+    func makersName_isThatOfOneFamily(name: String, count: Int) {
+        #expect(MeterCatalogue.standard.families.count { $0.isMakersName(name) } == count)
+    }
+
     @Test func modulesName_isAModel_besideOneServiceOverLE() {
         #expect(model("JDY-19", over: .ble, services: [0xFEE7, 0xFFE0]) == .atorchUSB)
         #expect(model("JDY-19", over: .ble, services: [0xFFE0]) == nil)

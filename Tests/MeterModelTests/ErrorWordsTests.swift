@@ -11,6 +11,7 @@ struct ErrorWordsTests {
 
     @Test(arguments: [
         ("{", "it is not valid JSON"), ("{}", "zone is missing"), (#"{"zone":1}"#, "zone has the wrong type"),
+        (#"{"zone":null}"#, "zone has the wrong type"), (#"{"zone":{"a":null}}"#, "zone.a has the wrong type"),
         (#"{"zone":{"a":"b"}}"#, "zone.a has the wrong type"), ("[]", "the whole has the wrong type"),
     ])
     func unreadableJSON_isToldInWords(text: String, expected: String) throws {
@@ -18,6 +19,23 @@ struct ErrorWordsTests {
             try JSONDecoder().decode(Body.self, from: Data(text.utf8))
         }
         #expect(words(for: error) == expected)
+    }
+
+    /// What a decoder of our own finds wrong has words of its own, where it says where.
+    @Test func valueThatIsWrong_isToldWithItsPlace() {
+        func words(at path: [any CodingKey]) -> String {
+            MeterModel.words(
+                for: DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: "no port is 0")))
+        }
+        #expect(words(at: []) == "it is not valid JSON")
+        #expect(words(at: ["web", "listen"].map(Key.init)) == "web.listen: no port is 0")
+    }
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 
     @Test func errors_areNeverShownAsSwiftValues() {

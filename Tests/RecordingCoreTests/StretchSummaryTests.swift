@@ -79,6 +79,49 @@ struct StretchSummaryTests {
     }
 
     /// An hour of silence between two of them is a gap, not an hour of current.
+    /// The extremes of each quantity are those that were kept, whichever of the two goes beyond the means.
+    @Test(arguments: [Quantity.voltage, .current, .power, .temperature], [(0.0, 0.0), (0.5, 0), (0, 0.5), (0.5, 0.5)])
+    func extremesBeyondTheMeans_areThoseOfTheRecording(_ quantity: Quantity, _ beyond: (Double, Double)) throws {
+        var summary = StretchSummary(host: .here, meter: .bench)
+        for minute in 0..<3 {
+            var (mean, least, greatest) = (Reading(), Reading(), Reading())
+            (mean[.voltage], mean[.current], mean[.power], mean[.temperature]) = (5, 2, 10, 25)
+            for kept in [Quantity.voltage, .current, .power, .temperature] {
+                (least[kept], greatest[kept]) = (mean[kept], mean[kept])
+            }
+            if minute == 1, let value = mean[quantity] {
+                (least[quantity], greatest[quantity]) = (value - beyond.0, value + beyond.1)
+            }
+            summary.add(
+                .start + .seconds(60 * minute), length: 60_000, means: mean, minima: least, maxima: greatest, count: 9)
+        }
+        let totals = try #require(summary.recording()).totals
+        for (kept, value, track) in [
+            (Quantity.voltage, 5.0, totals.voltage), (.current, 2, totals.current), (.power, 10, totals.power),
+            (.temperature, 25, totals.temperature),
+        ] {
+            let (low, high) = kept == quantity ? beyond : (0, 0)
+            #expect(track.least == value - low, "\(kept)")
+            #expect(track.greatest == value + high, "\(kept)")
+            #expect(((track.mean ?? 0) - value).magnitude < 1e-9, "\(kept)")
+            #expect(summary.spreads[kept]?.least == value - low, "\(kept)")
+            #expect(summary.spreads[kept]?.greatest == value + high, "\(kept)")
+        }
+    }
+
+    /// A length is one stretch up to 65 times what may lie between two readings, and its last millisecond.
+    @Test(arguments: [(1, 0), (10_000, 0), (640_000, 0), (650_001, 0), (650_002, 1), (6_400_000, 1)] as [(Int64, Int)])
+    func lengthThatIsTooLong_isAGapInPart(_ length: Int64, _ gaps: Int) throws {
+        var summary = StretchSummary(host: .here, meter: .bench)
+        var mean = Reading()
+        (mean[.voltage], mean[.current]) = (5, 2)
+        summary.add(.start, length: length, means: mean, minima: mean, maxima: mean, count: nil)
+        let totals = try #require(summary.recording()).totals
+        #expect(totals.gapCount == gaps)
+        #expect(summary.readings == 1)
+        #expect(summary.resolution == .milliseconds(length))
+    }
+
     @Test func silenceBetweenMinutes_isAGap() throws {
         var summary = StretchSummary(host: .here, meter: .bench)
         var mean = Reading()

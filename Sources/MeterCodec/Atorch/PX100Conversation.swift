@@ -171,7 +171,7 @@ extension PX100Query {
     func counted(_ raw: UInt32) -> Int { self == .time ? Int(PX100.seconds(raw)) : Int(raw) }
 
     /// The answers, counted, that agree with a report, which is a second old at most and rounds down.
-    func range(in report: AtorchReport) -> ClosedRange<Int>? {
+    package func range(in report: AtorchReport) -> ClosedRange<Int>? {
         let reading = report.reading
         func range(_ quantity: Quantity, scale: Double, step: Int) -> ClosedRange<Int>? {
             // No field of a report is above 10^12 of what is counted here.

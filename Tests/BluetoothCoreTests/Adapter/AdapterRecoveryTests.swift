@@ -63,6 +63,21 @@ struct AdapterRecoveryTests {
         #expect(probe.machine.state == .searching)
     }
 
+    /// After the power was cycled, what the adapter says of itself counts, and not what was heard while it was asked.
+    @Test func powerThatFalls_whileTheAdapterIsReadAnew_isLeftToTheReading() {
+        var probe = AdapterProbe.searching()
+        probe.heard()
+        while probe.lastSent != .setPowered(false) { probe.live(.seconds(10)) }
+        probe.answer(.success)
+        #expect(probe.lastSent == .setPowered(true))
+        probe.answer(.success)
+        #expect(probe.lastSent == .readInfo)
+        probe.settings([])
+        probe.answer(.success, ManagementSamples.bytes(of: AdapterProbe.dual))
+        if case .startDiscovery? = probe.lastSent { return }
+        Issue.record("\(String(describing: probe.lastSent))")
+    }
+
     @Test func linksThatAreUp_areNeverCut_forTheSakeOfSearching() {
         var probe = AdapterProbe.searching()
         let link = SlotKey(MACAddress(bits: 7), isClassic: false)

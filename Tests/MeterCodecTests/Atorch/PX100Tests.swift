@@ -222,4 +222,44 @@ struct PX100Tests {
         decoder.append(try hex("cacb0013f3cecf"))
         guard case .skipped(7, .noStartMark(0xCA))? = decoder.next() else { return #expect(Bool(false)) }
     }
+
+    // MARK: Beside the reports
+
+    /// A report has steps of 0.1 V, 1 mA, 10 mAh and 10 Wh, rounded down, and is up to a second old.
+    @Test(
+        arguments: [
+            (PX100Query.voltage, 51, 5100 - 159...5200 + 159), (.voltage, 1, 50...250), (.voltage, 16, 1550...1750),
+            (.voltage, 17, 1647...1853), (.current, 0, -20...21), (.current, 640, 620...661),
+            (.current, 672, 651...694),
+            (.charge, 3, 10...60), (.energy, 2, 19_500...30_500), (.temperature, 22, 20...25), (.time, 61, 59...64),
+        ] as [(PX100Query, UInt16, ClosedRange<Int>)])
+    func answer_agreesWithAReport_withinItsStepAndALittle(query: PX100Query, raw: UInt16, range: ClosedRange<Int>) {
+        #expect(query.range(in: report(query, raw)) == range)
+    }
+
+    @Test(arguments: [PX100Query.isOn, .setCurrent, .cutoff, .timer])
+    func whatNoReportHas_agreesWithAny(query: PX100Query) {
+        #expect(query.range(in: report(.voltage, 51)) == nil)
+    }
+
+    /// A report of a load that has this number in this field, and zeros (Docs/Protocols/Atorch.md#reports).
+    private func report(_ query: PX100Query, _ raw: UInt16) -> AtorchReport {
+        var bytes = [UInt8](repeating: 0, count: AtorchReport.length)
+        bytes.replaceSubrange(0..<4, with: [0xFF, 0x55, 0x01, 0x02])
+        let end: Int? =
+            switch query {
+            case .voltage: 7
+            case .current: 10
+            case .charge: 13
+            case .energy: 17
+            case .temperature: 26
+            default: nil
+            }
+        if let end {
+            bytes.replaceSubrange(end - 2..<end, with: [UInt8(raw >> 8), UInt8(truncatingIfNeeded: raw)])
+        } else {
+            bytes.replaceSubrange(28..<30, with: [UInt8(raw / 60), UInt8(raw % 60)])
+        }
+        return bytes.withUnsafeBytes { AtorchReport($0, type: .dc) }
+    }
 }

@@ -17,9 +17,10 @@ struct KM003CLogDownloadTests {
     /// - Parameters:
     ///   - model: the model for which the host mistakes the meter.
     ///   - alter: changes each request on its way; nil loses it.
+    ///   - answer: changes what the meter writes.
     private func run(
         _ wish: LogRequest, on meter: inout SimulatedKM003C, as model: ModelName? = nil, piece: Int = 64,
-        alter: (Int, [UInt8]) -> [UInt8]? = { $1 }
+        alter: (Int, [UInt8]) -> [UInt8]? = { $1 }, answer: ([UInt8]) -> [UInt8] = { $0 }
     ) -> Result {
         var transfer = KM003CLogDownload(wish, model: model ?? meter.model)
         var result = Result()
@@ -45,7 +46,7 @@ struct KM003CLogDownloadTests {
                     guard !sent.bytes.isEmpty else { continue }
                     result.requests.append(sent.bytes)
                     let bytes = alter(result.requests.count, sent.bytes)
-                    arrived += bytes.map { meter.receive($0, at: time).flatMap { $0 } } ?? []
+                    arrived += bytes.map { meter.receive($0, at: time).flatMap(answer) } ?? []
                 }
                 for start in stride(from: 0, to: arrived.count, by: piece) {
                     let next = transfer.receive(Array(arrived[start..<min(start + piece, arrived.count)]))
@@ -86,6 +87,32 @@ struct KM003CLogDownloadTests {
         let result = run(.log(named: "A01.d"), on: &meter)
         #expect(result.outcome?.log?.samples.count == 12)
         #expect(result.requests.filter { $0.first == 0x4C }.count == 1)
+    }
+
+    /// Either kind of refusal is one, and that of another request is none.
+    @Test(arguments: [KM003CKind.reject, .notReadable])
+    func km002c_mayRefuseItsHardwareID_inEitherWay(kind: KM003CKind) {
+        var meter = SimulatedKM003C(model: .km002c)
+        var refusals = 0
+        let result = run(
+            .log(named: "A01.d"), on: &meter,
+            answer: { answer in
+                guard answer[0] == KM003CKind.notReadable.rawValue else { return answer }
+                refusals += 1
+                return [kind.rawValue] + answer.dropFirst()
+            })
+        #expect(refusals == 1)
+        #expect(result.outcome?.log?.samples.count == 12)
+        #expect(result.silences == 0)
+
+        meter = SimulatedKM003C(model: .km002c)
+        let strange = run(
+            .log(named: "A01.d"), on: &meter,
+            answer: { answer in
+                guard answer[0] == KM003CKind.notReadable.rawValue else { return answer }
+                return [kind.rawValue, answer[1] &+ 1] + answer.dropFirst(2)
+            })
+        #expect(strange.failure == .silent("its hardware id"))
     }
 
     /// The same bytes would open a KM003C for calibration: they are never sent to one, whatever the host takes it for.

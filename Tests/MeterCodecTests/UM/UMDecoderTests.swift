@@ -210,4 +210,19 @@ struct UMDecoderTests {
         let (frames, _) = DecoderVerifier.feed(stream, chunk: 50, to: UMDecoder(expecting: .um25c))
         #expect(frames == own)
     }
+
+    /// Half a model word at the end is waited for, where the link may bring that model.
+    @Test(
+        arguments: [
+            (nil, 0x09, 1), (nil, 0x0D, 1), (nil, 0x63, 0), (.um25c, 0x09, 1), (.um25c, 0x0D, 0), (.um34c, 0x09, 0),
+            (.um34c, 0x0D, 1),
+        ] as [(ModelName?, UInt8, Int)])
+    func halfAModelWord_waits_ifThatModelMayCome(held: ModelName?, half: UInt8, pending: Int) {
+        var decoder = UMDecoder(expecting: held)
+        if let held { decoder.append(simulatedBlocks(held, count: 1)[0]) }
+        while decoder.next() != nil {}
+        decoder.append([half])
+        while decoder.next() != nil {}
+        #expect(decoder.pendingCount == pending)
+    }
 }

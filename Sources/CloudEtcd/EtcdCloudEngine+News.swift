@@ -97,8 +97,8 @@ extension EtcdCloudEngine {
         let entry = event.kv
         let watched = keys.watched(entry.key)
         if case .queue(let place)? = watched {
-            await hear(.queue(queue(event.type == "DELETE" ? nil : entry, at: place, of: entry.revision), place: place))
-            return
+            let state = queue(event.type == "DELETE" ? nil : entry, at: place, of: entry.revision)
+            return await hear(.queue(state, place: place))
         }
         guard event.type != "DELETE" else { return }
         do {

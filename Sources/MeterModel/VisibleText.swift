@@ -8,12 +8,12 @@ extension Unicode.Scalar {
     /// Whether a person sees it, and it changes nothing but its own place.
     ///
     /// Not: control characters of both sets, marks of direction, joiners and other characters without width, separators
-    /// of lines and paragraphs, tags, and what stands for nothing (Unicode's categories Cc, Cf, Cn, Co, Cs, Zl and Zp,
+    /// of lines and paragraphs, tags, and what stands for nothing (Unicode's categories Cc, Cf, Cn, Co, Zl and Zp,
     /// and whatever has the property Default_Ignorable_Code_Point).
     package var isVisible: Bool {
         if value < 0x7F { return value >= 0x20 }
         switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: return false
+        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse: return false
         default: return !properties.isDefaultIgnorableCodePoint
         }
     }

@@ -26,6 +26,25 @@ struct MACAddressTests {
         #expect(MACAddress(text) == nil)
     }
 
+    /// What is printed is read back the quick way, and no other form is.
+    @Test func printedForm_isReadBack_andNoOther() throws {
+        for bits in [0, 0x0123_4567_89AB, 0xCDEF_0123_4567, 0xFFFF_FFFF_FFFF] as [UInt64] {
+            let address = MACAddress(bits: bits)
+            #expect(MACAddress(printed: address.description) == address)
+        }
+        let printed = Array("AA:BB:CC:DD:EE:0F".utf8)
+        for place in printed.indices {
+            for byte in [":", "-", "a", "G", " ", "/", "@"] where byte.utf8.first != printed[place] {
+                var other = printed
+                other.replaceSubrange(place...place, with: byte.utf8)
+                #expect(MACAddress(printed: String(decoding: other, as: UTF8.self)) == nil)
+            }
+        }
+        for text in ["", "AA:BB:CC:DD:EE:0", "AA:BB:CC:DD:EE:0F:", "AABBCCDDEE0F", "AA:BB:CC:DD:EE:0É"] {
+            #expect(MACAddress(printed: text) == nil)
+        }
+    }
+
     @Test func singleDigits_arePadded_whereSeparatorsShowThem() {
         #expect(MACAddress("2:0:0:0:25:c") == MACAddress(bits: 0x0200_0000_250C))
         #expect(MACAddress("0-0-0-0-0-1") == MACAddress(bits: 1))

@@ -122,6 +122,23 @@ struct StretchSummaryTests {
         #expect(summary.resolution == .milliseconds(length))
     }
 
+    /// A mean counts as often as there were measurements, and once where that is not known.
+    @Test(arguments: [(9, nil, 10, 1, 2.0), (11, nil, 10, 1, 1), (9, 0, 10, 1, 2), (6, 2, 10, 1, 1), (4, 2, 10, 1, 2)])
+    func quantiles_weighAMean_byItsMeasurements(
+        _ ones: Int, _ countOfOnes: Int?, _ twos: Int, _ countOfTwos: Int?, _ median: Double
+    ) {
+        var summary = StretchSummary(host: .here, meter: .bench)
+        for number in 0..<ones + twos {
+            var mean = Reading()
+            mean[.voltage] = number < ones ? 1 : 2
+            summary.add(
+                .start + .seconds(60 * number), length: 60_000, means: mean, minima: mean, maxima: mean,
+                count: number < ones ? countOfOnes : countOfTwos)
+        }
+        #expect(summary.spreads[.voltage]?.p50 == median)
+        #expect(summary.readings == ones * max(1, countOfOnes ?? 1) + twos)
+    }
+
     @Test func silenceBetweenMinutes_isAGap() throws {
         var summary = StretchSummary(host: .here, meter: .bench)
         var mean = Reading()

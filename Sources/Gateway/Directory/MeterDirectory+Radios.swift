@@ -22,14 +22,14 @@ extension MeterDirectory {
 extension MeterDirectory {
     /// Something was done about an adapter, which is told in the log of each wanted meter that is linked over it, or may come
     /// over a radio. To be called only on the loop, where the sessions are.
-    package nonisolated func remedied(_ remedy: AdapterRemedy) {
-        assumeIsolated { directory in
-            directory.forEach { session in
-                guard session.machine.isWanted else { return }
-                let isConcerned =
-                    session.isLinkUp ? session.link?.adapter == remedy.adapter : !session.missingOver.isEmpty
-                if isConcerned { directory.log?.remedied(session.id, remedy) }
-            }
+    package nonisolated func remedied(_ remedy: AdapterRemedy) { assumeIsolated { $0.tell(remedy) } }
+
+    private func tell(_ remedy: AdapterRemedy) {
+        let (adapter, log) = (remedy.adapter, log)
+        forEach { session in
+            guard session.machine.isWanted else { return }
+            let isConcerned = session.isLinkUp ? session.link?.adapter == adapter : !session.missingOver.isEmpty
+            if isConcerned { log?.remedied(session.id, remedy) }
         }
     }
 }

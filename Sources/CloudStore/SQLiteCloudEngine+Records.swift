@@ -45,11 +45,11 @@ extension SQLiteCloudEngine {
             let state = FeedState(
                 try StoredZone(row), epoch: epoch, mark: try TimelineTable.newest(of: id, db))
             // Only a token from before the newest mark needs a look-up.
-            let marks =
+            let marks: [TimelineMark] =
                 if let number = token?.origin?.mark, number != state.mark?.number {
                     try TimelineTable.pair(at: number, of: id, db)
                 } else {
-                    [TimelineMark]()
+                    []
                 }
             try state.check(token, marks: marks)
             let found = try RecordRow.page(of: type, in: id, after: token?.sequence ?? 0, limit: limit, db)

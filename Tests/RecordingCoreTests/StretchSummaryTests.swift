@@ -78,7 +78,6 @@ struct StretchSummaryTests {
         #expect(summary.spreads[.voltage]?.least == 4.5)
     }
 
-    /// An hour of silence between two of them is a gap, not an hour of current.
     /// The extremes of each quantity are those that were kept, whichever of the two goes beyond the means.
     @Test(arguments: [Quantity.voltage, .current, .power, .temperature], [(0.0, 0.0), (0.5, 0), (0, 0.5), (0.5, 0.5)])
     func extremesBeyondTheMeans_areThoseOfTheRecording(_ quantity: Quantity, _ beyond: (Double, Double)) throws {
@@ -139,6 +138,7 @@ struct StretchSummaryTests {
         #expect(summary.readings == ones * max(1, countOfOnes ?? 1) + twos)
     }
 
+    /// An hour of silence between two of them is a gap, not an hour of current.
     @Test func silenceBetweenMinutes_isAGap() throws {
         var summary = StretchSummary(host: .here, meter: .bench)
         var mean = Reading()

@@ -24,6 +24,7 @@ extension MeterDirectory {
     /// over a radio. To be called only on the loop, where the sessions are.
     package nonisolated func remedied(_ remedy: AdapterRemedy) { assumeIsolated { $0.tell(remedy) } }
 
+    /// A method of its own: as a closure within that closure it ends Debian's Swift 6.2.3, which builds the arm64 package.
     private func tell(_ remedy: AdapterRemedy) {
         let (adapter, log) = (remedy.adapter, log)
         forEach { session in

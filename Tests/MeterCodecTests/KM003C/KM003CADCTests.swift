@@ -8,9 +8,12 @@ struct KM003CADCTests {
         bytes.withUnsafeBytes { KM003CADC($0).implausibleOffset }
     }
 
-    private func payload(_ value: Int32, at offset: Int) -> [UInt8] {
+    /// Good measurements with these numbers, little-endian, at these offsets.
+    private func payload<Value: FixedWidthInteger>(_ values: (value: Value, offset: Int)...) -> [UInt8] {
         var bytes = KM003CSample.adcPayload
-        for place in 0..<4 { bytes[offset + place] = UInt8(truncatingIfNeeded: value >> Int32(8 * place)) }
+        for (value, offset) in values {
+            withUnsafeBytes(of: value.littleEndian) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
+        }
         return bytes
     }
 
@@ -18,21 +21,19 @@ struct KM003CADCTests {
     @Test(arguments: [(0, 100_000_000), (4, 50_000_000)] as [(Int, Int32)])
     func voltageAndCurrent_areWithinTheirLimits_ofBothSigns(offset: Int, limit: Int32) {
         for sign in [-1, 1] as [Int32] {
-            #expect(implausible(payload(sign * limit, at: offset)) == nil)
-            #expect(implausible(payload(sign * (limit + 1), at: offset)) == 0)
+            #expect(implausible(payload((sign * limit, offset))) == nil)
+            #expect(implausible(payload((sign * (limit + 1), offset))) == 0)
         }
-        #expect(implausible(payload(.min, at: offset)) == 0)
+        #expect(implausible(payload((Int32.min, offset))) == 0)
     }
 
     @Test(arguments: [8, 12])
     func averages_agreeWithTheirTwins_toATenthAndALittle(offset: Int) {
         for sign in [-1, 1] as [Int32] {
             for (one, other) in [(offset, offset + 8), (offset + 8, offset)] {
-                var bytes = payload(0, at: one)
                 for (value, isPlausible) in [(111_111, true), (111_112, false)] as [(Int32, Bool)] {
-                    let word = sign * value
-                    for place in 0..<4 { bytes[other + place] = UInt8(truncatingIfNeeded: word >> Int32(8 * place)) }
-                    #expect(implausible(bytes) == (isPlausible ? nil : offset), "\(word)")
+                    let found = implausible(payload((0, one), (sign * value, other)))
+                    #expect(found == (isPlausible ? nil : offset), "\(sign * value)")
                 }
             }
         }
@@ -45,9 +46,7 @@ struct KM003CADCTests {
         (34, 20_000, true), (34, 19_999, false), (34, 40_000, true), (34, 40_001, false),
     ])
     func temperatureAndSupply_areWithinTheirLimits(offset: Int, value: Int, isPlausible: Bool) {
-        var bytes = KM003CSample.adcPayload
-        bytes[offset] = UInt8(truncatingIfNeeded: value)
-        bytes[offset + 1] = UInt8(truncatingIfNeeded: value >> 8)
+        let bytes = payload((UInt16(truncatingIfNeeded: value), offset))
         #expect(implausible(bytes) == (isPlausible ? nil : offset))
     }
 

@@ -6,11 +6,11 @@ import Testing
 /// Messages of every length, in chunks: whole if each of them came in its turn, once or several times, and never otherwise.
 struct PDChunksTests {
     /// A chunk as a partner sends it (USB PD specification 3.1, 6.2.1.1 and 6.2.1.2): a header with the number of objects,
-    /// the header of an extended message, the data, filled up with zeros.
-    private func chunk(_ number: Int, of data: [UInt8], type: UInt16 = 0x11, sent: Int = 0) -> PDMessage {
+    /// the header of an extended message, at most 26 bytes of data, filled up with zeros.
+    private func chunk(_ number: Int, of data: [UInt8], type: UInt16) -> PDMessage {
         let part = data.dropFirst(26 * number).prefix(26)
         let objects = UInt16((2 + part.count + 3) / 4)
-        let header = 0x8000 | objects << 12 | UInt16(sent & 7) << 9 | 0x0180 | type
+        let header = 0x8000 | objects << 12 | UInt16(number & 7) << 9 | 0x0180 | type
         let extended = 0x8000 | UInt16(number) << 11 | UInt16(data.count)
         var bytes = [header, extended].flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
         bytes += part
@@ -19,11 +19,11 @@ struct PDChunksTests {
     }
 
     private func chunks(of data: [UInt8], type: UInt16 = 0x11) -> [PDMessage] {
-        (0..<max(1, (data.count + 25) / 26)).map { chunk($0, of: data, type: type, sent: $0) }
+        (0..<(data.count + 25) / 26).map { chunk($0, of: data, type: type) }
     }
 
-    private func data(_ length: Int, seed: UInt64 = 7) -> [UInt8] {
-        var noise = SplitMix64(seed: seed &+ UInt64(length))
+    private func data(_ length: Int) -> [UInt8] {
+        var noise = SplitMix64(seed: UInt64(length))
         return noise.bytes(length)
     }
 
@@ -48,12 +48,11 @@ struct PDChunksTests {
             var missed = good
             missed.remove(at: place)
             spoiled.append(missed)
-            for (strange, type) in [
-                (chunks(of: data, type: 0x12)[place], "type"), (chunks(of: other)[place], "length"),
-            ] {
+            // Of another type, and of another length.
+            for strange in [chunks(of: data, type: 0x12)[place], chunks(of: other)[place]] {
                 var parts = good
                 parts[place] = strange
-                #expect(parts != good, "\(type)")
+                #expect(parts != good)
                 spoiled.append(parts)
             }
         }

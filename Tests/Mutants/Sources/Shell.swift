@@ -28,7 +28,8 @@ enum Shell {
     ) throws -> (status: Int32?, output: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
+        // It ends with this program, however that ends.
+        process.arguments = ["setpriv", "--pdeathsig", "KILL"] + command
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipe = Pipe()

@@ -25,8 +25,11 @@ def _ports(names):
     return options
 
 
-COMMON = ["-accel", "tcg,thread=multi,tb-size=512", "-smp", "2", "-m", "1536", "-nodefaults", "-no-user-config", "-display",
-          "none", "-no-reboot", "-initrd", "initramfs.cpio", "-device", "virtio-rng-pci"]
+COMMON = ["-m", "1536", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-initrd", "initramfs.cpio",
+          "-device", "virtio-rng-pci"]
+TWO_PROCESSORS = ["-accel", "tcg,thread=multi,tb-size=512", "-smp", "2"]
+# One whose clock is the number of instructions that it has carried out: one each nanosecond, and none while it waits.
+COUNTING = ["-accel", "tcg,thread=single,tb-size=512", "-smp", "1", "-icount", "shift=0,sleep=off"]
 
 
 class AMD64:
@@ -46,12 +49,18 @@ class AMD64:
 
     def command(self):
         """QEMU, to be started in the results' folder."""
-        words = f"console=ttyS0 quiet mitigations=off nokaslr panic=-1 tsc=reliable main={HERE}/boot/main"
+        return [*self._machine(f"{HERE}/boot/main"), *TWO_PROCESSORS, *_ports(["control", "hci0", "hci1"])]
+
+    def counting(self, main):
+        """QEMU as a machine whose clock counts instructions, with nothing around it, that starts this program."""
+        return [*self._machine(main), *COUNTING]
+
+    def _machine(self, main):
+        words = f"console=ttyS0 quiet mitigations=off nokaslr panic=-1 tsc=reliable main={main}"
         # A newer CPU model only starts slower.
         return ["qemu-system-x86_64", "-M", "q35", "-cpu", "Nehalem", *COMMON, "-serial", "file:serial.log",
-                "-kernel", os.path.join(self.folder, "vmlinuz"),
-                *_shares({"machine": "/", "packages": f"{self.folder}/extra", "results": "."}),
-                *_ports(["control", "hci0", "hci1"]), "-append", words]
+                "-kernel", os.path.join(self.folder, "vmlinuz"), "-append", words,
+                *_shares({"machine": "/", "packages": f"{self.folder}/extra", "results": "."})]
 
 
 class ARM64:
@@ -94,10 +103,17 @@ class ARM64:
 
     def command(self):
         """It waits until the air follows the chip's line."""
-        words = "console=ttyAMA0 quiet panic=-1 systemd main=/usr/lib/systemd/systemd"
-        return [*self._command, *COMMON, "-S", "-serial", "file:serial.log", "-chardev", "socket,id=hci0,path=hci0",
-                "-serial", "chardev:hci0", "-dtb", "machine.dtb", "-kernel", os.path.join(self.folder, "vmlinuz"),
+        return [*self._machine("systemd main=/usr/lib/systemd/systemd"), *TWO_PROCESSORS, "-S",
+                "-chardev", "socket,id=hci0,path=hci0", "-serial", "chardev:hci0", "-dtb", "machine.dtb",
                 "-qmp", "unix:qmp,server=on,wait=off", "-qtest", "unix:qtest,server=on,wait=off", "-qtest-log", "/dev/null",
+                *_ports(["control"])]
+
+    def counting(self, main):
+        """QEMU as a machine whose clock counts instructions, with nothing around it, that starts this program."""
+        return [*self._machine(f"main={main}"), *COUNTING]
+
+    def _machine(self, words):
+        return [*self._command, *COMMON, "-serial", "file:serial.log", "-kernel", os.path.join(self.folder, "vmlinuz"),
+                "-append", f"console=ttyAMA0 quiet panic=-1 {words}",
                 *_shares({"machine": os.path.join(self.folder, "root"), "packages": f"{self.folder}/extra",
-                          "project": ROOT, "results": "."}),
-                *_ports(["control"]), "-append", words]
+                          "project": ROOT, "results": "."})]

@@ -131,7 +131,7 @@ package struct BridgeMachine: Sendable {
         _ seen: [BridgedMeter], alerts present: [BridgedAlert] = [], at now: MonotonicTime, random: UInt64
     ) -> [Action] {
         var actions = woke(at: now, random: random)
-        guard !connection.isClosing, !connection.isStopped else { return actions }
+        guard !connection.isStopped else { return actions }
         actions += meters.observed(seen, at: now, isConnected: connection.isOpen, to: &outbox).map(Action.tell)
         alerts.observed(present, isConnected: connection.isOpen, to: &outbox)
         let ignored = requests.tick()

@@ -159,13 +159,9 @@ struct StoredRecord: Hashable, Sendable {
         self.sequence = sequence
         tombstoneTime = Int64(words[2]).map { WallTime(millisecondsSince1970: $0) }
         let text = entry.value[(end + 1)...]
-        if let record = SyncRecord(text: text) {
-            self.record = record
-            return
-        }
-        // Valid, but not as this version writes it; or damaged.
         do {
-            record = try JSONDecoder().decode(SyncRecord.self, from: Data(text))
+            // What is not as this version writes it may be valid all the same.
+            record = try SyncRecord(text: text) ?? JSONDecoder().decode(SyncRecord.self, from: Data(text))
         } catch {
             throw EtcdError(damaged: entry.key, "\(error)")
         }

@@ -13,6 +13,8 @@ struct MutantRun {
         /// Tests did not end.
         case endless
         case survived
+        /// No test comes by its place.
+        case unreached
         /// Listed as one that changes nothing that anybody could see.
         case equivalent(String)
     }
@@ -61,7 +63,7 @@ struct MutantRun {
         var mutants = picked
         for _ in 0..<12 {
             let places = try copy.build(in: mutants, of: options.targets)
-            let (status, output) = try Shell.run(["swift", "build", "--build-tests"], in: copy.folder)
+            let (status, output, _) = try Shell.run(["swift", "build", "--build-tests"], in: copy.folder)
             if status == 0 { return mutants }
             let errors = Self.errors(output, in: copy.folder)
             guard !errors.isEmpty else { throw Shell.Failed(description: String(output.suffix(4000))) }
@@ -91,66 +93,110 @@ struct MutantRun {
 
     // MARK: Testing
 
-    /// What tests take of a processor with nothing changed, in seconds. They must pass.
-    private func baseline(of tests: [String]) throws -> Double {
-        let before = Shell.childrenTime()
-        let (status, output) = try run(tests, mutant: 0, limit: nil)
-        guard status == 0 else {
-            throw Shell.Failed(description: "\(tests) fail with no mutant in force:\n\(output.suffix(3000))")
-        }
-        return Shell.childrenTime() - before
+    /// What one suite shows with nothing changed.
+    private struct Seen: Sendable {
+        /// What it takes of a processor, in seconds.
+        var time: Double
+        /// Which mutants' places it comes by.
+        var reached: Set<Int>
     }
 
-    /// Tries every mutant, `options.jobs` at a time.
+    /// The tests that a mutant is shown to.
+    private struct Showing: Sendable {
+        let suites: [Suite]
+        /// What they may take of a processor, in seconds.
+        let limit: Double
+    }
+
+    /// Runs each suite of these tests with nothing changed. All must pass.
+    private func look(_ tests: Set<String>, for mutants: [Mutant]) throws -> [Suite: Seen] {
+        let suites = try suites(of: tests)
+        let map = ReachMap(folder: copy.folder, count: (mutants.map(\.id).max() ?? 0) + 1)
+        let seen = Mutex<[Suite: Seen]>([:])
+        try inParallel(suites) { suite in
+            let file = try map.file(for: suite)
+            let ended = try run([suite], environment: ["MUTANTS_REACHED": file.path], limit: nil, enough: nil)
+            guard ended.status == 0 else {
+                throw Shell.Failed(
+                    description: "\(suite) fails with no mutant in force:\n\(ended.output.suffix(3000))")
+            }
+            let reached = try map.read(file)
+            seen.withLock { $0[suite] = Seen(time: ended.time, reached: reached) }
+        }
+        return seen.withLock { $0 }
+    }
+
+    /// Tries every mutant, `options.jobs` at a time, with the suites that come by its place.
     ///
     /// - Parameter found: called with each mutant's fate, in no order, one at a time.
     func tryAll(_ mutants: [Mutant], among tests: Set<String>, found: (Mutant, Fate) -> Void) throws {
-        var limits: [[String]: Double] = [:]
         var groups: [String: [[String]]] = [:]
         for target in Set(mutants.map(\.target)) {
             let own = graph.ownTests(of: PackageGraph.target(target)).filter(tests.contains)
             let above = options.above ? graph.testsAbove(PackageGraph.target(target)).filter(tests.contains) : []
             groups[target] = [own, above].filter { !$0.isEmpty }
-            for group in groups[target] ?? [] where limits[group] == nil {
-                limits[group] = try 3 * baseline(of: group) + 10
+        }
+        let seen = try look(Set(groups.values.joined().joined()), for: mutants)
+        say("\(seen.count) suites pass with no mutant in force")
+
+        let report = Mutex(())
+        let (plan, run) = (groups, self)
+        try withoutActuallyEscaping(found) { found in
+            nonisolated(unsafe) let found = found
+            try inParallel(mutants) { mutant in
+                let showings = (plan[mutant.target] ?? []).flatMap { tests in
+                    Self.showings(
+                        seen.filter { tests.contains($0.key.target) && $0.value.reached.contains(mutant.id) })
+                }
+                let fate = try run.fate(of: mutant, showings: showings)
+                report.withLock { _ in found(mutant, fate) }
             }
         }
-        struct Progress: Sendable {
-            var next = 0
-            var done = 0
-            var failure: (any Error)?
+    }
+
+    /// Two runs: first, for some seconds, the suites that come by the fewest mutants, as those are about the mutant's own
+    /// place; then all others.
+    private static func showings(_ seen: [Suite: Seen]) -> [Showing] {
+        let ordered = seen.sorted { ($0.value.reached.count, $0.value.time) < ($1.value.reached.count, $1.value.time) }
+        var time = 0.0
+        let first = ordered.prefix { suite in
+            defer { time += suite.value.time }
+            return time < firstSeconds
         }
-        let progress = Mutex(Progress())
-        let report = Mutex(())
-        let (known, plan, run) = (limits, groups, self)
-        withoutActuallyEscaping(found) { found in
-            nonisolated(unsafe) let found = found
+        return [first, ordered.dropFirst(first.count)].filter { !$0.isEmpty }.map { suites in
+            Showing(suites: suites.map(\.key), limit: 3 * suites.reduce(0) { $0 + $1.value.time } + 10)
+        }
+    }
+
+    private static let firstSeconds = 5.0
+
+    /// Does it for each of them, `options.jobs` at a time, until one throws.
+    private func inParallel<Item: Sendable>(_ items: [Item], do work: (Item) throws -> Void) throws {
+        let progress = Mutex<(next: Int, failure: (any Error)?)>((0, nil))
+        withoutActuallyEscaping(work) { work in
+            nonisolated(unsafe) let work = work
             DispatchQueue.concurrentPerform(iterations: options.jobs) { _ in
-                while let mutant = progress.withLock({ progress -> Mutant? in
-                    guard progress.failure == nil, progress.next < mutants.count else { return nil }
+                while let item = progress.withLock({ progress -> Item? in
+                    guard progress.failure == nil, progress.next < items.count else { return nil }
                     progress.next += 1
-                    return mutants[progress.next - 1]
+                    return items[progress.next - 1]
                 }) {
-                    do {
-                        let fate = try run.fate(of: mutant, groups: plan[mutant.target] ?? [], limits: known)
-                        report.withLock { _ in found(mutant, fate) }
-                    } catch {
-                        progress.withLock { $0.failure = error }
-                    }
+                    do { try work(item) } catch { progress.withLock { $0.failure = error } }
                 }
             }
         }
         if let failure = progress.withLock({ $0.failure }) { throw failure }
     }
 
-    /// - Parameters:
-    ///   - groups: the tests that it is shown to, first those of its own target.
-    ///   - limits: what each group may take of a processor, in seconds.
-    private func fate(of mutant: Mutant, groups: [[String]], limits: [[String]: Double]) throws -> Fate {
-        for tests in groups {
-            let (status, output) = try run(tests, mutant: mutant.id, limit: limits[tests])
-            guard let status else { return .endless }
-            if status != 0 { return .noticed(by: Self.firstFailure(output) ?? tests.joined(separator: ", ")) }
+    private func fate(of mutant: Mutant, showings: [Showing]) throws -> Fate {
+        guard !showings.isEmpty else { return .unreached }
+        for showing in showings {
+            let ended = try run(
+                showing.suites, environment: ["MUTANT": "\(mutant.id)"], limit: showing.limit, enough: "✘ ")
+            guard let status = ended.status else { return .endless }
+            if status != 0 {
+                return .noticed(by: Self.firstFailure(ended.output) ?? "the end of the program")
+            }
         }
         return .survived
     }
@@ -159,14 +205,23 @@ struct MutantRun {
         output.firstMatch(of: #/✘ Test ("[^"]+"|[A-Za-z0-9_]+)/#).map { String($0.1) }
     }
 
-    private func run(_ tests: [String], mutant: Int, limit: Double?) throws -> (status: Int32?, output: String) {
-        let filters = tests.flatMap { ["--filter", "^\($0)\\."] }
-        return try Shell.run(
-            [".build/debug/MeterGatewayPackageTests.xctest", "--testing-library", "swift-testing"] + filters,
-            in: copy.folder,
-            environment: [
-                "MUTANT": "\(mutant)", "SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "64",
-                "SWIFT_BACKTRACE": "enable=no",
-            ], limit: limit, enough: mutant == 0 ? nil : "✘ ")
+    private static let program = [
+        ".build/debug/MeterGatewayPackageTests.xctest", "--testing-library", "swift-testing",
+    ]
+
+    private func suites(of tests: Set<String>) throws -> [Suite] {
+        let listed = try Shell.output(Self.program + ["--list-tests"], in: copy.folder)
+        let found = Set(listed.split(separator: "\n").compactMap { Suite(ofTest: $0) })
+        return found.filter { tests.contains($0.target) }.sorted { "\($0)" < "\($1)" }
+    }
+
+    private func run(
+        _ suites: [Suite], environment: [String: String], limit: Double?, enough: String?
+    ) throws -> Shell.Ended {
+        try Shell.run(
+            Self.program + suites.flatMap { ["--filter", $0.filter] }, in: copy.folder,
+            environment: environment.merging(
+                ["SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "64", "SWIFT_BACKTRACE": "enable=no"]) { $1 },
+            limit: limit, enough: enough)
     }
 }

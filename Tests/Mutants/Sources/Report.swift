@@ -13,7 +13,11 @@ struct Report {
     /// Says at once what survived.
     mutating func add(_ mutant: Mutant, _ fate: MutantRun.Fate) {
         tried.append((mutant, fate))
-        if case .survived = fate { say("survived  \(Self.line(of: mutant))") }
+        switch fate {
+        case .survived: say("survived  \(Self.line(of: mutant))")
+        case .unreached: say("unreached \(Self.line(of: mutant))")
+        case .noticed, .endless, .equivalent: break
+        }
         if tried.count.isMultiple(of: 20) { say("\(tried.count) tried") }
     }
 
@@ -24,7 +28,7 @@ struct Report {
     private func noticed(_ fate: MutantRun.Fate) -> Bool? {
         switch fate {
         case .noticed, .endless: true
-        case .survived: false
+        case .survived, .unreached: false
         case .equivalent: nil
         }
     }
@@ -49,6 +53,7 @@ struct Report {
                 case .noticed(let test): "noticed by \(test)"
                 case .endless: "noticed: the tests did not end"
                 case .survived: "SURVIVED"
+                case .unreached: "SURVIVED: no test comes by its place"
                 case .equivalent(let reason): "equivalent: \(reason)"
                 }
             text += "\(word)\n          \(Self.line(of: mutant))\n"

@@ -8,9 +8,13 @@ enum Shell {
         let description: String
     }
 
+    /// How a program ended, nil where it was killed for its time, everything that it printed, and what it took of a
+    /// processor until it last printed something, in seconds.
+    typealias Ended = (status: Int32?, output: String, time: Double)
+
     /// - Returns: what it printed.
     static func output(_ command: [String], in folder: URL) throws -> String {
-        let (status, output) = try run(command, in: folder)
+        let (status, output, _) = try run(command, in: folder)
         guard status == 0 else {
             throw Failed(description: "\(command.joined(separator: " ")): \(output.suffix(2000))")
         }
@@ -21,11 +25,10 @@ enum Shell {
     ///   - limit: it is killed after so many seconds of a processor's time, or once it has long used
     ///     none: what does not end either runs in a circle or waits for what never comes.
     ///   - enough: it is killed once a line says this.
-    /// - Returns: how it ended, nil where it was killed for its time, and everything that it printed.
     static func run(
         _ command: [String], in folder: URL, environment: [String: String] = [:], limit: Double? = nil,
         enough: String? = nil
-    ) throws -> (status: Int32?, output: String) {
+    ) throws -> Ended {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         // It ends with this program, however that ends.
@@ -55,15 +58,17 @@ enum Shell {
             return timer
         }
         var output = Data()
+        var used = 0.0
         let sign = enough.map { Data($0.utf8) }
         while case let piece = pipe.fileHandleForReading.availableData, !piece.isEmpty {
             output.append(piece)
+            used = processorTime(of: identifier) ?? used
             if let sign, piece.range(of: sign) != nil { kill(identifier, SIGKILL) }
         }
         watch?.cancel()
         process.waitUntilExit()
         let text = String(decoding: output, as: UTF8.self)
-        return (isLate.load(ordering: .acquiring) ? nil : process.terminationStatus, text)
+        return (isLate.load(ordering: .acquiring) ? nil : process.terminationStatus, text, used)
     }
 
     /// How long a program is waited for.
@@ -98,13 +103,5 @@ enum Shell {
             let system = Double(fields[fields.startIndex + 12])
         else { return nil }
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-    }
-
-    /// What this program's children that have ended used of processors, in seconds.
-    static func childrenTime() -> Double {
-        var usage = rusage()
-        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
-        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 }

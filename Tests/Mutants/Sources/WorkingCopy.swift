@@ -136,13 +136,25 @@ struct WorkingCopy {
         try text.write(to: file, atomically: true, encoding: .utf8)
     }
 
-    /// Which mutant is in force is said by the environment of the test run.
+    /// Which mutant is in force is said by the environment of the test run; where it notes which of them it comes by, too.
     private static let theSwitch = """
         import Glibc
 
         private let mutantInForce = getenv("MUTANT").flatMap { Int(String(cString: $0)) }
 
-        @usableFromInline @inline(never) func mutant(_ id: Int) -> Bool { mutantInForce == id }
+        nonisolated(unsafe) private let reached: UnsafeMutableBufferPointer<UInt8>? = {
+            guard let path = getenv("MUTANTS_REACHED") else { return nil }
+            let file = open(path, O_RDWR)
+            let size = Int(lseek(file, 0, SEEK_END))
+            let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)!
+            close(file)
+            return UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: size)
+        }()
+
+        @usableFromInline @inline(never) func mutant(_ id: Int) -> Bool {
+            if let reached, id < reached.count { reached[id] = 1 }
+            return mutantInForce == id
+        }
 
         """
 }

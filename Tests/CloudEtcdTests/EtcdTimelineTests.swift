@@ -153,8 +153,11 @@ struct EtcdTimelineTests {
             copies[restarted] = try #require(fresh)
         }
 
-        for token in book.all { _ = try await page(of: copies[0], after: token) }
-        #expect(book.all.count > 200)
+        // Many read to the same place. Whether a token is good does not hang on how much is read after it.
+        let tokens = Set(book.all)
+        for token in tokens { _ = try await page(of: copies[0], after: token, limit: 1) }
+        #expect(book.all.count > 1000)
+        #expect(tokens.count > 200)
         let marks = try #require(try await page(of: copies[0]).token.origin?.mark)
         #expect(marks >= 8, "one mark for each run that wrote")
         for copy in copies { await copy.close() }

@@ -84,6 +84,26 @@ struct EtcdAliasTests {
         await second.close()
     }
 
+    /// A lease that ran out and was never given back ends with the alias, which only one copy wrote.
+    @Test func leaseThatEndsWithAnAlias_isHeldByNobody_toAllCopies() async throws {
+        let (first, second) = (try await EtcdCloudEngine.open(settings), try await EtcdCloudEngine.open(settings))
+        _ = try await first.createZone("home", terms: .standard)
+        #expect(try await acquire(Self.ids[0], by: 1, of: first) != nil)
+        #expect(try await first.heldLeases(in: "home").map(\.meter) == [Self.ids[0]])
+
+        let outcome = try await second.modify(
+            [record(Self.ids[0], Self.ids[1])], in: "home", now: Self.now, leaseTime: .origin + .seconds(600))
+        guard case .changed = outcome[0].fate else {
+            Issue.record("\(outcome)")
+            return
+        }
+
+        for engine in [first, second] {
+            #expect(try await engine.heldLeases(in: "home").isEmpty)
+            await engine.close()
+        }
+    }
+
     @Test func aliasOfAnEarlierVersion_comesIntoForce_andTheHolderStays() async throws {
         let first = try await EtcdCloudEngine.open(settings)
         _ = try await first.createZone("home", terms: .standard)

@@ -182,6 +182,21 @@ struct CloudStoreErrorTests {
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 
+    /// A page that left it out would have hosts forget it.
+    @Test(arguments: ["x''", "x'7B'", "x'7B7D'"])
+    func recordThatCannotBeRead_isNotLeftOut(_ body: String) async throws {
+        try await makeCloud()
+        try folder.file.edit("UPDATE record SET body = \(body) WHERE name = '\(Sample.record("m7").key.name)'")
+        let engine = try folder.openCloud()
+
+        await #expect(throws: CloudFailure.self) {
+            try await engine.changes(of: .deviceSettings, in: "home", after: nil, limit: 100)
+        }
+        let before = try await engine.changes(of: .deviceSettings, in: "home", after: nil, limit: 7)
+        #expect(before.records.map(\.key.name) == (0..<7).map { Sample.record("m\($0)").key.name })
+        try engine.close()
+    }
+
     @Test func directory_isRefused_whereItsFolderIsNot() throws {
         let error = #expect(throws: CloudStoreError.self) { try folder.openCloud(folder.path + "/a/b") }
         #expect(error?.code == .system)

@@ -139,6 +139,42 @@ struct LeaseKeeperTests {
         #expect(try status() == LeaseStatus(.none))
     }
 
+    /// What an earlier run of this host left is a lease like any other, until this run asks for it.
+    @Test func leaseOfAnEarlierRun_isShown_untilItIsAskedFor() throws {
+        try on { $0.handle(.lease(Self.lease(of: Self.own))) }
+        #expect(try status().state == .elsewhere && status().holder == "pi1")
+        try on { $0.handle(.lease(Self.lease(.expired, of: Self.own, remaining: .zero))) }
+        #expect(try status().state == .expired && status().holder == "pi1")
+    }
+
+    /// Whoever took what is being given back is shown at once.
+    @Test func nextHolder_isShown_whileTheOwnLeaseIsGivenBack() throws {
+        try ask()
+        try grant()
+        try on { $0.attached(.um, nil) }
+        try on { $0.handle(.lease(Self.lease(token: 7))) }
+        #expect(try status().state == .elsewhere && status().holder == "pi2")
+    }
+
+    /// A link without a lease ends with the lease that it gets; however else it ends, that is no lease.
+    @Test func linkWithoutALease_endsInTheLog_asItEnded() {
+        let token = FencingToken(rawValue: 6)
+        for (after, action, end) in [
+            (.leased(token), .none, .leased), (.none, .none, .givenBack), (.none, .withdraw(.barred), .revoked),
+            (.none, .withdraw(.takenOver), .takenOver), (.none, .withdraw(.unwanted), .givenBack),
+        ] as [(LeaseMachine.Use, LeaseMachine.Action, LogHolding.End)] {
+            #expect(LogHolding.End(.unleased, after, action) == end, "\(after) \(action)")
+        }
+        #expect(LogHolding.End(.leased(token), .leased(FencingToken(rawValue: 7)), .none) == .givenBack)
+    }
+
+    /// What nobody makes any more is no call under way.
+    @Test func callAfterTheEnd_isNotWaitedFor() throws {
+        keeper.callSink.finish()
+        try ask()
+        #expect(try on { $0.callsUnderWay } == 0)
+    }
+
     /// Another host's lease is not this one's, whatever the board still says.
     @Test func ownLease_showsNothingOfAnothers() throws {
         try ask()

@@ -10,9 +10,9 @@ struct RetentionCalendarTests {
     private let clock = TestCalendar()
     private let log = LogBook()
 
-    private func calendar() -> RetentionCalendar {
+    private func calendar(of other: InMemoryMeterStore? = nil) -> RetentionCalendar {
         RetentionCalendar(
-            repository: store,
+            repository: other ?? store,
             clocks: .init(now: { [clock] in clock.now }, wallNow: { [clock] in clock.wall }) { [clock] in
                 clock.isConfirmed
             },
@@ -50,6 +50,52 @@ struct RetentionCalendarTests {
         clock.wall = first + .seconds(3600)
         clock.isConfirmed = true
         #expect(try await prune(by: calendar()).count == 2)
+    }
+
+    /// An earlier version kept no date: the readings have one.
+    @Test func storeOfAnEarlierVersion_isBelieved_whereTheCalendarIsNot() async throws {
+        var builder = SampleChunkBuilder(meter: .um)
+        let first = clock.wall
+        builder.append(first, Reading())
+        try await store.append([builder.finish()].compactMap(\.self))
+
+        clock.wall = first + .seconds(73 * 365 * 86_400)
+
+        #expect(try await calendar().today() == first)
+        #expect(try await prune(by: calendar()) == [first])
+    }
+
+    /// Readings that began or ended under a calendar that is more than a day off are doubted, also once it is right.
+    @Test(arguments: [-1, 0, 1], [-1, 0, 1])
+    func readings_areDoubted_whereEitherEndIsFarFromTheConfirmedCalendar(first: Int, last: Int) async throws {
+        guard first <= last else { return }
+        clock.isConfirmed = true
+        let calendar = calendar()
+        _ = try await calendar.today()
+        let far = Duration.seconds(86_401)
+
+        try await calendar.willStore([clock.wall + far * first...clock.wall + far * last])
+
+        #expect(await store.believed()?.doubts.isEmpty == (first == 0 && last == 0))
+    }
+
+    /// What was set aside ages by a calendar that is confirmed and within a day of what the store believes.
+    @Test func calendar_isConfirmed_withinADayOfTheBelievedDate() async throws {
+        let day = Duration.seconds(86_400)
+        for (behind, isNear) in [(.zero, true), (day, true), (day + .milliseconds(1), false)] {
+            let store = InMemoryMeterStore()
+            // Time in which nothing was stored is skipped, and the believed date is that of the first reading after it.
+            let first = clock.wall + (.zero - behind)
+            try await store.save(BelievedDate(date: first + .milliseconds(-1)))
+            var builder = SampleChunkBuilder(meter: .um)
+            builder.append(first, Reading())
+            try await store.append([builder.finish()].compactMap(\.self))
+            for isConfirmed in [true, false] {
+                clock.isConfirmed = isConfirmed
+                let wall = isConfirmed && isNear ? clock.wall : nil
+                #expect(await calendar(of: store).confirmed() == wall, "\(behind)")
+            }
+        }
     }
 
     @Test func startIn1970_keepsWhatItStored_forAsLongAsAnything() async throws {

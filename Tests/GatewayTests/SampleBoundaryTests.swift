@@ -16,6 +16,15 @@ struct SampleBoundaryTests {
         return reading
     }
 
+    // MARK: Chunks
+
+    /// Stored on people's disks.
+    @Test func exponents_areThoseOfTen() {
+        for exponent in UInt8(0)...9 {
+            #expect(SampleChunkFormat.powerOfTen(exponent) == Double("1e\(exponent)"))
+        }
+    }
+
     // MARK: Blocks
 
     private func block(_ tier: SampleTier, buckets: Int, _ value: Double = 5) -> SampleBucketBlock {
@@ -24,6 +33,15 @@ struct SampleBoundaryTests {
             block.add(block.start + .milliseconds(tier.rawValue * Int64(number)), volts(value))
         }
         return block
+    }
+
+    /// Seconds lie in the hour that a block of minutes is for, and begin no minute.
+    @Test func block_isMalformed_whereItsBucketsBeginBetweenTwo() throws {
+        let bytes = block(.second, buckets: 3).encoded()
+        let start = SampleBucketBlock(tier: .minute, holding: Self.start).start
+        #expect(throws: ChunkError.malformed(offset: 1)) {
+            try SampleBucketBlock(tier: .minute, start: start, bytes: bytes)
+        }
     }
 
     /// Stored on people's disks.

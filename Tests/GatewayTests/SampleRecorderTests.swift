@@ -154,6 +154,7 @@ struct SampleRecorderTests {
 
         #expect(store.savedVoltages == [1, 2, 3])
         #expect(loop.pendingTimers == 0)
+        #expect(log.entries(saying: "readings lost: the store took none at the end").isEmpty)
     }
 
     @Test func finish_tellsTheLoss_whenTheStoreTakesNothing() async throws {

@@ -133,6 +133,29 @@ struct SyncEngineTests {
         }
     }
 
+    /// A zone that is gone is made anew under the identity that its hosts know it by: the latest of several, and none
+    /// that only stands in for one.
+    @Test(
+        arguments: [
+            ([], nil), ([("zone home", "home", 9000)], nil), ([("5ab", "lab", 9000)], nil),
+            ([("1ab", "home", 1000), ("2ab", "home", 2000), ("3ab", "home", 500), ("5ab", "lab", 9000)], "2ab"),
+        ] as [([(id: String, name: String, time: UInt64)], String?)])
+    func zoneThatIsGone_isMadeAsItWasKnown(
+        _ visits: [(id: String, name: String, time: UInt64)], _ identity: String?
+    ) async throws {
+        let bench = SyncBench()
+        for visit in visits {
+            let zone = SyncZone(id: visit.id, name: visit.name, epoch: "e0", serverTime: visit.time)
+            try await bench.store.adopt(zone, .another(bringsAll: false))
+        }
+        bench.cloud.fail(.account, with: SyncFailure(.zoneNotFound, "gone"))
+
+        let result = try await bench.running(bench.engine()) { try await $0.next() }
+
+        #expect(result.end == .complete)
+        #expect(bench.cloud.askedIdentities == [identity])
+    }
+
     @Test func personWhoWaits_hearsOfTheRunsEnd() async throws {
         let engine = bench.engine()
         try await bench.running(engine) { results in

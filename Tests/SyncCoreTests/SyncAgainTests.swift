@@ -47,6 +47,15 @@ struct SyncAgainTests {
         #expect(bench.status.lastResult == bench.results.last)
     }
 
+    @Test mutating func failedRuns_areCountedOneByOne() {
+        for failed in 1...3 {
+            if failed == 1 { bench.begin() } else { bench.send(.triggered(.asked)) }
+            bench.fail(.serviceUnavailable)
+            #expect(bench.status.counters.failed == UInt64(failed) && bench.results.count == failed)
+            #expect(bench.status.counters.complete == 0 && bench.status.counters.cancelled == 0)
+        }
+    }
+
     /// A run that only told because something else was to be read is no complete one, and no failed one.
     @Test mutating func partialRun_isNotComplete_andEndsFailures() {
         bench.begin()

@@ -168,6 +168,14 @@ enum SyncRepositoryRepairContract {
                     after.map { $0 > .minute(20) && $0.milliseconds == Stamp.minute(20).milliseconds } ?? false,
                     "a write after what the cloud sent is stamped \(String(describing: after))")
             },
+            Clause("restamping_leavesWhatFollowsTheCloudsOwnFuture") { repository in
+                let future = Stamp.minute(30 * 24 * 60)
+                _ = try await repository.apply(.of([SyncRecord(.shed, ["a": (.int(1), future)])], token: "t1"))
+                try await repository.set(.desk, "a", .int(1), at: .minute(1))
+                let before = try await repository.record(.desk)
+                try await repository.restamp(from: HostMoment.minute(2).milliseconds)
+                try ContractViolation.requireEqual(await repository.record(.desk), before, "record")
+            },
         ]
     }
 

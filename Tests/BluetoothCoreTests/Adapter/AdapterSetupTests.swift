@@ -31,6 +31,20 @@ struct AdapterSetupTests {
         }
     }
 
+    /// Settings that the kernel tells of before the adapter was read, or while it is read again, say nothing yet.
+    @Test func adapterThatIsNotRead_isNeitherBondableNorNot() {
+        for settings in [all, all.subtracting(.bondable)] {
+            var unread = AdapterSetup()
+            _ = unread.changed(to: settings, at: .origin)
+            #expect(unread.settings == settings && unread.isBondable == nil)
+
+            var again = setup(current: settings)
+            #expect(again.isBondable == settings.contains(.bondable))
+            again.forgetInfo()
+            #expect(again.settings == settings && again.isBondable == nil)
+        }
+    }
+
     /// Nothing is asked for that the adapter does not have.
     @Test func settingThatIsNotSupported_isNotAskedFor() {
         for missing in [ControllerSettings.lowEnergy, .bondable] {

@@ -17,6 +17,17 @@ struct KM003CPayloadTests {
         return readings
     }
 
+    /// As they are in JSON, which people's programs read.
+    @Test func attributes_haveNames_oneByOne() {
+        let names = KM003CAttributes.known.singles.map(\.name)
+        #expect(
+            names == [
+                "adc", "queue", "fast_queue", "settings", "pd", "pd_trace", "quick_charge", "unknown_80",
+                "log_catalogue",
+            ])
+        #expect(KM003CAttributes([.adc, .pd]).name == nil && KM003CAttributes(rawValue: 0x100).name == nil)
+    }
+
     @Test func measurements_holdWhatTheTableSays() throws {
         let message = try message(KM003CSample.adc)
         let reading = try #require(readings(message).first)

@@ -38,7 +38,8 @@ struct UMDriverTests {
         for byte in UInt8.min...UInt8.max {
             let frame = UMWrapping.frame(around: byte)
             #expect(UMWrapping.byte(in: frame) == byte)
-            #expect(UMWrapping.byte(in: Array(frame.dropLast())) == nil)
+            for count in frame.indices { #expect(UMWrapping.byte(in: Array(frame.prefix(count))) == nil) }
+            #expect(UMWrapping.byte(in: frame + [0]) == nil)
             #expect(UMWrapping.byte(in: frame.dropLast() + [frame[9] ^ 1]) == nil)
         }
         #expect(UMWrapping.byte(in: []) == nil)

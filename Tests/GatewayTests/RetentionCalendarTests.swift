@@ -79,6 +79,20 @@ struct RetentionCalendarTests {
         #expect(await store.believed()?.doubts.isEmpty == (first == 0 && last == 0))
     }
 
+    /// It confirms nothing, also not what is dated as it is.
+    @Test func unconfirmedCalendar_doubtsWhateverIsStored() async throws {
+        let long = Duration.seconds(90 * 86_400)
+        let spans = [clock.wall...clock.wall, clock.wall + (.zero - long)...clock.wall + (.zero - long)]
+
+        try await calendar().willStore(spans)
+
+        let doubts = try #require(await store.believed()).doubts
+        #expect(doubts.allSatisfy { $0.confirmed == nil })
+        for span in spans {
+            #expect(doubts.contains { $0.first <= span.lowerBound && span.upperBound <= $0.last })
+        }
+    }
+
     /// What was set aside ages by a calendar that is confirmed and within a day of what the store believes.
     @Test func calendar_isConfirmed_withinADayOfTheBelievedDate() async throws {
         let day = Duration.seconds(86_400)

@@ -1,4 +1,3 @@
-import Gateway
 import GatewayAPI
 import Logging
 import MeterCodec
@@ -7,6 +6,8 @@ import MeterTestKit
 import RecordingCore
 import Synchronization
 import Testing
+
+@testable import Gateway
 
 @Suite(.timeLimit(.minutes(10)))
 struct SampleRecorderTests {
@@ -72,6 +73,22 @@ struct SampleRecorderTests {
         #expect(store.savedChunks.map(\.meter) == [.um, .tc])
         #expect(store.savedChunks.map(\.count) == [3, 2])
         #expect(store.appendCount == 1, "one transaction")
+    }
+
+    /// Of a forgotten meter, what is not stored yet goes with its readings, and is stored where they stay.
+    @Test(arguments: [true, false])
+    func forgottenMeter_leavesNothingToStore_whereItsReadingsGo(isDropped: Bool) async throws {
+        let recorder = recorder()
+        let track = recorder.track(for: .um)
+        append(1...3, to: track)
+        append(4...5, to: recorder.track(for: .tc))
+        recorder.remove(track)
+
+        _ = try await recorder.forget(.um, readings: isDropped)
+
+        recorder.finish()
+        await recorder.run()
+        #expect(store.savedVoltages.sorted() == (isDropped ? [4, 5] : [1, 2, 3, 4, 5]))
     }
 
     @Test func failedWrite_losesNothing_andIsTriedAgain() async throws {

@@ -171,6 +171,22 @@ struct SyncEngineTests {
 
     // MARK: Failures
 
+    @Test func failuresBeforeTheRestart_count_untilARunSucceeds() async throws {
+        for _ in 0..<4 {
+            try await bench.store.runEnded(
+                isComplete: false, at: WallTime(millisecondsSince1970: 1_795_000_000_000), serverTime: nil)
+        }
+        bench.cloud.fail(.account, with: SyncFailure(.serviceUnavailable, "tired"))
+        let engine = bench.engine()
+        #expect(await engine.report().status.failures == 4)
+        try await bench.running(engine) { results in
+            _ = try await results.next()
+            #expect(await engine.report().status.failures == 5)
+            _ = await engine.synchronise()
+            #expect(await engine.report().status.failures == 0)
+        }
+    }
+
     @Test func rateLimit_isWaitedFor() async throws {
         bench.cloud.fail(.changes, with: SyncFailure(.rateLimited, "slowly", retryAfter: .seconds(40)))
         let engine = bench.engine()

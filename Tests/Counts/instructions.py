@@ -64,10 +64,9 @@ def count(architecture, binaries):
 
 
 def figures(raw):
-    """What is told of what the guest wrote: instructions in thousands, memory in MB."""
+    """What is told of what the guest wrote: instructions in thousands."""
     found = {"instructions_start_k": raw["start_2_Hz"], "instructions_idle_k_a_second": raw["used_idle"] / COUNTED}
     for case in ("2_Hz", "10_Hz"):
         readings = raw[f"readings_{case}"] / (raw[f"asked_{case}"] / 100) * COUNTED
         found[f"instructions_{case}_k_a_reading"] = raw[f"used_{case}"] / readings
-        found[f"resident_{case}_MB"] = raw[f"rss_{case}"] / 1024
     return found

@@ -143,7 +143,6 @@ struct SyncEngineTests {
     func zoneThatIsGone_isMadeAsItWasKnown(
         _ visits: [(id: String, name: String, time: UInt64)], _ identity: String?
     ) async throws {
-        let bench = SyncBench()
         for visit in visits {
             let zone = SyncZone(id: visit.id, name: visit.name, epoch: "e0", serverTime: visit.time)
             try await bench.store.adopt(zone, .another(bringsAll: false))

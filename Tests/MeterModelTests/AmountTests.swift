@@ -14,8 +14,7 @@ struct AmountTests {
     /// Much of this is a number to Swift.
     @Test(arguments: [
         "", "A", "mA", ".", "1e3A", "1E3A", "-1A", "+1A", "0x10A", "infA", "nanA", " 1A", "1 A", "1A ", "1,5A",
-        "1_000A",
-        "1.2.3A", "1/2A", "1:2A", "1a", "1MA", "1mmA", "1AA", "1V", "1234567890123A", "1234567890123mA", "١A",
+        "1_000A", "1.2.3A", "1/2A", "1:2A", "1a", "1MA", "1mmA", "1AA", "1V", "1234567890123A", "1234567890123mA", "١A",
     ])
     func anythingElse_isNoAmount(_ text: String) {
         #expect(Double(amount: text, unit: "A") == nil)

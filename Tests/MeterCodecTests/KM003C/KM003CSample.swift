@@ -15,7 +15,7 @@ enum KM003CSample {
     /// The answer to `0C 00 02 00`: 52 bytes.
     static let adc: [UInt8] = [0x41, 0x00, 0x82, 0x02, 0x01, 0x00, 0x00, 0x0B] + adcPayload
 
-    /// The same as the maker's paper has it, without the last four bytes.
+    /// Made from it as long as the maker's paper says, with both lengths to match.
     static let shortADC: [UInt8] = [0x41, 0x00, 0x42, 0x02, 0x01, 0x00, 0x00, 0x0A] + adcPayload.prefix(40)
 
     /// Three queue samples at 2 a second, 9.000000 V and -1.500000 A each, lines in steps of 0.1 mV.

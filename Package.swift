@@ -16,8 +16,6 @@ let webPage = [
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
@@ -33,7 +31,6 @@ let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
-let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 
 let package = Package(
     name: "MeterGateway",
@@ -44,8 +41,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
@@ -59,11 +54,11 @@ let package = Package(
         // MARK: Layer 0 - values and machines: no I/O, no clock, no random numbers, no Foundation
 
         .target(name: "MeterModel"),
-        .target(
-            name: "MeterCodec",
-            // The TC66 encrypts its answers; layer 0's only library (see ECBCipher).
-            dependencies: ["MeterModel", cryptoExtras, crypto]),
-        .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"]),
+        .systemLibrary(name: "COpenSSL"),
+        // Digests and ciphers of OpenSSL (Docs/Decisions/0037); layer 0's only library, as the TC66 encrypts its answers.
+        .target(name: "Cryptography", dependencies: ["COpenSSL"]),
+        .target(name: "MeterCodec", dependencies: ["MeterModel", "Cryptography"]),
+        .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec", "Cryptography"]),
         .target(name: "BluetoothCore", dependencies: ["MeterModel", "MeterCodec"]),
         .target(name: "ConnectionCore", dependencies: ["MeterModel"]),
         .target(name: "SettingsCore", dependencies: ["MeterModel"]),
@@ -105,11 +100,11 @@ let package = Package(
         .target(
             name: "ServerKit",
             dependencies: [
-                "LinuxIO", "MeterModel", crypto, hummingbird, hummingbirdCore, logging, nioCore, nioHTTP1, nioTLS,
-                serviceLifecycle,
+                "Cryptography", "LinuxIO", "MeterModel", hummingbird, hummingbirdCore, logging, nioCore, nioHTTP1,
+                nioTLS, serviceLifecycle,
             ]),
         // How a host reaches the cloud, and one copy of it another: by the pin of its certificate.
-        .target(name: "PinnedHTTP", dependencies: ["CloudAPI", asyncHTTPClient, crypto, nioCore, nioSSL]),
+        .target(name: "PinnedHTTP", dependencies: ["CloudAPI", "Cryptography", asyncHTTPClient, nioCore, nioSSL]),
         // What two stores in SQLite files have in common: their lock, their errors.
         .target(name: "StoreKit", dependencies: ["LinuxIO", grdb]),
         .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "IOPorts", "MeterModel", "MeterCodec"]),
@@ -138,8 +133,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
                 "RelayCore", "AlertCore", "ImportCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit",
-                crypto, hummingbird, hummingbirdCore,
-                logging, nioCore, serviceLifecycle,
+                "Cryptography", hummingbird, hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
             // The web page is a part of the program (Docs/Decisions/0009).
             resources: webPage.map { .embedInCode("Page/\($0)") }
@@ -160,11 +154,14 @@ let package = Package(
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", asyncHTTPClient, logging, nioCore,
                 nioHTTP1, nioSSL,
             ]),
+        // Keys and certificates of servers, by OpenSSL.
+        .target(name: "Certificates", dependencies: ["COpenSSL", "Cryptography"]),
         .target(
             name: "CloudServer",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "MetricsCore", "ServerKit",
-                crypto, hummingbird, hummingbirdCore, hummingbirdTLS, logging, nioCore, nioSSL, serviceLifecycle, x509,
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Certificates", "Cryptography",
+                "LinuxIO", "MetricsCore", "ServerKit", hummingbird, hummingbirdCore, hummingbirdTLS, logging, nioCore,
+                nioSSL, serviceLifecycle,
             ]),
         .target(
             name: "CloudClient",
@@ -193,8 +190,8 @@ let package = Package(
                 "USBTransport", "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer",
                 "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "AlertCore", "InfluxCore",
                 "Notifications", "HomeAutomation", "HomeAutomationCore", "Cloud", "CloudHosting", "CloudServer",
-                "CloudClient", "ProgramKit", "ServerKit",
-                argumentParser, crypto, logging, serviceLifecycle, tomlKit, unixSignals,
+                "CloudClient", "Cryptography", "ProgramKit", "ServerKit",
+                argumentParser, logging, serviceLifecycle, tomlKit, unixSignals,
             ]),
         .target(
             name: "meterctl",
@@ -300,7 +297,9 @@ let package = Package(
         // MARK: Tests
 
         .testTarget(name: "MeterModelTests", dependencies: ["MeterModel"]),
-        .testTarget(name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
+        .testTarget(
+            name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Cryptography"]),
+        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         // A family of meters from end to end: recognised, played, listed, described, driven.
         .testTarget(
             name: "MeterFamilyTests",
@@ -308,7 +307,9 @@ let package = Package(
                 "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "IOPorts", "Gateway",
                 "GatewayAPI", "HomeAutomationCore", "MeterStore", "MeterTestKit", "meterctl",
             ]),
-        .testTarget(name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
+        .testTarget(
+            name: "MeterSimulatorTests",
+            dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Cryptography"]),
         .testTarget(
             name: "BluetoothCoreTests", dependencies: ["MeterModel", "MeterCodec", "BluetoothCore", "MeterTestKit"]),
         .testTarget(name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"]),

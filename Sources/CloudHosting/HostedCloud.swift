@@ -131,11 +131,11 @@ package struct HostedCloud: Sendable {
                 }
             },
             failed: unserved)
-        return follower.map { .init(service: $0) } + [
-            .init(service: CloudMaintenance(service: service)),
-            .init(service: console.service { consoleRunning.finish() }),
-            .init(service: server),
-            .init(service: CloudStreamEnder(service: service)),
+        return follower.map { .init(service: $0, serviceName: "follower") } + [
+            .init(service: CloudMaintenance(service: service), serviceName: "maintenance"),
+            .init(service: console.service { consoleRunning.finish() }, serviceName: "console"),
+            .init(service: server, serviceName: "server"),
+            .init(service: CloudStreamEnder(service: service), serviceName: "streams"),
         ]
     }
 

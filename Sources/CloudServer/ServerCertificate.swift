@@ -1,11 +1,9 @@
+import Certificates
 package import CloudAPI
-import Crypto
-import FoundationEssentials
+import Cryptography
 package import MeterModel
 package import NIOSSL
 import ServerKit
-import SwiftASN1
-import X509
 
 /// The certificate that the cloud makes for itself at its first start: P-256, self-signed, valid for twenty years.
 ///
@@ -26,31 +24,14 @@ package struct ServerCertificate: Sendable {
     package static func make(
         names: Set<String>, keyPEM: String? = nil, at now: WallTime
     ) throws(CloudSetupError) -> ServerCertificate {
-        do {
-            let key =
-                if let keyPEM { try P256.Signing.PrivateKey(pemRepresentation: keyPEM) } else {
-                    P256.Signing.PrivateKey()
-                }
-            let start = max(Double(now.millisecondsSince1970) / 1000, 1_767_225_600) - 86_400
-            let subject = try DistinguishedName {
-                CommonName("metercloud")
-            }
-            let certificate = try Certificate(
-                version: .v3, serialNumber: Certificate.SerialNumber(),
-                publicKey: Certificate.PublicKey(key.publicKey),
-                notValidBefore: Date(timeIntervalSince1970: start),
-                notValidAfter: Date(timeIntervalSince1970: start + 20 * 365.25 * 86_400),
-                issuer: subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: try Certificate.Extensions {
-                    Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-                    Critical(KeyUsage(digitalSignature: true, keyCertSign: true))
-                    try ExtendedKeyUsage([.serverAuth])
-                    SubjectAlternativeNames(names.sorted().map(generalName))
-                },
-                issuerPrivateKey: Certificate.PrivateKey(key))
+        do throws(CertificateError) {
+            let key = if let keyPEM { try P256Key(pem: keyPEM) } else { try P256Key() }
+            let start = max(now.millisecondsSince1970 / 1000, 1_767_225_600) - 86_400
+            let certificate = try SelfSignedCertificate(
+                commonName: "metercloud", alternativeNames: names.sorted().map(alternativeName), key: key, start: start,
+                end: start + 7305 * 86_400)
             return ServerCertificate(
-                certificatePEM: try certificate.serializeAsPEM().pemString, keyPEM: key.pemRepresentation,
-                pin: try pin(of: key), names: names)
+                certificatePEM: certificate.pem, keyPEM: try key.pem(), pin: try pin(of: key), names: names)
         } catch {
             throw CloudSetupError("the certificate cannot be made: \(error)")
         }
@@ -58,21 +39,18 @@ package struct ServerCertificate: Sendable {
 
     /// Reads the result of `make`.
     package init(certificatePEM: String, keyPEM: String) throws(CloudSetupError) {
-        do {
-            let key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
-            let certificate = try Certificate(pemEncoded: certificatePEM)
-            guard certificate.publicKey == Certificate.PublicKey(key.publicKey) else {
-                throw CloudSetupError("the certificate is not of this key")
-            }
-            let alternatives = try certificate.extensions.subjectAlternativeNames
+        let isOfThisKey: Bool
+        do throws(CertificateError) {
+            let key = try P256Key(pem: keyPEM)
+            let certificate = try SelfSignedCertificate(pem: certificatePEM)
+            isOfThisKey = certificate.publicKey == (try key.publicKey())
             self.init(
                 certificatePEM: certificatePEM, keyPEM: keyPEM, pin: try Self.pin(of: key),
-                names: Set((alternatives ?? SubjectAlternativeNames([])).compactMap(Self.text)))
-        } catch let error as CloudSetupError {
-            throw error
+                names: Set(certificate.alternativeNames.compactMap(Self.text)))
         } catch {
             throw CloudSetupError("the certificate or its key cannot be read: \(error)")
         }
+        guard isOfThisKey else { throw CloudSetupError("the certificate is not of this key") }
     }
 
     private init(certificatePEM: String, keyPEM: String, pin: CertificatePin, names: Set<String>) {
@@ -97,23 +75,21 @@ package struct ServerCertificate: Sendable {
         }
     }
 
-    private static func pin(of key: P256.Signing.PrivateKey) throws -> CertificatePin {
-        guard let pin = CertificatePin(digest: SHA256.hash(data: key.publicKey.derRepresentation)) else {
-            throw CloudSetupError("SHA-256 gave no 32 bytes")
+    private static func pin(of key: P256Key) throws(CertificateError) -> CertificatePin {
+        guard let pin = CertificatePin(digest: SHA256.digest(try key.publicKey())) else {
+            preconditionFailure("A pin is a digest of SHA-256")
         }
         return pin
     }
 
-    private static func generalName(_ name: String) -> GeneralName {
-        guard let bytes = IPAddress.bytes(of: name) else { return .dnsName(name) }
-        return .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+    private static func alternativeName(_ name: String) -> SelfSignedCertificate.AlternativeName {
+        IPAddress.bytes(of: name).map { .address($0) } ?? .dns(name)
     }
 
-    private static func text(of name: GeneralName) -> String? {
+    private static func text(of name: SelfSignedCertificate.AlternativeName) -> String? {
         switch name {
-        case .dnsName(let name): name
-        case .ipAddress(let address): IPAddress.text(of: Array(address.bytes))
-        default: nil
+        case .dns(let name): name
+        case .address(let bytes): IPAddress.text(of: bytes)
         }
     }
 }

@@ -41,9 +41,14 @@ package protocol FamilyDescription: Sendable {
     /// The models that hear USB Power Delivery on the CC line, in the order in which people see them. Their frames have
     /// `powerDelivery`.
     var modelsHearingPD: [ModelName] { get }
+
+    /// The family, if people describe models of it. Asked for, because a cast to a protocol has Swift's runtime go through
+    /// every conformance in the program, a family at a time, and meterd asks at its start.
+    var describable: (any DescribableFamily)? { get }
 }
 
 extension FamilyDescription {
+    package var describable: (any DescribableFamily)? { nil }
     package var usbDevices: [USBIdentity] { [] }
     package var usbMaker: USBMaker? { nil }
     package func model(named name: AdvertisedName) -> ModelName? { nil }

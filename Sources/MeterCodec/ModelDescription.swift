@@ -12,6 +12,10 @@ package protocol DescribableFamily: FamilyDescription {
     func adding(_ model: ModelName, described: [String: DescriptionValue]) throws(DescriptionError) -> Self
 }
 
+extension DescribableFamily {
+    package var describable: (any DescribableFamily)? { self }
+}
+
 /// A key of a description, as its reference has it.
 package struct DescriptionKey: Hashable, Sendable {
     package var name: String
@@ -97,7 +101,7 @@ extension MeterCatalogue {
     }
 
     private var describable: (any DescribableFamily)? {
-        families.lazy.compactMap { $0 as? any DescribableFamily }.first
+        families.lazy.compactMap(\.describable).first
     }
 }
 

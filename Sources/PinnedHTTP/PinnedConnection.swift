@@ -1,6 +1,6 @@
 package import AsyncHTTPClient
 package import CloudAPI
-import Crypto
+import Cryptography
 import NIOCore
 import NIOSSL
 
@@ -53,6 +53,6 @@ extension HTTPClient.Configuration {
 extension CertificatePin {
     /// The pin of a certificate.
     init?(of certificate: NIOSSLCertificate) throws {
-        self.init(digest: SHA256.hash(data: try certificate.extractPublicKey().toSPKIBytes()))
+        self.init(digest: SHA256.digest(try certificate.extractPublicKey().toSPKIBytes()))
     }
 }

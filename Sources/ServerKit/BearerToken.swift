@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
 
 /// The secret that a host presents: `mgt_` and 256 random bits in base64url. Only its SHA-256 is ever stored.
@@ -38,7 +38,7 @@ package struct BearerToken: Sendable {
 
     /// SHA-256. Tokens are only compared by hash: the duration of a comparison depends on the hash, which does not help
     /// to find the token.
-    package var hash: [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
+    package var hash: [UInt8] { SHA256.digest(Array(text.utf8)) }
 }
 
 extension BearerToken: CustomStringConvertible, CustomDebugStringConvertible {

@@ -84,7 +84,7 @@ struct Server {
             report?.ready()
         }
         // The last one stops first: it reports that metercloud is ending before anything else happens.
-        if let report { services.append(.init(service: report)) }
+        if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],

@@ -50,7 +50,9 @@ struct Daemon {
             let (events, sink) = AsyncStream.makeStream(of: EmbeddedCloud.Event.self)
             services += try cloud.services { sink.yield($0) }
             services.append(
-                .init(service: OwnCloudService(cloud: cloud, events: events, hosts: hosts, logger: logger)))
+                .init(
+                    service: OwnCloudService(cloud: cloud, events: events, hosts: hosts, logger: logger),
+                    serviceName: "own cloud"))
         }
         for (index, host) in hosts.enumerated() {
             services += host.services {
@@ -60,7 +62,7 @@ struct Daemon {
             }
         }
         // The last one stops first: it reports that meterd is ending before anything else happens.
-        if let report { services.append(.init(service: report)) }
+        if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
         group.maximumGracefulShutdownDuration = .seconds(20)

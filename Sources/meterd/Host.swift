@@ -231,18 +231,22 @@ struct Host {
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
-        return [
-            .init(service: FinishingService(body: recorder.run, finish: recorder.finish)),
-            .init(service: FinishingService(body: recordings.run, finish: recordings.finish)),
-            .init(service: FinishingService(body: log.run, finish: log.finish)),
-            .init(service: FinishingService(body: alerts.run, finish: alerts.finish)),
-        ] + (influx.map { [.init(service: FinishingService(body: $0.run, finish: $0.finish))] } ?? []) + [
-            .init(service: server.application(onRunning: onRunning)),
-            .init(service: MemberService(member: member)),
-            .init(service: DirectoryService(directory: directory)),
-            .init(service: FinishingService(body: loads.run, finish: loads.finish)),
-            .init(service: LiveService(live: live, page: page)),
-        ] + (bridge.map { [.init(service: FinishingService(body: $0.run, finish: $0.finish))] } ?? [])
+        var services: [(String, any Service)] = [
+            ("recorder", FinishingService(body: recorder.run, finish: recorder.finish)),
+            ("recordings", FinishingService(body: recordings.run, finish: recordings.finish)),
+            ("log", FinishingService(body: log.run, finish: log.finish)),
+            ("alerts", FinishingService(body: alerts.run, finish: alerts.finish)),
+        ]
+        if let influx { services.append(("InfluxDB", FinishingService(body: influx.run, finish: influx.finish))) }
+        services += [
+            ("control socket", server.application(onRunning: onRunning)),
+            ("member of a cloud", MemberService(member: member)),
+            ("meters", DirectoryService(directory: directory)),
+            ("loads", FinishingService(body: loads.run, finish: loads.finish)),
+            ("live", LiveService(live: live, page: page)),
+        ]
+        if let bridge { services.append(("broker", FinishingService(body: bridge.run, finish: bridge.finish))) }
+        return services.map { .init(service: $1, serviceName: $0) }
     }
 
     private var zoneLog: ZoneLog {

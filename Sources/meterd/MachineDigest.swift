@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
 import GatewayAPI
 import MeterStore
@@ -12,7 +12,7 @@ extension Machine {
     static var present: Machine {
         let paths = ["/sys/firmware/devicetree/base/serial-number", "/etc/machine-id", "/var/lib/dbus/machine-id"]
         let id = paths.lazy.compactMap { text(at: $0) }.first ?? ""
-        let digest = SHA256.hash(data: Data("MeterGateway machine \(id)".utf8))
+        let digest = SHA256.digest(Array("MeterGateway machine \(id)".utf8))
         return Machine(
             digest: digest.map { byte in
                 let digits = String(byte, radix: 16)

@@ -38,6 +38,18 @@ struct TidyTests {
         }
     }
 
+    /// Without a name the library makes one at the start, of all that can be reached from the service: a third of what
+    /// meterd did until its first reading.
+    @Test func services_haveNames() throws {
+        for file in try SourceTree.swiftFiles(below: SourceTree.sources)
+        where file.text.contains("import ServiceLifecycle") {
+            for call in file.text.split(separator: ".init(")
+            where call.trimmingPrefix(while: \.isWhitespace).hasPrefix("service: ") {
+                #expect(call.contains("serviceName: "), "\(file.name): \(call.prefix(80))")
+            }
+        }
+    }
+
     /// But for hosts that use a real cloud in real time, where a pause is a host that does nothing and no wait for a
     /// result.
     @Test func tests_neverSleep() throws {

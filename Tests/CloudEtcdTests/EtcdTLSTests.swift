@@ -7,11 +7,11 @@ import Testing
 @testable import CloudEtcd
 
 /// A real etcd behind TLS, with certificates that openssl makes.
-@Suite(.enabled(if: EtcdServer.program != nil && OpenSSL.program != nil, "etcd or openssl is not installed"))
+@Suite(.enabled(if: EtcdServer.program != nil && OpenSSLProgram.path != nil, "etcd or openssl is not installed"))
 struct EtcdTLSTests {
     @Test func engine_knowsEtcdByItsCertificate_andIsKnownByItsOwn() async throws {
         let folder = try TemporaryFolder()
-        try OpenSSL.makeCertificate(in: folder.path)
+        try OpenSSLProgram.makeCertificate(in: folder.path)
         let (certificate, key) = ("\(folder.path)/cert.pem", "\(folder.path)/key.pem")
         let server = try EtcdServer(
             scheme: "https",
@@ -40,24 +40,14 @@ struct EtcdTLSTests {
     }
 }
 
-enum OpenSSL {
-    static let program = ["/usr/bin/openssl"].first { FileManager.default.isExecutableFile(atPath: $0) }
-
+extension OpenSSLProgram {
     /// `cert.pem` and `key.pem`, for 127.0.0.1, signed by itself.
     static func makeCertificate(in folder: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program ?? "")
-        process.arguments = [
+        try run([
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
             "-subj",
             "/CN=etcd", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "extendedKeyUsage=serverAuth,clientAuth",
             "-keyout", "\(folder)/key.pem", "-out", "\(folder)/cert.pem",
-        ]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw EtcdServer.Problem(description: "openssl ended with \(process.terminationStatus)")
-        }
+        ])
     }
 }

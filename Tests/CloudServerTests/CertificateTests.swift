@@ -74,6 +74,97 @@ struct CertificateTests {
         #expect(throws: CloudSetupError.self) { try ServerCertificate(certificatePEM: "x", keyPEM: "y") }
     }
 
+    /// As version 0.1.0 of November 2026 wrote them, by swift-certificates; the pin is what `openssl pkey -pubout -outform
+    /// DER | sha256sum` makes of the key. Hosts that joined by it still know this cloud.
+    @Test func certificateOfAnEarlierVersion_isReadUnderTheSamePin() throws {
+        let read = try ServerCertificate(certificatePEM: Self.earlierCertificate, keyPEM: Self.earlierKey)
+        let renewed = try ServerCertificate.make(names: ["a"], keyPEM: Self.earlierKey, at: Self.now)
+
+        let pin = "sha256:e829bafc12a67739f960927bb65ab28d161d2d3b6efe6f2d4fac42f2f9d5d044"
+        #expect("\(read.pin)" == pin)
+        #expect(
+            read.names == [
+                "127.0.0.1", "192.0.2.2", "192.168.1.5", "::1", "fd00::2", "localhost", "pi.local", "vm", "vm.local",
+            ])
+        #expect("\(renewed.pin)" == pin)
+        #expect(renewed.keyPEM.filter { !$0.isNewline } == Self.earlierKey.filter { !$0.isNewline })
+    }
+
+    /// What another program reads in it. Addresses are as it writes them.
+    @Test(.enabled(if: OpenSSLProgram.path != nil, "openssl is not installed"))
+    func certificate_saysWhatAServerOfItsOwnSays() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/certificate.pem"
+        let made = try ServerCertificate.make(names: ["pi.local", "a,DNS:b", "192.168.1.5", "fd00::1"], at: Self.now)
+        try Data(made.certificatePEM.utf8).write(to: URL(filePath: path))
+
+        // OpenSSL 3.2 left out the blanks beside the equals sign.
+        let text = try OpenSSLProgram.run(["x509", "-in", path, "-noout", "-text"]).replacing(" = ", with: "=")
+
+        #expect(text.contains("Version: 3 (0x2)"))
+        #expect(text.contains("Issuer: CN=metercloud"))
+        #expect(text.contains("Subject: CN=metercloud"))
+        #expect(text.contains("Signature Algorithm: ecdsa-with-SHA256"))
+        #expect(text.contains("NIST CURVE: P-256"))
+        #expect(text.contains("X509v3 Basic Constraints: critical\n                CA:TRUE, pathlen:0"))
+        #expect(text.contains("X509v3 Key Usage: critical\n                Digital Signature, Certificate Sign"))
+        #expect(text.contains("TLS Web Server Authentication"))
+        #expect(
+            text.contains("IP Address:192.168.1.5, DNS:a,DNS:b, IP Address:FD00:0:0:0:0:0:0:1, DNS:pi.local"))
+    }
+
+    @Test(arguments: [
+        "", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", CertificateTests.encryptedKey,
+        CertificateTests.keyOfAnotherCurve,
+    ])
+    func keyThatIsNone_isRefused_andAsksNobody(pem: String) {
+        #expect(throws: CloudSetupError.self) { try ServerCertificate.make(names: ["a"], keyPEM: pem, at: Self.now) }
+    }
+
+    /// Made by `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-256-cbc -pass pass:x`.
+    private static let encryptedKey = """
+        -----BEGIN ENCRYPTED PRIVATE KEY-----
+        MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAi84Q/SsBWQIgICCAAw
+        DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEKm01IUP8s20FmQj66SEnygEgZCd
+        CM0BnC1PmXbZ1Ns+tMQb/xTkfEFcphNK6NA2nZhDJghraxltxfZoqZhyJNsFZ5cB
+        z3waocPrNNdtkTKXqYa2ADLk6cWOdXIgjXqU3ejPrKzFD5ur7OOs6RMO8GmSd1Em
+        CH4OQtHjA37RYJt+QYrrpqa6Ty6ic2q2r02f/oyKXrx3YvJq4VjMzTmXtffsH/4=
+        -----END ENCRYPTED PRIVATE KEY-----
+        """
+
+    /// Made by `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384`.
+    private static let keyOfAnotherCurve = """
+        -----BEGIN PRIVATE KEY-----
+        MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDDs3HZdKtBdSO+JyuSi
+        43dI37u2BZ4lLDT1bMM90KaeahOVMvoGaNvp1kJXVIoRfo2hZANiAARcuFuOQbiz
+        YMy6yJPrXHCIihb3WRKM+RTp5py1w2ftVCyQThadIOtqGIbUSfmttd9nje6JHo03
+        QuXYI/IT+oAsUHGVc+aDOQg7e5QJWY7KWH80uJ7y8BkjBBacgC0Vfi8=
+        -----END PRIVATE KEY-----
+        """
+
+    private static let earlierCertificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBzTCCAXOgAwIBAgIUQjHcOoQrdYoirMlimdpoUb0ec1QwCgYIKoZIzj0EAwIw
+        FTETMBEGA1UEAwwKbWV0ZXJjbG91ZDAeFw0yNjExMjYwNDM5MjlaFw00NjExMjYw
+        NDM5MjlaMBUxEzARBgNVBAMMCm1ldGVyY2xvdWQwWTATBgcqhkjOPQIBBggqhkjO
+        PQMBBwNCAAS1KarE+Ob546PgKFo9xFrGVQwBiIg9W79CsoeegzqbTkwb6EsQdYZb
+        ImQgSnrocYbbYxIXXDnDlKuLldcLJMP5o4GgMIGdMBIGA1UdEwEB/wQIMAYBAf8C
+        AQAwDgYDVR0PAQH/BAQDAgKEMBMGA1UdJQQMMAoGCCsGAQUFBwMBMGIGA1UdEQRb
+        MFmHBH8AAAGHBMAAAgKHBMCoAQWHEAAAAAAAAAAAAAAAAAAAAAGHEP0AAAAAAAAA
+        AAAAAAAAAAKCCWxvY2FsaG9zdIIIcGkubG9jYWyCAnZtggh2bS5sb2NhbDAKBggq
+        hkjOPQQDAgNIADBFAiBox+Wg78fOJA7+MlGS4/oEQufjrfhPy2oLrurwSK5xMQIh
+        ANl+Et5Z3nABY61hMqk3p3dcTFmYvuL/iG7Exo3daMMA
+        -----END CERTIFICATE-----
+        """
+
+    private static let earlierKey = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgx429G3lRyCKz5pLj
+        ORiv1q0dAYKeI2rS85TNEhnyXa6hRANCAAS1KarE+Ob546PgKFo9xFrGVQwBiIg9
+        W79CsoeegzqbTkwb6EsQdYZbImQgSnrocYbbYxIXXDnDlKuLldcLJMP5
+        -----END PRIVATE KEY-----
+        """
+
     // MARK: The folder
 
     @Test func folder_keepsCertificateAndKey_forItsOwnerAlone() throws {

@@ -14,28 +14,22 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
     name: "MeterFuzz",
-    dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2")
-    ],
     targets: [
         .target(name: "MeterModel", swiftSettings: strict),
         .target(name: "BluetoothCore", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
+        .systemLibrary(name: "COpenSSL"),
+        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "MeterCodec", dependencies: ["MeterModel", "Cryptography"], swiftSettings: strict),
         .target(
-            name: "MeterCodec",
-            dependencies: [
-                "MeterModel",
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
+            name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec", "Cryptography"], swiftSettings: strict),
         // Only what reads and writes stored chunks.
         .target(name: "Gateway", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "Fuzz",
-            dependencies: ["BluetoothCore", "CFuzzer", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator"],
+            dependencies: [
+                "BluetoothCore", "CFuzzer", "Cryptography", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator",
+            ],
             swiftSettings: strict,
             // libFuzzer itself comes without its main: Fuzz has one. See `run` for the library's path.
             linkerSettings: [.unsafeFlags(["-sanitize=address"]), .linkedLibrary("stdc++")]

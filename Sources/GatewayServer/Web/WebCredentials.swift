@@ -1,5 +1,4 @@
-import Crypto
-import FoundationEssentials
+import Cryptography
 package import MeterModel
 package import ServerKit
 
@@ -44,7 +43,7 @@ package struct WebCredentials: Hashable, Sendable {
     /// A login that begins now: its expiry, a unique number, and the code of both.
     package func login(at now: WallTime, using rng: inout some RandomNumberGenerator) -> String {
         let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(rng.next() as UInt64)"
-        return "\(text).\(Hex.encode(Array(Self.code(for: text, key: key))))"
+        return "\(text).\(Hex.encode(HMACSHA256.code(for: Array(text.utf8), key: key)))"
     }
 
     /// Whether `text` was made by `login` and has not ended.
@@ -52,8 +51,7 @@ package struct WebCredentials: Hashable, Sendable {
         guard let login = Login(text), login.end > now.millisecondsSince1970, ended[login.code] == nil,
             let code = Hex.decode(login.code)
         else { return false }
-        return HMAC<SHA256>.isValidAuthenticationCode(
-            Data(code), authenticating: Data(login.signed.utf8), using: SymmetricKey(data: Data(key)))
+        return HMACSHA256.isCode(code, for: Array(login.signed.utf8), key: key)
     }
 
     /// Ends a login early. If very many were ended lately, ends all.
@@ -84,10 +82,6 @@ package struct WebCredentials: Hashable, Sendable {
             self.end = end
             self.code = code.lowercased()
         }
-    }
-
-    private static func code(for end: String, key: [UInt8]) -> HMAC<SHA256>.MAC {
-        HMAC<SHA256>.authenticationCode(for: Data(end.utf8), using: SymmetricKey(data: Data(key)))
     }
 }
 

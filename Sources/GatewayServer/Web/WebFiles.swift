@@ -1,5 +1,4 @@
-import Crypto
-import FoundationEssentials
+import Cryptography
 import Hummingbird
 import MeterModel
 
@@ -18,7 +17,7 @@ package struct WebFiles: Sendable {
             self.contentType = contentType
             self.bytes = ByteBuffer(bytes: bytes)
             gzip = Gzip.compress(bytes, .best).map { ByteBuffer(bytes: $0) }
-            etag = "W/\"\(Hex.encode(SHA256.hash(data: Data(bytes)).prefix(8)))\""
+            etag = "W/\"\(Hex.encode(SHA256.digest(bytes).prefix(8)))\""
         }
 
         /// The file, or that it has not changed since the browser got it.

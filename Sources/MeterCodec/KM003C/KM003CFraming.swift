@@ -1,3 +1,5 @@
+import Cryptography
+
 /// Finds where a message ends, which on a serial line only the message itself can tell (Docs/Protocols/KM003C.md).
 package struct KM003CFraming: Sendable {
     /// Longer than any message of a meter; a header that claims more is rejected.

@@ -1,3 +1,4 @@
+import Cryptography
 package import MeterModel
 
 /// Reads what a KM003C says about itself, the catalogue of its logs, or one of them (Docs/Protocols/KM003C.md#logs).

@@ -1,3 +1,4 @@
+package import Cryptography
 package import MeterModel
 
 /// The places that may be read in a meter's memory. There is no other way to make a request, since a read anywhere else

@@ -1,3 +1,4 @@
+package import Cryptography
 package import MeterModel
 
 /// Splits the bytes from a TC66 into answers to `getva` and `query`.

@@ -1,3 +1,4 @@
+import Cryptography
 import MeterCodec
 import MeterModel
 import Testing

@@ -1,0 +1,64 @@
+import COpenSSL
+import Cryptography
+
+/// A private key on the curve P-256. Nothing changes it once it is made, so that any thread may use it.
+package final class P256Key: @unchecked Sendable {
+    private static let curve = "prime256v1"
+
+    /// OpenSSL's EVP_PKEY.
+    let pointer: OpaquePointer
+
+    /// Makes a new one.
+    package init() throws(CertificateError) {
+        let step = "a key cannot be made"
+        let context = try made(EVP_PKEY_CTX_new_from_name(OpenSSLContext.shared.pointer, "EC", nil), step)
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        try succeeded(EVP_PKEY_keygen_init(context), step)
+        try succeeded(EVP_PKEY_CTX_set_group_name(context, Self.curve), step)
+        try succeeded(EVP_PKEY_generate(context, &key), step)
+        pointer = try made(key, step)
+    }
+
+    /// - Parameter pem: PKCS #8 or SEC 1, not encrypted.
+    package init(pem: String) throws(CertificateError) {
+        pointer = try PEM.value(of: pem, "the key cannot be read") {
+            PEM_read_bio_PrivateKey_ex($0, nil, PEM.noPassword, nil, OpenSSLContext.shared.pointer, nil)
+        }
+        var name = [CChar](repeating: 0, count: 32)
+        guard EVP_PKEY_get_group_name(pointer, &name, name.count, nil) == 1,
+            Self.curve.utf8.elementsEqual(name.prefix { $0 != 0 }.lazy.map { UInt8(bitPattern: $0) })
+        else { throw CertificateError("the key is not of the curve P-256") }
+    }
+
+    deinit { EVP_PKEY_free(pointer) }
+
+    /// In PKCS #8, not encrypted: `-----BEGIN PRIVATE KEY-----`.
+    package func pem() throws(CertificateError) -> String {
+        try PEM.text("the key cannot be written") {
+            PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil)
+        }
+    }
+
+    /// The public half, as certificates have it: a SubjectPublicKeyInfo in DER.
+    package func publicKey() throws(CertificateError) -> [UInt8] {
+        try DER.bytes("the public key cannot be written") { i2d_PUBKEY(pointer, $0) }
+    }
+}
+
+/// DER, as OpenSSL writes it.
+enum DER {
+    /// - Parameter write: writes to where the pointer points, if there is one, and returns how many bytes those are.
+    static func bytes(
+        _ step: String, write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    ) throws(CertificateError) -> [UInt8] {
+        let length = write(nil)
+        try succeeded(length, step)
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(length)) { bytes, count in
+            var end = bytes.baseAddress
+            count = Int(max(0, write(&end)))
+        }
+        try succeeded(bytes.count == Int(length) ? 1 : 0, step)
+        return bytes
+    }
+}

@@ -1,0 +1,99 @@
+import COpenSSL
+
+/// AES in ECB mode without padding: whole blocks, each by itself.
+///
+/// It hides no pattern of what it encrypts, so it is for meters alone, which encrypt by it with keys that are known: a
+/// TC66's answers and a KM003C's memory (Docs/Protocols/TC66.md#the-answer and Docs/Protocols/KM003C.md#logs).
+package struct ECBCipher: Sendable {
+    package static let blockLength = 16
+
+    private let encrypting: Schedule
+    private let decrypting: Schedule
+
+    /// - Parameter key: 16, 24 or 32 bytes.
+    /// - Returns: nil for a key of any other length.
+    package init?(key: [UInt8]) {
+        guard [16, 24, 32].contains(key.count) else { return nil }
+        encrypting = Schedule(key: key, encrypts: true)
+        decrypting = Schedule(key: key, encrypts: false)
+    }
+
+    /// A cipher whose key is fixed in this code.
+    package init(fixedKey key: [UInt8]) {
+        guard let cipher = ECBCipher(key: key) else { preconditionFailure("A fixed key of \(key.count) bytes") }
+        self = cipher
+    }
+
+    /// Decrypts whole 16-byte blocks into `plain`, which is as long as `cipher` and does not overlap it.
+    ///
+    /// - Returns: false if the lengths differ, are zero or are not a whole number of blocks; `plain` is then
+    ///   unspecified.
+    package func decrypt(_ cipher: UnsafeRawBufferPointer, into plain: UnsafeMutableRawBufferPointer) -> Bool {
+        decrypting.applied(to: cipher, into: plain)
+    }
+
+    /// Decrypts whole 16-byte blocks.
+    ///
+    /// - Returns: nil if the length is zero or not a whole number of blocks.
+    package func decrypted(_ cipher: [UInt8]) -> [UInt8]? { decrypting.applied(to: cipher) }
+
+    /// The first eight bytes of one decrypted 16-byte block, in memory order. Nil if there are fewer than 16 bytes.
+    /// Used to search for the start of an answer among noise.
+    package func beginning(of cipher: UnsafeRawBufferPointer) -> UInt64? {
+        guard cipher.count >= Self.blockLength else { return nil }
+        var block = InlineArray<16, UInt8>(repeating: 0)
+        return withUnsafeMutableBytes(of: &block) { block in
+            guard decrypt(UnsafeRawBufferPointer(rebasing: cipher.prefix(Self.blockLength)), into: block) else {
+                return nil
+            }
+            return block.loadUnaligned(as: UInt64.self)
+        }
+    }
+
+    /// Encrypts whole 16-byte blocks as the meter does; used by its simulator.
+    ///
+    /// - Returns: nil if the length is zero or not a whole number of blocks.
+    package func encrypt(_ plain: [UInt8]) -> [UInt8]? { encrypting.applied(to: plain) }
+}
+
+/// A key made ready for one way. Nothing changes it: each use has a copy, so that any thread may use it at any time.
+private final class Schedule: @unchecked Sendable {
+    private let context: OpaquePointer
+
+    /// - Parameter key: 16, 24 or 32 bytes.
+    init(key: [UInt8], encrypts: Bool) {
+        let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "AES-\(key.count * 8)-ECB", nil)
+        defer { EVP_CIPHER_free(algorithm) }
+        // Every OpenSSL has it, so that only memory can be missing.
+        guard let algorithm, let context = EVP_CIPHER_CTX_new(),
+            EVP_CipherInit_ex2(context, algorithm, key, nil, encrypts ? 1 : 0, nil) == 1,
+            EVP_CIPHER_CTX_set_padding(context, 0) == 1
+        else { preconditionFailure("No memory for AES") }
+        self.context = context
+    }
+
+    deinit { EVP_CIPHER_CTX_free(context) }
+
+    func applied(to input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {
+        guard input.count == output.count, !input.isEmpty, input.count % ECBCipher.blockLength == 0,
+            let length = Int32(exactly: input.count)
+        else { return false }
+        guard let copy = EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_copy(copy, context) == 1 else {
+            preconditionFailure("No memory for AES")
+        }
+        defer { EVP_CIPHER_CTX_free(copy) }
+        var written: Int32 = 0
+        let isDone = EVP_CipherUpdate(
+            copy, output.bindMemory(to: UInt8.self).baseAddress, &written, input.bindMemory(to: UInt8.self).baseAddress,
+            length)
+        return isDone == 1 && written == length
+    }
+
+    func applied(to input: [UInt8]) -> [UInt8]? {
+        var output = [UInt8](repeating: 0, count: input.count)
+        let isDone = input.withUnsafeBytes { input in
+            output.withUnsafeMutableBytes { applied(to: input, into: $0) }
+        }
+        return isDone ? output : nil
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+/// The openssl command, which is another program than ours, though of the same library.
+package enum OpenSSLProgram {
+    /// Nil where it is not installed.
+    package static let path = ["/usr/bin/openssl"].first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// What it printed.
+    ///
+    /// - Throws: if it cannot be started, or ends with anything but 0.
+    @discardableResult
+    package static func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: path ?? "/usr/bin/openssl")
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(status: process.terminationStatus) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    package struct Failure: Error, CustomStringConvertible {
+        package var status: Int32
+        package var description: String { "openssl ended with \(status)" }
+    }
+}

@@ -90,9 +90,11 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Runs a timer, and waits for it if another thread is using the loop: timers that it sets may be due, too.
+    /// Runs a timer, and waits for it if another thread is using the loop, or begins to just now: timers that it sets may
+    /// be due, too.
     private func runToItsEnd(_ body: @escaping @Sendable () -> Void) {
-        guard state.withLock({ $0.drainer.map { $0 != Thread.current } ?? false }) else { return run(.body(body)) }
+        // Whoever is on the loop runs it when the present work is done, and would wait for itself.
+        guard state.withLock({ $0.drainer != Thread.current }) else { return run(.body(body)) }
         let end = DispatchSemaphore(value: 0)
         run(
             .body {

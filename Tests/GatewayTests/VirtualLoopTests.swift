@@ -30,6 +30,36 @@ struct VirtualLoopTests {
         await other.value
     }
 
+    /// A thread that begins to use the loop between two timers takes over the next one: time does not go on without it.
+    @Test func advance_leavesNoTimerBehind_whileAnotherThreadComesAndGoes() async throws {
+        let loop = VirtualLoop()
+        let ticks = Atomic(0)
+        let turns = Atomic(0)
+        let isOver = Atomic(false)
+        @Sendable func tick() {
+            ticks.add(1, ordering: .relaxed)
+            _ = loop.schedule(at: loop.now + .milliseconds(1)) { tick() }
+        }
+        _ = loop.schedule(at: .origin + .milliseconds(1)) { tick() }
+        let other = Task.detached {
+            // One piece of work at a time: more of them would keep the loop busy for ever.
+            var asked = 0
+            while !isOver.load(ordering: .acquiring) {
+                asked += 1
+                loop.perform { turns.add(1, ordering: .relaxed) }
+                while turns.load(ordering: .relaxed) < asked {}
+            }
+        }
+        try await eventually("the other thread comes and goes") { turns.load(ordering: .relaxed) > 100 }
+
+        loop.advance(by: .seconds(5))
+
+        isOver.store(true, ordering: .releasing)
+        await other.value
+        let count = ticks.load(ordering: .relaxed)
+        #expect(count == 5000)
+    }
+
     @Test func advance_doesNotWait_onItsOwnThread() {
         let loop = VirtualLoop()
         let ran = Atomic(false)

@@ -29,28 +29,32 @@ package struct ServerCertificate: Sendable {
             let start = max(now.millisecondsSince1970 / 1000, 1_767_225_600) - 86_400
             let certificate = try SelfSignedCertificate(
                 commonName: "metercloud", alternativeNames: names.sorted().map(alternativeName), key: key, start: start,
-                end: start + 7305 * 86_400)
+                end: start + daysValid * 86_400)
             return ServerCertificate(
-                certificatePEM: certificate.pem, keyPEM: try key.pem(), pin: try pin(of: key), names: names)
+                certificatePEM: certificate.pem, keyPEM: try key.pem(), pin: pin(of: certificate.publicKey),
+                names: names)
         } catch {
             throw CloudSetupError("the certificate cannot be made: \(error)")
         }
     }
 
+    /// Twenty years, five of them leap years.
+    private static let daysValid: Int64 = 20 * 365 + 5
+
     /// Reads the result of `make`.
     package init(certificatePEM: String, keyPEM: String) throws(CloudSetupError) {
-        let isOfThisKey: Bool
+        let publicKey: [UInt8]
+        let certificate: SelfSignedCertificate
         do throws(CertificateError) {
-            let key = try P256Key(pem: keyPEM)
-            let certificate = try SelfSignedCertificate(pem: certificatePEM)
-            isOfThisKey = certificate.publicKey == (try key.publicKey())
-            self.init(
-                certificatePEM: certificatePEM, keyPEM: keyPEM, pin: try Self.pin(of: key),
-                names: Set(certificate.alternativeNames.compactMap(Self.text)))
+            publicKey = try P256Key(pem: keyPEM).publicKey()
+            certificate = try SelfSignedCertificate(pem: certificatePEM)
         } catch {
             throw CloudSetupError("the certificate or its key cannot be read: \(error)")
         }
-        guard isOfThisKey else { throw CloudSetupError("the certificate is not of this key") }
+        guard certificate.publicKey == publicKey else { throw CloudSetupError("the certificate is not of this key") }
+        self.init(
+            certificatePEM: certificatePEM, keyPEM: keyPEM, pin: Self.pin(of: publicKey),
+            names: Set(certificate.alternativeNames.compactMap(Self.text)))
     }
 
     private init(certificatePEM: String, keyPEM: String, pin: CertificatePin, names: Set<String>) {
@@ -75,8 +79,8 @@ package struct ServerCertificate: Sendable {
         }
     }
 
-    private static func pin(of key: P256Key) throws(CertificateError) -> CertificatePin {
-        guard let pin = CertificatePin(digest: SHA256.digest(try key.publicKey())) else {
+    private static func pin(of publicKey: [UInt8]) -> CertificatePin {
+        guard let pin = CertificatePin(digest: SHA256.digest(publicKey)) else {
             preconditionFailure("A pin is a digest of SHA-256")
         }
         return pin

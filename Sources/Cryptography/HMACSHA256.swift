@@ -7,8 +7,7 @@ package enum HMACSHA256 {
         [UInt8](unsafeUninitializedCapacity: SHA256.length) { code, count in
             let made = EVP_Q_mac(
                 OpenSSLContext.shared.pointer, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count,
-                code.baseAddress,
-                SHA256.length, &count)
+                code.baseAddress, SHA256.length, &count)
             // Every OpenSSL has it, so that only memory can be missing.
             precondition(made != nil && count == SHA256.length, "No memory for HMAC")
         }

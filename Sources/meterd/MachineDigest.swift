@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import GatewayAPI
+import MeterModel
 import MeterStore
 
 extension Machine {
@@ -13,11 +14,7 @@ extension Machine {
         let paths = ["/sys/firmware/devicetree/base/serial-number", "/etc/machine-id", "/var/lib/dbus/machine-id"]
         let id = paths.lazy.compactMap { text(at: $0) }.first ?? ""
         let digest = SHA256.digest(Array("MeterGateway machine \(id)".utf8))
-        return Machine(
-            digest: digest.map { byte in
-                let digits = String(byte, radix: 16)
-                return digits.count == 1 ? "0\(digits)" : digits
-            }.joined(), boot: text(at: "/proc/sys/kernel/random/boot_id") ?? "")
+        return Machine(digest: Hex.encode(digest), boot: text(at: "/proc/sys/kernel/random/boot_id") ?? "")
     }
 
     /// Nil if the file is missing or empty.

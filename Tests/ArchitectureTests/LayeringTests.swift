@@ -63,8 +63,8 @@ private let allowedImports: [String: Set<String>] = [
     "Certificates": ["COpenSSL", "Cryptography"],
     "CloudServer": [
         "MeterModel", "MetricsCore", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "ServerKit",
-        "Certificates",
-        "Cryptography", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL",
+        "Certificates", "Cryptography", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
+        "NIOSSL",
         "FoundationEssentials", "Glibc", "Synchronization", "ServiceLifecycle",
     ],
     "CloudClient": [
@@ -83,8 +83,7 @@ private let allowedImports: [String: Set<String>] = [
     // others may import.
     "ServerKit": [
         "LinuxIO", "MeterModel", "Cryptography", "FoundationEssentials", "Glibc", "Hummingbird", "HummingbirdCore",
-        "Logging",
-        "NIOCore", "NIOHTTP1", "NIOTLS", "ServiceLifecycle", "Synchronization",
+        "Logging", "NIOCore", "NIOHTTP1", "NIOTLS", "ServiceLifecycle", "Synchronization",
     ],
     "PinnedHTTP": ["CloudAPI", "AsyncHTTPClient", "Cryptography", "NIOCore", "NIOSSL"],
     "StoreKit": ["LinuxIO", "GRDB", "Glibc"],

@@ -1,0 +1,16 @@
+/// DER, as OpenSSL writes it.
+enum DER {
+    /// - Parameter write: writes to where the pointer points, if there is one, and returns how many bytes those are.
+    static func bytes(
+        _ step: String, write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    ) throws(CertificateError) -> [UInt8] {
+        let length = write(nil)
+        try succeeded(length, step)
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(length)) { bytes, count in
+            var end = bytes.baseAddress
+            count = Int(max(0, write(&end)))
+        }
+        try succeeded(bytes.count == Int(length) ? 1 : 0, step)
+        return bytes
+    }
+}

@@ -282,7 +282,7 @@ class Cluster:
         snapshot = f"{self.folder}/snapshot-{now()}"
         self.etcdctl(self.leader(), "snapshot", "save", snapshot)
         # What happens now will not have been.
-        time.sleep(4)
+        self._await_later(now())
         for program in [*self.copies, *self.members]:
             program.kill()
         gone_back = now()
@@ -306,18 +306,40 @@ class Cluster:
             self.await_copy(index)
         return gone_back
 
+    def _await_later(self, taken):
+        """Until somebody in every zone has read beyond what there was then: whoever has not is told nothing, and rightly, when
+        the store goes back to it."""
+        def is_beyond(lines, zone):
+            # The first may have come through once before, and its answer not.
+            pushes = {}
+            for begun, ended, host in (
+                    (int(line[1]), int(line[2]), line[4]) for line in lines if line[0] == "pushed" and line[3] == zone):
+                if begun >= taken:
+                    pushes.setdefault(host, []).append(ended)
+            seconds = [sorted(ends)[1] for ends in pushes.values() if len(ends) > 1]
+            return bool(seconds) and any(
+                line[0] == "fetched" and line[3] == zone and int(line[1]) >= min(seconds) for line in lines)
+
+        deadline = time.monotonic() + COMMAND_SECONDS
+        while late := [zone for zone in ZONES if not is_beyond(self._told("pushed ", "fetched "), zone)]:
+            if time.monotonic() > deadline:
+                raise Failure(f"in {COMMAND_SECONDS} s nobody in {' and '.join(late)} has read what came after the snapshot")
+            time.sleep(0.5)
+
     def await_notice(self, seconds):
         """Until hosts of every zone were told that the store went back, or no longer than that: the judge says so then."""
-        def zones():
-            found = set()
-            for path in self.journals:
-                with open(path, encoding="utf-8", errors="replace") as journal:
-                    found |= {line.split()[2] for line in journal if line.startswith("timeline ")}
-            return found
-
         deadline = time.monotonic() + seconds
-        while zones() != set(ZONES) and time.monotonic() < deadline:
+        while {line[2] for line in self._told("timeline ")} != set(ZONES) and time.monotonic() < deadline:
             time.sleep(0.5)
+
+    def _told(self, *words):
+        """The lines of all journals that begin so, in words."""
+        found = []
+        for path in self.journals:
+            with open(path, encoding="utf-8", errors="replace") as journal:
+                # One that has no end yet is being written.
+                found += [line.split() for line in journal if line.startswith(words) and line.endswith("\n")]
+        return found
 
     def drain(self):
         for process in self.hosts:

@@ -97,6 +97,14 @@ final class Journal: Sendable {
         write("acknowledged \(zone) \(key) \(property) \(value)")
     }
 
+    /// The cloud has what a host pushed.
+    func pushed(_ host: HostID, in zone: String, since calledAt: Int64) {
+        write("pushed \(calledAt) \(Self.now) \(zone) \(host)")
+    }
+
+    /// A host was given a page of the zone's changes, and a token that is of that time.
+    func fetched(in zone: String, since calledAt: Int64) { write("fetched \(calledAt) \(Self.now) \(zone)") }
+
     /// What the cloud had in the end.
     func found(_ key: String, _ property: String, _ value: Int64, in zone: String) {
         write("found \(zone) \(key) \(property) \(value)")

@@ -76,6 +76,8 @@ struct JournalReader {
                 ends[String(words[1]), default: []].append((String(words[2]), "\(words[3]) records, \(words[4])"))
             case "timeline": timelinesLost.append((try time(words[1]), String(words[2])))
             case "policy": try addPolicy(words)
+            // Of those the run asks, which waits for them (cluster.py).
+            case "pushed", "fetched": break
             case "watched":
                 seen += Int(words[1]) ?? 0
                 handovers += Int(words[2]) ?? 0

@@ -109,8 +109,11 @@ extension RecordingCloud: CloudLink {
     }
 
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage {
+        let calledAt = Journal.now
         do throws(SyncFailure) {
-            return try await client.changes(of: type, since: token, limit: limit)
+            let page = try await client.changes(of: type, since: token, limit: limit)
+            journal.fetched(in: zone, since: calledAt)
+            return page
         } catch {
             note(error)
             throw error
@@ -118,8 +121,10 @@ extension RecordingCloud: CloudLink {
     }
 
     func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome {
+        let calledAt = Journal.now
         do throws(SyncFailure) {
             let outcome = try await client.modify(batch)
+            if outcome.results.allSatisfy({ $0.failure == nil }) { journal.pushed(host, in: zone, since: calledAt) }
             for (record, result) in zip(batch.records, outcome.results) {
                 if let failure = result.failure {
                     note(failure)

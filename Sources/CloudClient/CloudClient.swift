@@ -46,10 +46,10 @@ package final class CloudClient: Sendable {
 
     /// Joins a cloud: presents an enrolment token or the host's own, and returns the membership to keep.
     package static func join(
-        urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest
+        urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest, patience: Duration = .seconds(15)
     ) async throws(SyncFailure) -> CloudMembership {
         var membership = CloudMembership(urls: urls, zone: "", token: token, pin: pin)
-        let client = try CloudClient(membership)
+        let client = try CloudClient(membership, patience: patience)
         let result: Result<JoinAnswer, SyncFailure>
         do throws(SyncFailure) {
             result = .success(try await client.call(.POST, "/v1/hosts", body: request))

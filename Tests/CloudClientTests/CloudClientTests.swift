@@ -45,10 +45,8 @@ struct CloudClientTests {
             var rng = SystemRandomNumberGenerator()
             let token = BearerToken(using: &rng)
             _ = try await cloud.service.addCredential(.host, .readOnly, label: "t", hash: token.hash, in: "home")
-            let membership = try await CloudClient.join(
-                urls: [cloud.url], token: Secret(token.text), pin: cloud.certificate.pin,
-                as: cloud.request("page", host: Self.hostA))
-            let client = try CloudClient(membership)
+            let membership = try await cloud.join(cloud.request("page", host: Self.hostA), token: Secret(token.text))
+            let client = try CloudClient(membership, patience: .loaded)
             try await closing(client) {
                 #expect(try await client.account().role == .readOnly)
                 let own = SyncRecord(

@@ -46,7 +46,7 @@ struct PinnedConnectionTests {
         let server = try await WireServer.start(.closing("HTTP/1.1 200 OK\r\n\r\n"), certificate: certificate)
         let url = "https://127.0.0.1:\(server.port)"
 
-        let failure = try await failure(of: try CloudClient(membership(url, pin: joined.pin)))
+        let failure = try await failure(of: try CloudClient(membership(url, pin: joined.pin), patience: .loaded))
 
         #expect(failure.kind == .wrongCertificate)
         #expect(failure.message.contains("\(certificate.pin)"))
@@ -61,7 +61,7 @@ struct PinnedConnectionTests {
         let server = try await WireServer.start(.closing("HTTP/1.1 200 OK\r\n\r\n"), certificate: certificate)
         let url = "https://127.0.0.1:\(server.port)"
 
-        let failure = try await failure(of: try CloudClient(membership(url, pin: nil)))
+        let failure = try await failure(of: try CloudClient(membership(url, pin: nil), patience: .loaded))
 
         #expect(failure.kind == .network)
         #expect(failure.message.contains("--pin"), "\(failure.message)")
@@ -98,11 +98,10 @@ struct PinnedConnectionTests {
 
     @Test func addressAfterTheFirst_isTried_whenThatIsGone() async throws {
         try await withCloud { cloud in
-            var membership = try await CloudClient.join(
-                urls: [cloud.url], token: cloud.enrolment, pin: cloud.certificate.pin, as: cloud.request("pi-a"))
+            var membership = try await cloud.join(cloud.request("pi-a"))
             // A port that nobody is given: one that was just free may be another test's by now.
             membership.urls.insert("https://127.0.0.1:1", at: 0)
-            let client = try CloudClient(membership)
+            let client = try CloudClient(membership, patience: .loaded)
 
             try await closing(client) {
                 await #expect(throws: SyncFailure.self) { try await client.account() }
@@ -133,8 +132,7 @@ struct PinnedConnectionTests {
 
     @Test func join_bringsATokenOfTheHostsOwn() async throws {
         try await withCloud { cloud in
-            let membership = try await CloudClient.join(
-                urls: [cloud.url], token: cloud.enrolment, pin: cloud.certificate.pin, as: cloud.request("pi-a"))
+            let membership = try await cloud.join(cloud.request("pi-a"))
 
             #expect(membership.zone == LocalCloud.zone)
             #expect(membership.token != cloud.enrolment)
@@ -144,11 +142,9 @@ struct PinnedConnectionTests {
 
     @Test func join_keepsTheToken_thatIsTheHostsOwnAlready() async throws {
         try await withCloud { cloud in
-            let first = try await CloudClient.join(
-                urls: [cloud.url], token: cloud.enrolment, pin: cloud.certificate.pin, as: cloud.request("pi-a"))
+            let first = try await cloud.join(cloud.request("pi-a"))
 
-            let again = try await CloudClient.join(
-                urls: [cloud.url], token: first.token, pin: cloud.certificate.pin, as: cloud.request("pi-a"))
+            let again = try await cloud.join(cloud.request("pi-a"), token: first.token)
 
             #expect(again == first)
         }
@@ -157,9 +153,7 @@ struct PinnedConnectionTests {
     @Test func join_isRefused_withATokenThatNobodyKnows() async throws {
         try await withCloud { cloud in
             let failure = await #expect(throws: SyncFailure.self) {
-                try await CloudClient.join(
-                    urls: [cloud.url], token: Secret("mgt_unknown"), pin: cloud.certificate.pin,
-                    as: cloud.request("pi-a"))
+                try await cloud.join(cloud.request("pi-a"), token: Secret("mgt_unknown"))
             }
 
             #expect(failure?.kind == .notAuthenticated)
@@ -169,14 +163,10 @@ struct PinnedConnectionTests {
 
     @Test func join_isRefused_forACopyOfAHost() async throws {
         try await withCloud { cloud in
-            _ = try await CloudClient.join(
-                urls: [cloud.url], token: cloud.enrolment, pin: cloud.certificate.pin,
-                as: cloud.request("pi-a", machine: "one"))
+            _ = try await cloud.join(cloud.request("pi-a", machine: "one"))
 
             let failure = await #expect(throws: SyncFailure.self) {
-                try await CloudClient.join(
-                    urls: [cloud.url], token: cloud.enrolment, pin: cloud.certificate.pin,
-                    as: cloud.request("pi-a", machine: "other"))
+                try await cloud.join(cloud.request("pi-a", machine: "other"))
             }
 
             #expect(failure?.kind == .permissionDenied)

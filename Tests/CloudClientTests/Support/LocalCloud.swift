@@ -43,11 +43,15 @@ struct LocalCloud: Sendable {
         JoinRequest(hostID: host.description, hostName: name, machine: machine ?? "machine of \(name)")
     }
 
+    /// Joins as a host, by the enrolment token where no other is told.
+    func join(_ request: JoinRequest, token: Secret? = nil) async throws -> CloudMembership {
+        try await CloudClient.join(
+            urls: [url], token: token ?? enrolment, pin: certificate.pin, as: request, patience: .loaded)
+    }
+
     /// A client of a host that joined just now.
     func client(_ name: String, host: HostID) async throws -> CloudClient {
-        try CloudClient(
-            try await CloudClient.join(
-                urls: [url], token: enrolment, pin: certificate.pin, as: request(name, host: host)))
+        try CloudClient(try await join(request(name, host: host)), patience: .loaded)
     }
 
     fileprivate func application(_ onRunning: @escaping @Sendable (Int) -> Void) throws -> any ApplicationProtocol {
@@ -63,6 +67,11 @@ struct LocalCloud: Sendable {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         ).service { onRunning($0) }
     }
+}
+
+extension Duration {
+    /// How long an answer may take where late is not what is tested: a hundred tests at once on a slow machine take their time.
+    static let loaded = Duration.seconds(300)
 }
 
 /// Runs a cloud for as long as `body` does.

@@ -152,7 +152,7 @@ package struct ImportReader: Sendable {
                 time = layout.columns[index] == .elapsed ? (options.start ?? 0).addingClamped(seconds) : seconds
             case .value(let quantity, let factor, let none):
                 let value = try number(fields[index], in: layout.names[index], comma: !layout.isSeparatedByComma)
-                reading[quantity] = value == none ? nil : value.map { factor == 1 ? $0 : $0 * factor }
+                reading[quantity] = value == none ? nil : value.map { $0 * factor }
             }
         }
         guard let time else { return }

@@ -15,7 +15,8 @@ package struct Tariff: Hashable, Sendable, CustomStringConvertible {
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
         let parts = digits.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
-        guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }), digits.count <= 16,
+        // Three parts or more, with points between them, are no number.
+        guard parts.allSatisfy({ !$0.isEmpty }), digits.count <= 16,
             parts.count == 1 || parts[1].count <= Self.decimalsMax,
             let number = Double(parts.joined(separator: ".")), number <= Self.perKWhMax
         else { return nil }

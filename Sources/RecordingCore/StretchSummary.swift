@@ -136,12 +136,9 @@ package struct StretchSummary: Sendable {
             else { continue }
             let sum = recording.totals[keyPath: track]
             // Restoring one costs its last digits.
-            guard sum.least.map({ least < $0 }) ?? false || sum.greatest.map({ greatest > $0 }) ?? false else {
-                continue
-            }
+            guard let low = sum.least, let high = sum.greatest, least < low || greatest > high else { continue }
             recording.totals[keyPath: track] = IntegratedValue(
-                least: min(sum.least ?? least, least), greatest: max(sum.greatest ?? greatest, greatest),
-                mean: sum.mean, seconds: sum.seconds)
+                least: min(low, least), greatest: max(high, greatest), mean: sum.mean, seconds: sum.seconds)
         }
         return recording
     }

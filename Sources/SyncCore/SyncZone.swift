@@ -51,7 +51,7 @@ extension ZoneEntry {
     ///   - now: this host's calendar, if known.
     ///   - wentBack: the cloud's store lacks changes that this host has seen.
     package static func needed(
-        for zone: SyncZone, after progress: SyncProgress, at now: WallTime?, bringsAll: Bool, wentBack: Bool = false
+        for zone: SyncZone, after progress: SyncProgress, at now: WallTime?, bringsAll: Bool, wentBack: Bool
     ) -> ZoneEntry? {
         let isAfterLong =
             progress.visits[zone.identity].map { isLong(since: $0.serverTime, until: zone.serverTime) } ?? false

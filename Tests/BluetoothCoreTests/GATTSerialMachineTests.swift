@@ -250,6 +250,16 @@ struct GATTSerialMachineTests {
         #expect(failure == .tooSlow(.findingCharacteristics, limit: .seconds(30)))
     }
 
+    /// An answer has its time, and so has the set-up as a whole.
+    @Test(arguments: [(20, 20), (100, 40)])
+    func wake_isWhenTheFirstTimeEnds_whileTheLinkIsSetUp(limit: Int, wake: Int) {
+        var machine = GATTSerialMachine(setUpLimit: .seconds(limit))
+        machine.linkUp(at: .origin)
+        let packet = machine.nextPDU(at: .seconds(10))
+        #expect(packet != nil)
+        #expect(machine.nextWake == .seconds(wake))
+    }
+
     @Test func unansweredWrite_endsTheLink() throws {
         var pair = Pair(SimulatedPeripheral(.twoServices))
         _ = try pair.opened()

@@ -344,6 +344,16 @@ struct ConnectionMachineTests {
         #expect(machine.nextWake == .seconds(3610))
     }
 
+    @Test func permission_isAwaited_fromTheQuestionToTheAnswer() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
+        machine.appeared(at: .seconds(0))
+        #expect(!machine.awaitsPermission)
+        _ = machine.woke(at: .seconds(0), random: 0)
+        #expect(machine.awaitsPermission)
+        _ = machine.permitted(at: .seconds(1))
+        #expect(!machine.awaitsPermission)
+    }
+
     @Test func permission_isOfNoUse_whenNobodyWaitsForIt() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
         machine.appeared(at: .seconds(0))

@@ -144,6 +144,13 @@ struct FlatJSONTests {
         return text
     }
 
+    /// Whoever sends one is told what values may be, in place of a piece of what was sent.
+    @Test(arguments: [#"{"a":{}}"#, #"{"a": {"b":1}}"#, #"{"a":[]}"#, #"{"a":[1,2]}"#])
+    func nestedValue_isRefused_asOne(text: String) {
+        let problem = FlatJSON.Problem(message: "its values may be texts and whole numbers only")
+        #expect(throws: problem) { try FlatJSON(Array(text.utf8)) }
+    }
+
     @Test func surrogates_areJoined() throws {
         #expect(try FlatJSON(Array(#"{"a":"\ud83d\ude00"}"#.utf8)).values == ["a": .string("😀")])
     }

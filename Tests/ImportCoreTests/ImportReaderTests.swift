@@ -148,6 +148,17 @@ struct ImportReaderTests {
         #expect(taken.leftOut.isEmpty)
     }
 
+    /// Its seconds have a decimal comma then, too.
+    @Test func rdUSBsExport_savedWithSemicolonsAndCommas_isTheSame() throws {
+        let plain = try take(rdUSB)
+
+        let saved = try take(rdUSB.replacing(",", with: ";").replacing(".", with: ","))
+
+        #expect(saved.format == .rdUSB)
+        #expect(saved.readings.map(\.time) == plain.readings.map(\.time))
+        #expect(saved.readings.map(\.reading) == plain.readings.map(\.reading))
+    }
+
     @Test func olderRdUSBsExport_needsAZone_andKeepsToItsSummerTime() throws {
         let old = "Time,Voltage (V),Current (A),Mood\n2020-03-29 01:59:59,5.07,0.1,x\n2020-03-29 03:00:00,5.06,0.5,y\n"
         // Central Europe put its clocks forward at 01:00 UTC.

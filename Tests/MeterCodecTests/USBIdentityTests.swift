@@ -1,4 +1,5 @@
 import MeterCodec
+import MeterModel
 import Testing
 
 struct USBIdentityTests {
@@ -15,6 +16,18 @@ struct USBIdentityTests {
             #expect(layout.isEmpty == isEmpty, "\(layout)")
             #expect(layout.fits(known) == fits, "\(layout)")
             #expect(layout.fits(nil) == isEmpty, "\(layout)")
+        }
+    }
+
+    /// A vendor id that tells the maker is that of its meters, and nobody else's.
+    @Test func vendorOfAMaker_isThatOfItsMetersAlone() {
+        let families = MeterCatalogue.standard.families
+        for family in families {
+            guard let maker = family.usbMaker else { continue }
+            #expect(maker.vendors.isSubset(of: family.usbDevices.map(\.vendor)), "\(maker)")
+            for other in families where other.usbMaker?.maker != maker.maker {
+                #expect(maker.vendors.isDisjoint(with: other.usbDevices.map(\.vendor)), "\(maker)")
+            }
         }
     }
 }

@@ -108,6 +108,15 @@ struct DurationTextTests {
         #expect(!(day < day) && !(next < day))
     }
 
+    @Test func earliest_isTheEarlierMoment_ofThoseThereAre() {
+        let (one, other) = (MonotonicTime.origin + .seconds(2), MonotonicTime.origin + .seconds(5))
+        #expect(MonotonicTime.earliest(one, other) == one)
+        #expect(MonotonicTime.earliest(other, one) == one)
+        #expect(MonotonicTime.earliest(nil, other) == other)
+        #expect(MonotonicTime.earliest(other, nil) == other)
+        #expect(MonotonicTime.earliest(nil, nil) == nil)
+    }
+
     @Test func milliseconds_areClamped_insteadOfTrapping() {
         #expect(Duration.seconds(Int64.max).milliseconds == .max)
         #expect(Duration.seconds(Int64.min).milliseconds == .min)

@@ -25,6 +25,14 @@ struct VisibleTextTests {
         }
     }
 
+    /// Digits and two signs of ASCII count as emoji in Unicode; a selector behind one of them could only hide.
+    @Test(arguments: ["0", "9", "#", "*"], ["\u{FE0E}", "\u{FE0F}"])
+    func variationSelector_behindASCII_isAnEscape(letter: String, selector: String) throws {
+        let scalar = try #require(selector.unicodeScalars.first)
+        #expect((letter + selector).visible == letter + scalar.escaped)
+        #expect(("©" + selector).visible == "©" + selector)
+    }
+
     @Test func escapes_nameTheirCharacter() {
         #expect("a\u{1B}[2J\u{202E}\r\n\t".visible == #"a\u{1B}[2J\u{202E}\r\n\t"#)
     }

@@ -114,6 +114,22 @@ struct AdapterRecoveryTests {
         #expect(probe.machine.state == .searching)
     }
 
+    /// A chip that is being reset owes no answer: one that still comes starts nothing.
+    @Test func answerWhileTheChipIsReset_isNoNews() {
+        var probe = AdapterProbe.searching()
+        probe.machine.allowChipReset(.usbPort)
+        for _ in 0..<3 { probe.take(probe.machine.controllerFailed(code: 3, at: probe.now)) }
+        #expect(probe.chipResets == [.usbPort])
+        let sent = probe.sent
+        #expect(sent.last == .setPowered(false))
+
+        probe.answer(.failed)
+        probe.pass(.seconds(5))
+
+        #expect(probe.sent == sent)
+        #expect(probe.machine.state == .recovering)
+    }
+
     @Test func fault_isForgotten_onceADiscoveryWentWell() {
         var probe = AdapterProbe.searching()
         probe.take(probe.machine.controllerFailed(code: 3, at: probe.now))

@@ -45,6 +45,15 @@ struct RadioSightingsTests {
         #expect(ears.sightings.sightings.count == 1)
     }
 
+    /// A module's own name is no model's; beside one service it is (devanlai/webvoltmeter REVERSE.md).
+    @Test func serviceThatComesLater_tellsTheModel_underTheSameName() {
+        var ears = Ears(adapter)
+        let first = ears.hear(meter, [7, 0x09] + Array("JDY-19".utf8) + [3, 0x03, 0xE0, 0xFF])
+        #expect(first?.appeared.map { $0.model == nil && $0.name == "JDY-19" } == true)
+        let second = ears.hear(meter, [3, 0x03, 0xE7, 0xFE])
+        #expect(second?.appeared.map { $0.model == .atorchUSB && $0.name == "JDY-19" } == true)
+    }
+
     @Test func shortenedName_neverReplacesACompleteOne_norDoesTheModelGoAway() {
         var ears = Ears(adapter)
         _ = ears.hear(meter, named)

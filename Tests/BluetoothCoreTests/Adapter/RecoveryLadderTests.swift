@@ -44,6 +44,16 @@ struct RecoveryLadderTests {
         #expect(climb(&faulty, .fault, over: others, at: timing.unansweredBelieved) == .remedy(.cyclePower))
     }
 
+    /// A silent chip answers, so that the list of links is believed, whatever it did not answer before.
+    @Test func linksOfAnotherProgram_areSparedInASilence_afterALongFault() {
+        var others = none
+        others.connect(RadioAddress(MACAddress(bits: 1), .lePublic))
+        var ladder = RecoveryLadder()
+        _ = climb(&ladder, .fault, over: others)
+        #expect(climb(&ladder, over: others, at: timing.unansweredBelieved) == .remedy(.restartDiscovery))
+        #expect(climb(&ladder, .fault, over: others, at: timing.unansweredBelieved) == .remedy(.cyclePower))
+    }
+
     @Test func fault_endsWithACommandThatSucceeds_silenceWithADevice() {
         var ladder = RecoveryLadder()
         _ = climb(&ladder, .fault)

@@ -178,6 +178,25 @@ struct KM003CLogDownloadTests {
         }
     }
 
+    /// It belongs to the request by its number and by the place that it names. What follows any other does not count.
+    @Test(arguments: ["number", "place"])
+    func memoryAnswer_toAnotherRequest_isNotTaken(difference: String) {
+        var meter = SimulatedKM003C(model: .km003c)
+        let elsewhere = KM003CMemory.range(address: KM003CMemory.firmware.address, size: KM003CMemory.firmware.size)
+        let result = run(
+            .device, on: &meter,
+            answer: { answer in
+                guard answer.count == KM003CMemoryRange.answerLength,
+                    answer[0] == KM003CKind.memoryAnswer.rawValue
+                else { return answer }
+                guard difference == "number" else { return Array(answer.prefix(4)) + elsewhere }
+                return [answer[0], answer[1] &+ 1] + answer.dropFirst(2)
+            })
+        #expect(result.outcome == nil)
+        #expect(result.failure == .silent("its name"))
+        #expect(result.requests.count == 1 + 3)
+    }
+
     @Test func silence_isGivenUpAfterThreeAttempts() {
         var meter = SimulatedKM003C(model: .km003c)
         let result = run(.catalogue, on: &meter) { number, bytes in number < 4 ? bytes : nil }

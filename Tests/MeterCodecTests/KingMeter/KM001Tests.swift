@@ -81,6 +81,17 @@ struct KM001Tests {
         }
     }
 
+    /// Of the reports that are no sample, one kind alone is known; the second byte tells it.
+    @Test func reportOfAnUnknownKind_isNone() throws {
+        var report = try hex(Self.idle)
+        for byte in UInt8.min...UInt8.max where byte != 0x40 {
+            report[1] = byte
+            for dialect in KM001Dialect.allCases {
+                #expect(decodedFrames(report, with: KM001Decoder(dialect)).isEmpty, "\(byte)")
+            }
+        }
+    }
+
     /// A DL24P, with the same USB ids, answers AA 05.
     @Test func answerOfADL24P_isNone() throws {
         let bytes = try hex("aa050105" + String(repeating: "00", count: 60))

@@ -62,8 +62,10 @@ struct UMDriverTests {
     }
 
     /// A counter of one model may look like the word of another; a meter that was really swapped comes with a new link.
-    @Test func otherModelsBlock_counts_onANewLinkOnly() {
-        var driver = UMDriver(model: .um25c)
+    /// An A3-B sends a UM24C's blocks (Docs/Protocols/UM.md).
+    @Test(arguments: [(ModelName.um25c, ModelName.um25c), (.a3b, .um24c)])
+    func otherModelsBlock_counts_onANewLinkOnly(model: ModelName, word: ModelName) {
+        var driver = UMDriver(model: model)
         func models(_ answers: [[UInt8]]) -> [ModelName] {
             var models: [ModelName] = []
             for answer in answers {
@@ -73,9 +75,9 @@ struct UMDriverTests {
             }
             return models
         }
-        var (own, other) = (SimulatedUM(model: .um25c), SimulatedUM(model: .um34c))
+        var (own, other) = (SimulatedUM(model: word), SimulatedUM(model: .um34c))
         _ = driver.opening()
-        #expect(models(own.receive([0xF0], at: .seconds(1))) == [.um25c])
+        #expect(models(own.receive([0xF0], at: .seconds(1))) == [word])
         #expect(models(other.receive([0xF0], at: .seconds(2))) == [])
         _ = driver.discardPartial()
         #expect(models(other.receive([0xF0], at: .seconds(3))) == [])

@@ -1,0 +1,30 @@
+import Foundation
+import MeterModel
+import Testing
+
+/// What a meter tells besides readings.
+struct ToldBodyTests {
+    /// What is not known is null: the key alone says that the model has it.
+    @Test func values_areWrittenAsTheirKinds_andReadBack() throws {
+        let values: [String: ToldBody.Value] = [
+            "flag": .flag(true), "number": .number(2.5), "text": .text("CC"), "unknown": .unknown,
+        ]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+
+        let written = try encoder.encode(values)
+
+        #expect(String(decoding: written, as: UTF8.self) == #"{"flag":true,"number":2.5,"text":"CC","unknown":null}"#)
+        let read = try JSONDecoder().decode([String: ToldBody.Value].self, from: written)
+        #expect(read == values)
+    }
+
+    /// A whole number has no decimals, as far as it is exact.
+    @Test(
+        arguments: [
+            (.number(5), "5"), (.number(-3), "-3"), (.number(2.5), "2.5"),
+            (.number(999_999_999_999_999), "999999999999999"), (.number(1e300), "1e+300"), (.text("CC"), "CC"),
+            (.flag(true), "yes"), (.flag(false), "no"), (.unknown, "–"),
+        ] as [(ToldBody.Value, String)])
+    func value_isShownAsPeopleWriteIt(value: ToldBody.Value, text: String) { #expect("\(value)" == text) }
+}

@@ -42,8 +42,7 @@ extension InMemorySettings: SyncRepository {
                 guard let record = batch.records.first(where: { $0.key == answer.key }) else { continue }
                 if let failure = answer.failure {
                     let isForGood = failure.kind.isForGood(isAlone: batch.records.count == 1)
-                    state.refuse(record, failure, isForGood: isForGood)
-                    if isForGood { result.parked += 1 }
+                    if state.refuse(record, failure, isForGood: isForGood) { result.parked += 1 }
                 } else {
                     state.accept(record)
                 }
@@ -218,13 +217,16 @@ extension InMemorySettings.State {
         return repeated
     }
 
-    mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isForGood: Bool) {
+    /// - Returns: whether it was set aside. What is gone meanwhile is not.
+    mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isForGood: Bool) -> Bool {
+        guard records[sent.key] != nil else { return false }
         for slot in sent.slots {
             outbox[slot]?.isTold = false
             if isForGood, outbox[slot]?.stamp == sent.stamp(in: slot) { outbox[slot] = nil }
         }
         if failure.kind == .quotaExceeded { holdBack(sent.key) }
         if isForGood { park(sent.key, isRefused: true, because: failure.message) }
+        return isForGood
     }
 
     mutating func park(_ key: RecordKey, isRefused: Bool, because reason: String) {

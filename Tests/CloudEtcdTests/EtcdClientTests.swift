@@ -2,8 +2,6 @@ import Cloud
 import Logging
 import MeterModel
 import MeterTestKit
-import NIOCore
-import NIOPosix
 import Synchronization
 import Testing
 
@@ -34,12 +32,12 @@ struct EtcdClientTests {
 
     /// - Parameter user: whether etcd has users.
     private func withClient(
-        _ members: [ScriptedMember], patience: Duration = .seconds(8), user: Bool = false,
-        _ body: (EtcdClient) async throws -> Void
+        _ members: [ScriptedMember], patience: Duration = .seconds(8), answerTimeout: Duration = .seconds(60),
+        user: Bool = false, _ body: (EtcdClient) async throws -> Void
     ) async throws {
         var settings = EtcdSettings(urls: members.map(\.url))
         settings.patience = patience
-        settings.answerTimeout = .seconds(60)
+        settings.answerTimeout = answerTimeout
         if user { (settings.user, settings.password) = ("u", "p") }
         let client = try EtcdClient(
             settings, clock: waits.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -96,6 +94,17 @@ struct EtcdClientTests {
             #expect((first.requests.count, second.requests.count) == (4, 4), "the one that answered last")
             _ = await failure { _ = try await client.commit(anything) }
             #expect(waits.pauses[2] == .milliseconds(20))
+        }
+    }
+
+    /// It may be carried out yet. The client's deadline is in real time; nothing else passes here.
+    @Test func silence_isTooLate_andNotOutOfReach() async throws {
+        let member = try await ScriptedMember { _ in .silence }
+        try await withClient([member], patience: .zero, answerTimeout: .milliseconds(200)) { client in
+            let error = await failure { _ = try await client.commit(anything) }
+
+            #expect(error?.code == .timedOut, "\(error?.message ?? "")")
+            #expect(error?.message.contains("does not answer in time") == true)
         }
     }
 
@@ -302,87 +311,6 @@ struct EtcdClientTests {
             #expect(await failure { try await client.watch(range, onStart: {}, { _ in }) } == nil)
             _ = try await client.commit(anything)
             #expect(member.requests.map { $0.ticket ?? "-" } == ["-", "t1", "-", "t2", "t2"])
-        }
-    }
-}
-
-/// A member of etcd that answers requests from a list, in order, and hangs up once it is empty.
-private final class ScriptedMember: Sendable {
-    struct Answer: Sendable {
-        var status: Int
-        var body: String
-
-        init(_ status: Int, _ body: String) { (self.status, self.body) = (status, body) }
-        init(_ body: String) { self.init(200, body) }
-    }
-
-    struct Request: Hashable, Sendable {
-        var path: String
-        var ticket: String?
-        var body: String
-    }
-
-    private let script: Mutex<(answers: [Answer], requests: [Request])>
-    private let server = Mutex<(any Channel)?>(nil)
-
-    init(_ answers: [Answer]) async throws {
-        script = Mutex((answers, []))
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Connection(take))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        server.withLock { $0 = channel }
-    }
-
-    var url: String { "http://127.0.0.1:\(server.withLock { $0?.localAddress?.port ?? 0 })" }
-
-    var requests: [Request] { script.withLock { $0.requests } }
-
-    func close() async throws { try await server.withLock { $0 }?.close() }
-
-    @Sendable private func take(_ request: Request) -> Answer? {
-        script.withLock { script in
-            script.requests.append(request)
-            return script.answers.isEmpty ? nil : script.answers.removeFirst()
-        }
-    }
-
-    /// One request, and its answer.
-    private final class Connection: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-        typealias OutboundOut = ByteBuffer
-
-        private let answer: (Request) -> Answer?
-        private var text = ""
-
-        init(_ answer: @escaping (Request) -> Answer?) { self.answer = answer }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            text += String(buffer: unwrapInboundIn(data))
-            guard let request = Self.request(text) else { return }
-            if let answer = answer(request) {
-                let head =
-                    "HTTP/1.1 \(answer.status) Any\r\ncontent-length: \(answer.body.utf8.count)\r\nconnection: close"
-                context.writeAndFlush(
-                    wrapOutboundOut(ByteBuffer(string: "\(head)\r\n\r\n\(answer.body)")), promise: nil)
-            }
-            context.close(promise: nil)
-        }
-
-        /// Nil until all of it has come.
-        private static func request(_ text: String) -> Request? {
-            let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return nil }
-            let lines = parts[0].split(separator: "\r\n")
-            func value(_ name: String) -> String? {
-                lines.first { $0.lowercased().hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
-            }
-            guard parts[1].utf8.count >= value("content-length").flatMap({ Int($0) }) ?? 0 else { return nil }
-            let path = lines.first?.split(separator: " ").dropFirst().first ?? ""
-            return Request(path: String(path), ticket: value("authorization"), body: String(parts[1]))
         }
     }
 }

@@ -367,6 +367,20 @@ struct LeasePlanTests {
         #expect(transaction.compares.map(\.revision) == [5, 4, 6])
     }
 
+    /// Renewals alone may cross each other: whatever else is decided holds only if nobody has renewed the lease since.
+    @Test func pulse_isCompared_unlessNothingButThePulseIsAtStake() throws {
+        let basis = SeenLease(record: record(1), revision: 5, pulse: 6)
+        let rows: [(result: LeaseRecord?, heedsTime: Bool, isCompared: Bool)] = [
+            (record(1, renewedAt: 60), false, false), (record(1, renewedAt: 60), true, true), (record(2), false, true),
+            (record(2), true, true), (nil, false, true), (nil, true, true),
+        ]
+        for (index, row) in rows.enumerated() {
+            let plan = try plan([job(row.result, heedsTime: row.heedsTime)], on: basis)
+            guard case .transaction(let transaction) = plan.operation(keys) else { return }
+            #expect(transaction.compares.map(\.revision) == (row.isCompared ? [5, 4, 6] : [5, 4]), "\(index)")
+        }
+    }
+
     @Test func oneThatChangesNothing_isComparedAllTheSame() throws {
         guard case .transaction(let transaction) = try plan([job(nil)]).operation(keys) else { return }
 

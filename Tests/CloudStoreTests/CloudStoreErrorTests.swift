@@ -40,6 +40,22 @@ struct CloudStoreErrorTests {
         try expectRefused(.damaged)
     }
 
+    /// Also without the mark that there was a store: there would be no log without one.
+    @Test func emptiedStore_isNoNewCloud_whereItsLogIsLeft() async throws {
+        let engine = try folder.openCloud()
+        _ = try await engine.createZone("home", terms: .standard)
+        let killed = try folder.copyCloud(as: "killed")
+        try engine.close()
+        try folder.write([], to: killed + "/cloud.db")
+        let log = try folder.bytes(of: killed + "/cloud.db-wal")
+
+        let error = #expect(throws: CloudStoreError.self) { try folder.openCloud(killed) }
+
+        #expect(error?.code == .damaged)
+        #expect(!log.isEmpty)
+        #expect(try folder.bytes(of: killed + "/cloud.db-wal") == log, "what is left of it stays")
+    }
+
     @Test func deletedStore_isNoNewCloud_untilSomebodySaysSo() async throws {
         try await makeCloud()
         try FileManager.default.removeItem(atPath: folder.store)

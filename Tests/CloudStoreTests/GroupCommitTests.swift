@@ -127,6 +127,29 @@ struct GroupCommitTests {
         #expect(engine.leaseTable.aliases(in: stored.id) == AliasBook())
     }
 
+    @Test func failedCommand_leavesToOthers_whatTheyDoAfterTheCommit() async {
+        let done = AsyncStream.makeStream(of: Int.self)
+
+        let isDone = await atOnce([
+            (nil, { batch in batch.afterCommit { done.continuation.yield(1) } }),
+            (
+                nil,
+                { batch in
+                    batch.afterCommit { Issue.record("it was undone") }
+                    throw CloudFailure(.badRequest, "no")
+                }
+            ),
+            (nil, { batch in batch.afterCommit { done.continuation.yield(3) } }),
+        ])
+
+        #expect(isDone == [true, false, true])
+        #expect(engine.writer.counts.commits == 1, "they shared a transaction")
+        done.continuation.finish()
+        var order: [Int] = []
+        for await number in done.stream { order.append(number) }
+        #expect(order == [1, 3])
+    }
+
     /// As a full disk does, which takes the transaction from under its commands.
     @Test func lostTransaction_takesAllItsCommands_andNoneOfThemIsHalfThere() async throws {
         _ = try await engine.createZone("home", terms: .standard)

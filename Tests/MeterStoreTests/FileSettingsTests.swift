@@ -205,6 +205,35 @@ struct FileSettingsTests {
         try store.close()
     }
 
+    /// A later version may keep what this one cannot: with each value as it came.
+    @Test func recordSetAside_comesBackWithEachKindOfValue_onceItCanBeKept() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        let values: [String: SettingValue] = [
+            "a": .null, "b": .bool(true), "c": .bool(false), "d": .int(-7), "e": .double(2.5), "f": .string("null"),
+        ]
+        let name = String(repeating: "x", count: SyncRecord.nameBytesMax + 1)
+        let record = SyncRecord(
+            key: RecordKey(type: .deviceSettings, name: name),
+            properties: values.mapValues { Register(value: $0, stamp: .minute(0)) })
+        _ = try await store.apply(.of([record], token: "t1"))
+        let id = try #require(try await store.parked(limit: 1).first?.id)
+        guard case .nothing(let reason) = try await store.restoreParked(id) else {
+            Issue.record("its name is still too long")
+            return
+        }
+        #expect(reason.contains("cannot name a record"), "\(reason)")
+        try folder.file.edit("UPDATE parked SET raw = replace(raw, '\(name)', '\(RecordKey.desk.name)')")
+
+        guard case .restored(let count, _) = try await store.restoreParked(id) else {
+            Issue.record("it can be kept now")
+            return
+        }
+
+        #expect(count == values.count)
+        #expect(try await store.record(.desk)?.properties.mapValues(\.value) == values)
+        try store.close()
+    }
+
     // MARK: Batches
 
     /// The fewest bytes with which a batch has both records.

@@ -50,6 +50,25 @@ struct PowerLossTests {
         #expect(losses > images.count / 4, "\(losses) of \(images.count)")
     }
 
+    /// A person's wish is on the disk before it is acknowledged; that a meter was seen need not be, and costs no wait.
+    @Test(arguments: [
+        (KnownMeter(id: .one, isWanted: true), true), (KnownMeter(id: .one, isDeclared: true), true),
+        (KnownMeter(id: .one, lastSeen: HostMoment.minute(1).wall), false),
+    ])
+    func newMeter_isWaitedFor_whereAPersonAskedForIt(meter: KnownMeter, isWish: Bool) async throws {
+        let disk = try FaultyDisk(folder, interval: 1 << 30)
+        let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
+        // The log has begun, which is a sync of its own.
+        try await store.save(KnownMeter(id: .two, lastSeen: HostMoment.minute(0).wall))
+        let before = disk.syncs
+
+        try await store.save(meter)
+
+        #expect((disk.syncs > before) == isWish)
+        disk.restorePower()
+        try store.close()
+    }
+
     // MARK: - The run
 
     private struct Contents: Hashable {

@@ -58,6 +58,17 @@ struct PruningTests {
         #expect(try await store.allSamples().count == 900 * 120 - 100 * 120 + 100 * 120)
     }
 
+    /// Giving pages back costs more than using them again, so a file that is not too large keeps a few.
+    @Test func file_keepsWhatIsFree_whenThatIsLittle() async throws {
+        let store = try await filled(minutes: 1000)
+        let length = try await store.fileBytes()
+
+        let removed = try await store.prune(before: SampleChunk.minute(50).first, maxBytes: .max)
+
+        #expect(removed == 50 * 120)
+        #expect(try await store.fileBytes() == length)
+    }
+
     @Test func readings_stay_whenSettingsAreWhatIsTooMuch() async throws {
         let store = try await filled(minutes: 600)
         let text = String(repeating: "x", count: 16_000)

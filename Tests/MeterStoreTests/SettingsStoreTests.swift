@@ -88,6 +88,31 @@ struct SettingsStoreTests {
         #expect(history.map(\.overwritten.old.value) == (150..<250).reversed().map { .int(Int64($0)) })
     }
 
+    /// It stands behind what this host wrote before it, and so even a deletion whose time was right can move.
+    @Test func deletionThatMoved_hidesWhatIsOlderNow_andTheHistoryHasIt() async throws {
+        let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
+        func moment(_ minute: Int, off seconds: Int64) -> HostMoment {
+            let right = HostMoment.minute(minute)
+            return HostMoment(wall: right.wall + .seconds(seconds), sinceBoot: right.sinceBoot)
+        }
+        try await store.set(.bench, "name", .string("Bench"), at: moment(1, off: -1_000_000))
+        try await store.set(.desk, "name", .string("Desk"), at: moment(1, off: -50))
+        _ = try await store.delete(.desk, at: moment(1, off: -50))
+        let between = Stamp(milliseconds: HostMoment.minute(0).milliseconds + 30_000, counter: 0, host: .other)
+        _ = try await store.apply(.of([SyncRecord(.desk, ["theirs": (.int(9), between)])], token: "t1"))
+        #expect(try await store.record(.desk)?.properties.count == 1)
+
+        try await store.correct(clockOffset: .seconds(50), at: moment(2, off: -50))
+
+        let desk = try #require(try await store.record(.desk))
+        #expect(desk.isTombstone)
+        let deletion = try #require(desk.deletion).stamp
+        #expect(deletion.milliseconds == HostMoment.minute(1).milliseconds)
+        let hidden = try await store.history(of: .desk, property: "theirs", limit: 9).map(\.overwritten)
+        #expect(hidden.map(\.old) == [Register(value: .int(9), stamp: between)])
+        #expect(hidden.map(\.by) == [deletion])
+    }
+
     @Test func localTime_isWhenOthersChangesWereLearned() async throws {
         let store = try MeterStore.open(
             path: folder.store, options: .init(calendar: { HostMoment.minute(77).wall }))

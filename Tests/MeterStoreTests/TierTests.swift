@@ -120,6 +120,19 @@ struct TierTests {
         }
     }
 
+    /// Others wait no longer for many small chunks than for many readings: a small one counts as a hundred.
+    @Test(arguments: [(240, 10, [2000, 400]), (40, 600, [20_400, 3600])])
+    func rollUp_andThin_goInSteps(chunks: Int, readings: Int, steps: [Int]) async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append((0..<chunks).compactMap { Self.burst(minute: $0, readings: readings) })
+
+        for step in steps + [0] { #expect(try await store.rollUp() == step) }
+        for step in steps + [0] {
+            #expect(try await store.thin(before: WallTime(millisecondsSince1970: .max)) == step)
+        }
+        try store.close()
+    }
+
     /// Ten readings a second for ten minutes.
     private static let fast = (0..<10).compactMap { burst(minute: $0, readings: 600) }
 

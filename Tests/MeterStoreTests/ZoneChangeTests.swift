@@ -182,6 +182,24 @@ struct ZoneChangeTests {
         #expect(Set(home.records.values) == Set(Self.foreign(1..<3)))
     }
 
+    /// The answer comes late: the deletion that was sent has stayed with the other zone.
+    @Test func refusal_setsNothingAside_whenTheRecordIsGone() async throws {
+        let store = try open()
+        try await store.adopt(SyncZone(id: "1ab", name: "lab", epoch: "e1"), .everything)
+        try await set("Desk", in: store)
+        try await store.push()
+        _ = try await store.delete(Self.key(.one), at: HostMoment(wall: loop.wallNow, sinceBoot: loop.now))
+        let batch = try #require(try await store.nextBatch(recordsMax: 9, bytesMax: .max, of: nil))
+        try await store.adopt(SyncZone(id: "40e", name: "home", epoch: "e1"), .another(bringsAll: false))
+        #expect(try await store.record(Self.key(.one)) == nil)
+
+        let refused = PushResult(key: Self.key(.one), failure: SyncFailure(.badRequest, "refused"), merged: nil)
+        let outcome = try await store.settle(batch, PushOutcome(results: [refused], serverTime: 0))
+
+        #expect(outcome.parked == 0)
+        #expect(try await store.parked(limit: 9).isEmpty)
+    }
+
     @Test func progressFromBeforeIdentities_readsAll_andTellsOwn() async throws {
         let (lab, home) = clouds(hasIdentities: true)
         lab.put(Self.foreign(1..<50), by: nil)

@@ -113,9 +113,8 @@ extension SettingsTransaction {
     mutating func correct(_ now: ClockAnchor) throws {
         let times = try timesOfWriting(now)
         try move(times.map(\.entry), times.map(\.waiting))
-        for time in times where time.entry.property.isEmpty && time.waiting.physical != nil {
-            try hideDeleted(in: time.entry.record)
-        }
+        // Also one whose time is right may have moved, behind what came before it.
+        for time in times where time.entry.property.isEmpty { try hideDeleted(in: time.entry.record) }
     }
 
     private mutating func move(_ entries: [OutboxEntry], _ waiting: [HybridClock.Waiting]) throws {

@@ -64,6 +64,16 @@ enum SyncRepositoryRepairContract {
                     await repository.history(of: .desk, property: "a", limit: 9).map(\.overwritten.by), [.minute(3)],
                     "history")
             },
+            Clause("refetch_forgetsADeletion_thatTheCloudDoesNotList") { repository in
+                let written = SyncRecord(.desk, ["a": (.int(1), .minute(5))])
+                _ = try await repository.apply(
+                    .of([SyncRecord(.desk, ["a": (.int(1), .minute(5))], deleted: .minute(1))], token: "old"))
+                try await repository.beginRefetch(of: .deviceSettings)
+                let outcome = try await repository.apply(.of([written], token: "r1"))
+                try ContractViolation.requireEqual(await repository.record(.desk), written, "record")
+                try ContractViolation.requireEqual(outcome.changed, [.desk], "changed")
+                try ContractViolation.requireEqual(await repository.parked(limit: 9), [], "set aside")
+            },
             Clause("refetch_keepsWhatWasToldMeanwhile") { repository in
                 try await repository.set(.desk, "a", .int(1), at: .minute(0))
                 try await repository.beginRefetch(of: .deviceSettings)

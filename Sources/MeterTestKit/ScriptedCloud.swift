@@ -85,11 +85,19 @@ package final class ScriptedCloud: Sendable {
 
     /// Ends every event stream, as a broken connection does.
     package func breakStreams(because failure: SyncFailure? = nil) {
-        let streams = state.withLock { state in
+        for stream in takeStreams() { stream.finish(throwing: failure ?? Self.unreachable) }
+    }
+
+    /// Ends every event stream in good order, as a server that is shut down does.
+    package func endStreams() {
+        for stream in takeStreams() { stream.finish() }
+    }
+
+    private func takeStreams() -> [AsyncThrowingStream<CloudEvent, any Error>.Continuation] {
+        state.withLock { state in
             defer { state.streams = [:] }
-            return Array(state.streams.values)
+            return state.streams.values.map(\.continuation)
         }
-        for stream in streams { stream.continuation.finish(throwing: failure ?? Self.unreachable) }
     }
 
     /// Purges what has been deleted so far: earlier tokens are expired.

@@ -21,7 +21,7 @@ struct SyncRoutesTests {
     init() {
         cloud = ScriptedCloud(loop: bench.loop)
         engine = SyncEngine(
-            zone: "home", host: host,
+            zone: "home", host: host, bringsAll: false,
             dependencies: SyncEngine.Dependencies(
                 link: cloud.link(for: host), repository: records, loop: bench.loop,
                 rng: SplitMix64(seed: 7)),

@@ -79,6 +79,40 @@ struct LeaseKeeperTests {
         return calls
     }
 
+    // MARK: Waiting
+
+    /// Nobody waits for the return of what is not being returned.
+    @Test func leaseThatStays_isNotAwaited() async throws {
+        await keeper.givenBack(.um, within: .seconds(30))
+        try ask()
+        await keeper.givenBack(.um, within: .seconds(30))
+        try grant()
+        await keeper.givenBack(.um, within: .seconds(30))
+
+        #expect(try status().state == LeaseStatus(.held).state)
+    }
+
+    /// A place in the queue that the cloud did not give is asked for with the next refusal again.
+    @Test func queueThatWasNotJoined_isAskedForAgain() async throws {
+        let cloud = ClosedQueue(Self.lease(remaining: .seconds(10)))
+        let keeper = LeaseKeeper(
+            identity: LeaseKeeper.Identity(
+                host: Self.own, hostName: "pi1", session: SessionID(high: 0x4000, low: 1)),
+            authority: cloud, zonePolicy: .keep, loop: loop, rng: SplitMix64(seed: 1), logger: log.logger)
+        let running = Task { await keeper.run() }
+        await keeper.asked(for: .um, LeaseIntent(waitsInLine: true, isAsked: true), over: .usb, isUp: false)
+
+        let patience = Patience("a place is asked for again")
+        while cloud.enqueues < 2 {
+            loop.advance(by: .seconds(1))
+            try await eventually("no call is under way") { await keeper.callsUnderWay == 0 }
+            try await patience.turn()
+        }
+
+        running.cancel()
+        await running.value
+    }
+
     // MARK: What people see
 
     /// Whatever is known of another host's lease is shown, in each state in which it matters.
@@ -427,4 +461,29 @@ private final class Told: Sendable {
 
 extension MeterID {
     fileprivate static func numbered(_ number: UInt64) -> MeterID { .mac(MACAddress(bits: 0x0200_0000_0000 + number)) }
+}
+
+/// A cloud in which another host has every meter, and that lets nobody stand in line.
+private final class ClosedQueue: LeaseAuthority {
+    private let lease: LeaseView
+    private let count = Mutex(0)
+
+    init(_ lease: LeaseView) { self.lease = lease }
+
+    var enqueues: Int { count.withLock { $0 } }
+
+    func acquire(_ request: LeaseAcquire, of meter: MeterID) async throws(SyncFailure) -> AcquireOutcome {
+        .refused(.held, lease, retryAfter: .seconds(5))
+    }
+
+    func renew(_ leases: [HeldLease], session: SessionID) async throws(SyncFailure) -> [RenewOutcome] { [] }
+    func release(_ lease: HeldLease, session: SessionID) async throws(SyncFailure) {}
+    func leases() async throws(SyncFailure) -> [LeaseView] { [lease] }
+
+    func enqueue(for meter: MeterID, session: SessionID) async throws(SyncFailure) {
+        count.withLock { $0 += 1 }
+        throw SyncFailure(.serviceUnavailable, "no")
+    }
+
+    func leaveQueue(for meter: MeterID, session: SessionID) async throws(SyncFailure) {}
 }

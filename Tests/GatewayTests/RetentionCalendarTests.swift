@@ -94,6 +94,14 @@ struct RetentionCalendarTests {
         }
     }
 
+    /// Settings and their history are dated as well, and nobody says when.
+    @Test func unconfirmedCalendar_isDoubted_alsoWhereNoReadingIsStored() async throws {
+        _ = try await calendar().today()
+
+        let doubts = try #require(await store.believed()).doubts
+        #expect(doubts.contains { $0.first <= clock.wall && clock.wall <= $0.last && $0.confirmed == nil })
+    }
+
     /// What was set aside ages by a calendar that is confirmed and within a day of what the store believes.
     @Test func calendar_isConfirmed_withinADayOfTheBelievedDate() async throws {
         let day = Duration.seconds(86_400)

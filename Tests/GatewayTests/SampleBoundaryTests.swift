@@ -8,6 +8,14 @@ import Testing
 /// Where one thing ends and the next begins: blocks, points, pages, beats.
 @Suite(.timeLimit(.minutes(10)))
 struct SampleBoundaryTests {
+    /// A current that flows the other way takes no more room.
+    @Test func integer_isTheSame_forBothSigns() {
+        for number in -2000...2000 {
+            let value = Double(number) / 1000
+            #expect(SampleChunkFormat.integer(for: value, exponent: 3) == (number == 0 ? 0 : Int64(number)), "\(value)")
+        }
+    }
+
     private static let start = WallTime(millisecondsSince1970: 1_795_000_000_000)
 
     private func volts(_ value: Double) -> Reading {

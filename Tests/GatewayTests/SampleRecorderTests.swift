@@ -202,6 +202,63 @@ struct SampleRecorderTests {
         #expect(maxBytes == 12_345)
     }
 
+    /// Each resolution by an age of its own, counted back from today.
+    @Test func oldReadings_areMadeCoarser_byTheirAge() async throws {
+        let tiers = ScriptedTiers()
+        var limits = SampleRecorder.Limits()
+        (limits.retention.single, limits.retention.seconds, limits.retention.minutes) = (
+            .seconds(100), .seconds(2000), .seconds(30_000)
+        )
+        let recorder = SampleRecorder(
+            repository: store, tiers: tiers, loop: loop, limits: limits, logger: log.logger)
+        async let running: Void = recorder.run()
+        await loop.timers(reach: 1)
+        loop.advance(by: .seconds(60))
+        _ = await store.nextPrune()
+        recorder.finish()
+        await running
+
+        let today = loop.wallNow
+        #expect(
+            tiers.calls == [
+                .rolledUp, .rolledUp, .thinned(before: today + .seconds(-100)),
+                .thinned(before: today + .seconds(-100)),
+                .expired(.second, before: today + .seconds(-2000)),
+                .expired(.minute, before: today + .seconds(-30_000)),
+            ])
+        #expect(log.entries(saying: "old readings made coarser").map { $0.values["readings"] } == ["7"])
+    }
+
+    /// Nothing follows it, so that it is whole.
+    @Test func secondThatGoesOn_isStored_whenItsSessionEnds() async throws {
+        let recorder = recorder()
+        let track = recorder.track(for: .um)
+        track.keepSeconds()
+        append(2...3, to: track)
+        recorder.remove(track)
+        recorder.finish()
+        await recorder.run()
+
+        #expect(try store.savedChunks.flatMap { try $0.seconds() }.map { $0.counts[.voltage] } == [2])
+    }
+
+    /// The store is written to in any case.
+    @Test func batchOfASessionThatEnded_takesOthersReadingsAlong() async throws {
+        let recorder = recorder()
+        let track = recorder.track(for: .um)
+        append(1...2, to: track)
+        append(3...4, to: recorder.track(for: .tc))
+        async let running: Void = recorder.run()
+        await loop.timers(reach: 1)
+        recorder.remove(track)
+        _ = try await recorder.forget(.um, readings: false)
+
+        #expect(await store.nextAppend() == [1, 2, 3, 4])
+
+        recorder.finish()
+        await running
+    }
+
     @Test func crowdedStore_isSaidOnce_andInTheStatus_untilItIsNot() async throws {
         let space = ScriptedSpace()
         var limits = SampleRecorder.Limits()
@@ -230,6 +287,33 @@ struct SampleRecorderTests {
         )
         #expect(log.entries(saying: "the store is no larger than it may be again").count == 1)
     }
+}
+
+/// A store that has something to sum up and to thin once, and remembers what it is asked for.
+private final class ScriptedTiers: TierRepository {
+    enum Call: Hashable, Sendable {
+        case rolledUp
+        case thinned(before: WallTime)
+        case expired(SampleTier, before: WallTime)
+    }
+
+    private let asked = Mutex<[Call]>([])
+    var calls: [Call] { asked.withLock { $0 } }
+
+    /// - Returns: whether it is the first of its kind.
+    private func note(_ call: Call) -> Bool {
+        asked.withLock { asked in
+            asked.append(call)
+            return asked.count { $0 == call } == 1
+        }
+    }
+
+    func rollUp() -> Int { note(.rolledUp) ? 5 : 0 }
+    func thin(before cutoff: WallTime) -> Int { note(.thinned(before: cutoff)) ? 7 : 0 }
+    func expire(_ tier: SampleTier, before cutoff: WallTime) { _ = note(.expired(tier, before: cutoff)) }
+    func buckets(_ tier: SampleTier, of meter: MeterID, in span: Range<WallTime>) -> [SampleBucket] { [] }
+    func firstStored(of meter: MeterID, in span: Range<WallTime>) -> WallTime? { nil }
+    func fill(_ series: SeriesBuilder, of meter: MeterID) -> SeriesBuilder { series }
 }
 
 private final class ScriptedSpace: SpaceRepository {

@@ -1,6 +1,7 @@
 import Gateway
 import MeterModel
 import MeterTestKit
+import RecordingCore
 import Testing
 
 struct SeriesServiceTests {
@@ -42,6 +43,35 @@ struct SeriesServiceTests {
 
         #expect(try await readings(.seconds(3600)) == (0..<2100).map { Double($0) })
         #expect(try await readings(.seconds(2050)) == (0..<2050).map { Double($0) })
+    }
+
+    /// As a chart of the last minute shows it: nothing has been stored yet.
+    @Test(arguments: [false, true])
+    func series_hasWhatWaits_whereNothingIsStored(ofSeconds: Bool) async throws {
+        let track = recorder.track(for: .um)
+        if ofSeconds { track.keepSeconds() }
+        for number in 0..<3 { track.append(loop.wallNow + .seconds(number), reading(number)) }
+
+        let series = try await service.series(
+            of: .um, in: loop.wallNow..<loop.wallNow + .seconds(10), points: 10, quantities: [.voltage])
+
+        #expect(series.columns.map(\.means) == [[0, 1, 2]])
+    }
+
+    /// A point without values marks it for a chart, and is no measurement.
+    @Test func gapOfALongStretch_isNotCounted() async throws {
+        let later = loop.wallNow + .seconds(36 * 3600)
+        for time in [loop.wallNow, later] {
+            var builder = SampleChunkBuilder(meter: .um)
+            builder.append(time, reading(5))
+            try await store.append([builder.finish()].compactMap(\.self))
+        }
+        while try await store.rollUp() > 0 {}
+
+        let summary = try await service.summary(
+            of: .um, in: loop.wallNow..<later + .seconds(60), host: HostID(high: 1, low: 1))
+
+        #expect(summary.readings == 2)
     }
 
     /// The store counts how often it is asked, and the calendar steps by 70 years in the middle.
@@ -88,6 +118,15 @@ struct SeriesServiceTests {
         try await store.append([chunk(10..<15, every: .seconds(1))].compactMap(\.self))
 
         #expect(try await readings(.seconds(60)) == (0..<10).map { Double($0) * 10 + 4.5 } + [10, 11, 12, 13, 14])
+    }
+
+    /// Also where a minute has no single reading any more.
+    @Test func readings_areMeansOfSeconds_andNotOfMinutes_whereSecondsAreLeft() async throws {
+        try await store.append([chunk(0..<100, every: .milliseconds(100))].compactMap(\.self))
+        while try await store.rollUp() > 0 {}
+        while try await store.thin(before: WallTime(millisecondsSince1970: .max)) > 0 {}
+
+        #expect(try await readings(.seconds(60)) == (0..<10).map { Double($0) * 10 + 4.5 })
     }
 
     @Test func readings_areMeansOfMinutes_whereNothingElseIsLeft() async throws {

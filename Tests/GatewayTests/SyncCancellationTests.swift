@@ -124,6 +124,34 @@ struct SyncCancellationTests {
         }
     }
 
+    /// The run that goes on is not theirs, and ends all the same: they asked for one, and know now what became of it.
+    @Test func cancellation_answersWhoAskedMeanwhile() async throws {
+        let bench = SyncBench()
+        let (hanging, hangs) = AsyncStream.makeStream(of: Void.self)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        bench.cloud.onCall { call in
+            guard call == .account else { return }
+            hangs.yield()
+            for await _ in gate { break }
+        }
+        let engine = bench.engine()
+        let events = engine.events.subscribe()
+        let asked = try await bench.running(engine) { results in
+            for await _ in hanging { break }
+            let asked = Task { await engine.synchronise() }
+            for await event in events where event.value.text == "triggered: \(SyncTrigger.asked.rawValue)" { break }
+            engine.cancel()
+            try await eventually("the machine hears of it") { await engine.isCancelling }
+            open.finish()
+            let first = try await results.next()
+            #expect(first.wasCancelled)
+            #expect(first.trigger == .started)
+            return asked
+        }
+
+        #expect(await asked.value?.wasCancelled == true)
+    }
+
     @Test func cancellationOfNothing_isHarmless() async throws {
         let bench = SyncBench()
         let engine = bench.engine()

@@ -300,11 +300,13 @@ struct SyncEngineTests {
         }
     }
 
-    @Test func brokenStream_isOpenedAgain_andWhatWasMissedIsRead() async throws {
+    /// A cloud that is shut down ends it in good order.
+    @Test(arguments: [false, true])
+    func brokenStream_isOpenedAgain_andWhatWasMissedIsRead(endsInOrder: Bool) async throws {
         let engine = bench.engine()
         try await bench.running(engine) { results in
             _ = try await results.next()
-            bench.cloud.breakStreams()
+            if endsInOrder { bench.cloud.endStreams() } else { bench.cloud.breakStreams() }
             bench.cloud.put([.setting(3)], by: .second)
             let result = try await bench.passUntilResult(engine, &results)
             #expect(result.trigger == .streamOpened)
@@ -337,6 +339,30 @@ struct SyncEngineTests {
         #expect(bench.loop.pendingTimers == 0)
         #expect(await engine.report().status.lastResult?.wasCancelled == true)
         #expect(await engine.report().status.lastSyncError == nil)
+    }
+
+    /// Five seconds where nobody says how long.
+    @Test func stop_leavesAnExchangeItsTime() async throws {
+        let (hanging, hangs) = AsyncStream.makeStream(of: Void.self)
+        bench.cloud.onCall { call in
+            guard call == .changes else { return }
+            hangs.yield()
+            // Hangs until the call is cancelled.
+            for await _ in AsyncStream<Never>.makeStream().stream {}
+        }
+        let engine = bench.engine()
+        async let running: Void = engine.run()
+        for await _ in hanging { break }
+        let timers = bench.loop.pendingTimers
+        await engine.stop()
+
+        bench.loop.advance(by: .milliseconds(4999))
+        #expect(bench.loop.pendingTimers == timers + 1)
+        bench.loop.advance(by: .milliseconds(1))
+        #expect(bench.loop.pendingTimers <= timers)
+
+        bench.loop.advance(by: .seconds(60))
+        await running
     }
 
     @Test func events_areNumbered_andCanBeRead() async throws {

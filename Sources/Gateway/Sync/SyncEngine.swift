@@ -89,7 +89,7 @@ package actor SyncEngine {
 
     /// - Parameter bringsAll: if this is another zone than the last, others' records are pushed to it too.
     package init(
-        zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false,
+        zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool,
         dependencies: Dependencies,
         logger: Logger
     ) {

@@ -36,7 +36,7 @@ final class LibraryHost: Sendable {
             authority: client, zonePolicy: .keep, loop: loop, rng: rng, logger: logger)
         self.keeper = keeper
         engine = SyncEngine(
-            zone: membership.zone, host: store.identity.host,
+            zone: membership.zone, host: store.identity.host, bringsAll: false,
             dependencies: SyncEngine.Dependencies(
                 link: client, repository: store, loop: loop, rng: rng,
                 changed: { [settings] in await settings.merged(MergeOutcome(changed: $0)) },

@@ -76,7 +76,7 @@ final class ChaosHost: Sendable {
         look = MeterWatcher(
             watcher: watcher, journal: journal, zone: membership.zone, generations: place.generations, name: name)
         engine = SyncEngine(
-            zone: membership.zone, host: store.identity.host, timing: timing,
+            zone: membership.zone, host: store.identity.host, timing: timing, bringsAll: false,
             dependencies: SyncEngine.Dependencies(
                 link: cloud, repository: store, loop: loop, rng: random,
                 heard: { [keeper, uplink] event in

@@ -30,7 +30,7 @@ struct SyncBench {
         hostName: @escaping @Sendable (HostID) async -> String? = { _ in nil }
     ) -> SyncEngine {
         SyncEngine(
-            zone: "home", host: host, timing: timing,
+            zone: "home", host: host, timing: timing, bringsAll: false,
             dependencies: SyncEngine.Dependencies(
                 link: cloud.link(for: host), repository: store, loop: loop, network: network, rng: SeededRNG(seed: 7),
                 changed: changed, heard: heard, hostName: hostName), logger: log.logger)

@@ -78,7 +78,8 @@ final class HostRun: @unchecked Sendable {
             changed: { [settings] in await settings.merged(MergeOutcome(changed: $0)) },
             heard: { await keeper.handle($0) }, confirmedToday: { await calendar.confirmed() })
         dependencies.today = { try await calendar.today() }
-        let engine = SyncEngine(zone: CloudMachine.zone, host: host.id, dependencies: dependencies, logger: .silent)
+        let engine = SyncEngine(
+            zone: CloudMachine.zone, host: host.id, bringsAll: false, dependencies: dependencies, logger: .silent)
         (self.engine, self.keeper) = (engine, keeper)
         users = meters.map { MeterUser(of: $0, at: self, keeper: keeper, policy: scenario.terms.policy, bug: bug) }
         await run(engine, keeper)

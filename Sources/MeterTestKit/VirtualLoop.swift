@@ -113,7 +113,20 @@ package final class VirtualLoop: SessionLoop {
         return state.withLock { $0.timersRun } - before
     }
 
-    /// Runs `body` on the loop.
+    /// Runs `body` on the loop, and waits for it where another thread has the loop just now: what it returns is there.
+    /// Not to be called on the loop itself.
+    @discardableResult
+    package func result<Value: Sendable>(of body: @escaping @Sendable () -> Value) -> Value {
+        let result = Mutex<Value?>(nil)
+        runToItsEnd {
+            let value = body()
+            result.withLock { $0 = value }
+        }
+        guard let value = result.withLock({ $0 }) else { preconditionFailure("called on the loop itself") }
+        return value
+    }
+
+    /// Runs `body` on the loop; if another thread has it, after this has returned, perhaps.
     package func perform(_ body: @escaping @Sendable () -> Void) { run(.body(body)) }
 
     package func enqueue(_ job: consuming ExecutorJob) {

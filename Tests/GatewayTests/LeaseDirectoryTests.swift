@@ -56,6 +56,7 @@ struct LeaseDirectoryTests {
         var request = ConnectRequest(wait_ms: 30_000)
         request.queue_ms = 60_000
         let connecting = world.connecting(request)
+        try await eventually("the request has begun") { try await world.status().wanted == true }
         await world.advance(by: .seconds(20))
         #expect(world.bench.zone.waiting(for: .um) == ["pi2"])
 
@@ -85,6 +86,7 @@ struct LeaseDirectoryTests {
         var request = ConnectRequest(wait_ms: 30_000)
         (request.queue_ms, request.timeout_ms) = (60_000, 5000)
         let connecting = world.connecting(request)
+        try await eventually("the request has begun") { try await world.status().wanted == true }
         await world.advance(by: .seconds(4))
         #expect(world.bench.zone.waiting(for: .um) == ["pi2"])
 

@@ -11,6 +11,7 @@ import Testing
 @testable import Gateway
 
 /// The keeper by itself: a test gives the cloud's answers, and looks at what is said and called.
+@Suite(.timeLimit(.minutes(10)))
 struct LeaseKeeperTests {
     private let loop = VirtualLoop()
     private let keeper: LeaseKeeper
@@ -27,21 +28,13 @@ struct LeaseKeeperTests {
             logger: log.logger)
     }
 
-    private final class Box<Value: Sendable>: Sendable {
-        private let state = Mutex(Value?.none)
-        var value: Value? { state.withLock { $0 } }
-        func set(_ value: Value) { state.withLock { $0 = value } }
-    }
-
     /// On the keeper's loop.
     @discardableResult
-    private func on<Value: Sendable>(_ body: @escaping @Sendable (isolated LeaseKeeper) -> Value) throws -> Value {
-        let box = Box<Value>()
-        loop.perform { [keeper] in box.set(keeper.assumeIsolated { body($0) }) }
-        return try #require(box.value)
+    private func on<Value: Sendable>(_ body: @escaping @Sendable (isolated LeaseKeeper) -> Value) -> Value {
+        loop.result { [keeper] in keeper.assumeIsolated { body($0) } }
     }
 
-    private func status(_ meter: MeterID = .um) throws -> LeaseStatus { try on { $0.status(of: meter) } }
+    private func status(_ meter: MeterID = .um) -> LeaseStatus { on { $0.status(of: meter) } }
 
     private static func lease(
         _ state: LeaseView.State = .held, of holder: HostID? = other, token: UInt64 = 5, meter: MeterID = .um,
@@ -54,21 +47,21 @@ struct LeaseKeeperTests {
             acquiredAt: "2026-11-21T13:40:05Z", remaining: remaining, waiting: ["pi9"])
     }
 
-    private func ask(_ intent: LeaseIntent = .resume, for meter: MeterID = .um) throws {
-        try on { $0.asked(for: meter, intent, over: .usb, isUp: false) }
+    private func ask(_ intent: LeaseIntent = .resume, for meter: MeterID = .um) {
+        on { $0.asked(for: meter, intent, over: .usb, isUp: false) }
     }
 
-    private func grant(_ meter: MeterID = .um, token: UInt64 = 6, policy: LeasePolicy = .keep) throws {
+    private func grant(_ meter: MeterID = .um, token: UInt64 = 6, policy: LeasePolicy = .keep) {
         let lease = Self.lease(of: Self.own, token: token, meter: meter, remaining: .seconds(120), policy: policy)
-        try on { $0.acquired(.success(.granted(lease)), meter, sentAt: $0.loop.now) }
+        on { $0.acquired(.success(.granted(lease)), meter, sentAt: $0.loop.now) }
     }
 
-    private func refuse(_ lease: LeaseView?) throws {
-        try on { $0.acquired(.success(.refused(.held, lease, retryAfter: .seconds(60))), .um, sentAt: $0.loop.now) }
+    private func refuse(_ lease: LeaseView?) {
+        on { $0.acquired(.success(.refused(.held, lease, retryAfter: .seconds(60))), .um, sentAt: $0.loop.now) }
     }
 
-    private func fail(_ kind: SyncFailure.Kind = .network) throws {
-        try on { $0.acquired(.failure(SyncFailure(kind, "no")), .um, sentAt: $0.loop.now) }
+    private func fail(_ kind: SyncFailure.Kind = .network) {
+        on { $0.acquired(.failure(SyncFailure(kind, "no")), .um, sentAt: $0.loop.now) }
     }
 
     /// The calls so far, without those for the list.
@@ -82,14 +75,14 @@ struct LeaseKeeperTests {
     // MARK: Waiting
 
     /// Nobody waits for the return of what is not being returned.
-    @Test func leaseThatStays_isNotAwaited() async throws {
+    @Test func leaseThatStays_isNotAwaited() async {
         await keeper.givenBack(.um, within: .seconds(30))
-        try ask()
+        ask()
         await keeper.givenBack(.um, within: .seconds(30))
-        try grant()
+        grant()
         await keeper.givenBack(.um, within: .seconds(30))
 
-        #expect(try status().state == LeaseStatus(.held).state)
+        #expect(status().state == LeaseStatus(.held).state)
     }
 
     /// A place in the queue that the cloud did not give is asked for with the next refusal again.
@@ -100,6 +93,7 @@ struct LeaseKeeperTests {
                 host: Self.own, hostName: "pi1", session: SessionID(high: 0x4000, low: 1)),
             authority: cloud, zonePolicy: .keep, loop: loop, rng: SplitMix64(seed: 1), logger: log.logger)
         let running = Task { await keeper.run() }
+        defer { running.cancel() }
         await keeper.asked(for: .um, LeaseIntent(waitsInLine: true, isAsked: true), over: .usb, isUp: false)
 
         let patience = Patience("a place is asked for again")
@@ -108,55 +102,52 @@ struct LeaseKeeperTests {
             try await eventually("no call is under way") { await keeper.callsUnderWay == 0 }
             try await patience.turn()
         }
-
-        running.cancel()
-        await running.value
     }
 
     // MARK: What people see
 
     /// Whatever is known of another host's lease is shown, in each state in which it matters.
-    @Test func leaseOfAnotherHost_isShownWhole() throws {
-        func expectOther(_ state: LeaseStatus.State, remaining: Int64 = 100_000) throws {
+    @Test func leaseOfAnotherHost_isShownWhole() {
+        func expectOther(_ state: LeaseStatus.State, remaining: Int64 = 100_000) {
             var expected = LeaseStatus(state)
             (expected.holder, expected.holder_id, expected.token) = ("pi2", Self.other.description, 5)
             (expected.transport, expected.policy, expected.since) = ("ble", "keep", "2026-11-21T13:40:05Z")
             (expected.remaining_ms, expected.waiting) = (remaining, ["pi9"])
-            #expect(try status() == expected)
+            #expect(status() == expected)
         }
-        #expect(try status() == LeaseStatus(.none))
-        try on { $0.handle(.lease(Self.lease())) }
-        try expectOther(.elsewhere)
-        try on { $0.handle(.lease(Self.lease(.revoking))) }
-        try expectOther(.elsewhere)
-        try on { $0.handle(.lease(Self.lease(.expired, remaining: .zero))) }
-        try expectOther(.expired, remaining: 0)
-        try on { $0.handle(.lease(Self.lease())) }
-        try ask()
-        try expectOther(.waiting)
-        try refuse(Self.lease())
-        try expectOther(.waiting)
+        #expect(status() == LeaseStatus(.none))
+        on { $0.handle(.lease(Self.lease())) }
+        expectOther(.elsewhere)
+        on { $0.handle(.lease(Self.lease(.revoking))) }
+        expectOther(.elsewhere)
+        on { $0.handle(.lease(Self.lease(.expired, remaining: .zero))) }
+        expectOther(.expired, remaining: 0)
+        on { $0.handle(.lease(Self.lease())) }
+        ask()
+        expectOther(.waiting)
+        refuse(Self.lease())
+        expectOther(.waiting)
         for _ in 0..<2 {
-            try on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
-            try fail()
+            on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
+            fail()
         }
-        try expectOther(.waiting)
+        expectOther(.waiting)
     }
 
-    @Test func freeMeter_thatSomebodyWaitsFor_showsTheQueueAlone() throws {
-        try on { $0.handle(.lease(Self.lease(.free, of: nil, remaining: .zero))) }
-        #expect(try status() == LeaseStatus(.none))
-        try ask()
+    @Test func freeMeter_thatSomebodyWaitsFor_showsTheQueueAlone() {
+        on { $0.handle(.lease(Self.lease(.free, of: nil, remaining: .zero))) }
+        #expect(status() == LeaseStatus(.none))
+        ask()
         var expected = LeaseStatus(.requesting)
         expected.waiting = ["pi9"]
-        #expect(try status() == expected)
+        #expect(status() == expected)
     }
 
     /// The holder's own view counts from its request, to nothing and not below it.
-    @Test func ownLease_isShownInItsPhases() throws {
-        try ask()
-        #expect(try status() == LeaseStatus(.requesting))
-        try grant()
+    @Test func ownLease_isShownInItsPhases() {
+        ask()
+        #expect(status() == LeaseStatus(.requesting))
+        grant()
         for (second, state, remaining) in [
             (0, LeaseStatus.State.held, 120_000), (79, .held, 41_000), (80, .jeopardy, 40_000), (108, .lost, 12_000),
             (200, .lost, 0),
@@ -166,28 +157,28 @@ struct LeaseKeeperTests {
             (expected.holder, expected.holder_id, expected.token) = ("pi1", Self.own.description, 6)
             (expected.transport, expected.policy, expected.since) = ("usb", "keep", "2026-11-21T13:40:05Z")
             (expected.remaining_ms, expected.waiting) = (remaining, ["pi9"])
-            #expect(try status() == expected, "\(second)")
+            #expect(status() == expected, "\(second)")
         }
         // Nobody holds what is being given back, as far as people are concerned.
-        try on { $0.attached(.um, nil) }
-        #expect(try status() == LeaseStatus(.none))
+        on { $0.attached(.um, nil) }
+        #expect(status() == LeaseStatus(.none))
     }
 
     /// What an earlier run of this host left is a lease like any other, until this run asks for it.
-    @Test func leaseOfAnEarlierRun_isShown_untilItIsAskedFor() throws {
-        try on { $0.handle(.lease(Self.lease(of: Self.own))) }
-        #expect(try status().state == .elsewhere && status().holder == "pi1")
-        try on { $0.handle(.lease(Self.lease(.expired, of: Self.own, remaining: .zero))) }
-        #expect(try status().state == .expired && status().holder == "pi1")
+    @Test func leaseOfAnEarlierRun_isShown_untilItIsAskedFor() {
+        on { $0.handle(.lease(Self.lease(of: Self.own))) }
+        #expect(status().state == .elsewhere && status().holder == "pi1")
+        on { $0.handle(.lease(Self.lease(.expired, of: Self.own, remaining: .zero))) }
+        #expect(status().state == .expired && status().holder == "pi1")
     }
 
     /// Whoever took what is being given back is shown at once.
-    @Test func nextHolder_isShown_whileTheOwnLeaseIsGivenBack() throws {
-        try ask()
-        try grant()
-        try on { $0.attached(.um, nil) }
-        try on { $0.handle(.lease(Self.lease(token: 7))) }
-        #expect(try status().state == .elsewhere && status().holder == "pi2")
+    @Test func nextHolder_isShown_whileTheOwnLeaseIsGivenBack() {
+        ask()
+        grant()
+        on { $0.attached(.um, nil) }
+        on { $0.handle(.lease(Self.lease(token: 7))) }
+        #expect(status().state == .elsewhere && status().holder == "pi2")
     }
 
     /// A link without a lease ends with the lease that it gets; however else it ends, that is no lease.
@@ -203,47 +194,47 @@ struct LeaseKeeperTests {
     }
 
     /// What nobody makes any more is no call under way.
-    @Test func callAfterTheEnd_isNotWaitedFor() throws {
+    @Test func callAfterTheEnd_isNotWaitedFor() {
         keeper.callSink.finish()
-        try ask()
-        #expect(try on { $0.callsUnderWay } == 0)
+        ask()
+        #expect(on { $0.callsUnderWay } == 0)
     }
 
     /// Another host's lease is not this one's, whatever the board still says.
-    @Test func ownLease_showsNothingOfAnothers() throws {
-        try ask()
-        try grant()
-        try on { $0.handle(.lease(Self.lease(token: 6))) }
-        #expect(try status().since == nil && status().waiting == [] && status().holder == "pi1")
+    @Test func ownLease_showsNothingOfAnothers() {
+        ask()
+        grant()
+        on { $0.handle(.lease(Self.lease(token: 6))) }
+        #expect(status().since == nil && status().waiting == [] && status().holder == "pi1")
     }
 
-    @Test func linkWithoutALease_showsWhoElseHasOne_onceThatIsKnown() throws {
-        try ask()
-        try fail()
-        try on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
-        try fail()
-        #expect(try status() == LeaseStatus(.unleased))
-        try on { $0.handle(.lease(Self.lease())) }
-        #expect(try status() == LeaseStatus(.unleased))
-        try refuse(Self.lease())
-        #expect(try status().state == .unleased && status().holder == "pi2" && status().token == 5)
+    @Test func linkWithoutALease_showsWhoElseHasOne_onceThatIsKnown() {
+        ask()
+        fail()
+        on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
+        fail()
+        #expect(status() == LeaseStatus(.unleased))
+        on { $0.handle(.lease(Self.lease())) }
+        #expect(status() == LeaseStatus(.unleased))
+        refuse(Self.lease())
+        #expect(status().state == .unleased && status().holder == "pi2" && status().token == 5)
     }
 
-    @Test func hostThatMayOnlyLook_saysSo_evenBeforeItKnowsWhoHasWhat() throws {
-        #expect(try status().read_only == nil)
-        try on { $0.roleIs(.readOnly) }
-        #expect(try status().read_only == true)
-        #expect(try on { $0.role } == .readOnly)
+    @Test func hostThatMayOnlyLook_saysSo_evenBeforeItKnowsWhoHasWhat() {
+        #expect(status().read_only == nil)
+        on { $0.roleIs(.readOnly) }
+        #expect(status().read_only == true)
+        #expect(on { $0.role } == .readOnly)
         #expect(log.entries(saying: "this host may only look: it asks for no leases").count == 1)
-        try on { $0.roleIs(.readOnly) }
+        on { $0.roleIs(.readOnly) }
         #expect(log.entries(saying: "this host may only look: it asks for no leases").count == 1)
-        try on { $0.roleIs(.full) }
-        #expect(try status().read_only == nil)
+        on { $0.roleIs(.full) }
+        #expect(status().read_only == nil)
     }
 
     /// All leases of the zone by their meters, this host's as it sees them itself.
     @Test func who_listsEachMeterOnce() throws {
-        try on {
+        on {
             $0.listed(
                 .success([
                     Self.lease(meter: .tc), Self.lease(.revoking, meter: .numbered(3)),
@@ -252,9 +243,9 @@ struct LeaseKeeperTests {
                     Self.lease(of: Self.own, token: 1),
                 ]))
         }
-        try ask()
-        try grant(token: 7)
-        let who = try on { $0.who() }
+        ask()
+        grant(token: 7)
+        let who = on { $0.who() }
         let expected: [(MeterID, String, Bool)] = [
             (.um, "held", true), (.tc, "held", false), (.numbered(3), "held", false), (.numbered(4), "none", false),
             (.numbered(5), "expired", false),
@@ -271,25 +262,25 @@ struct LeaseKeeperTests {
             #expect(entry.remaining_ms == (isMine ? 120_000 : 100_000) && entry.since == "2026-11-21T13:40:05Z")
             #expect(entry.holder_id == (isMine ? Self.own : Self.other).description)
         }
-        #expect(try on { $0.leasedElsewhere(.tc) } == .tc)
-        #expect(try on { $0.leasedElsewhere(.um) } == nil)
-        #expect(try on { $0.held(.um)?.token.rawValue } == 7)
-        #expect(try on { $0.held(.tc)?.token.rawValue } == nil)
+        #expect(on { $0.leasedElsewhere(.tc) } == .tc)
+        #expect(on { $0.leasedElsewhere(.um) } == nil)
+        #expect(on { $0.held(.um)?.token.rawValue } == 7)
+        #expect(on { $0.held(.tc)?.token.rawValue } == nil)
     }
 
     // MARK: What is said
 
-    @Test func session_isTold_whoHasTheMeter() throws {
+    @Test func session_isTold_whoHasTheMeter() {
         let verdicts = Told()
-        try on { keeper in keeper.attached(.um) { verdicts.add($0) } }
-        try ask()
-        try refuse(Self.lease())
+        on { keeper in keeper.attached(.um) { verdicts.add($0) } }
+        ask()
+        refuse(Self.lease())
         #expect(
             verdicts.all == [.refused(LinkRefusal(reason: .held, holder: "pi2", remaining: .seconds(100)))])
-        try on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
-        try refuse(Self.lease(of: Self.own))
-        try on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
-        try refuse(nil)
+        on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
+        refuse(Self.lease(of: Self.own))
+        on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
+        refuse(nil)
         #expect(
             verdicts.all.dropFirst() == [
                 .refused(
@@ -298,19 +289,19 @@ struct LeaseKeeperTests {
             ])
     }
 
-    @Test func cloudThatDoesNotAnswer_isSaidOnce_andThatItDoesAgain() throws {
+    @Test func cloudThatDoesNotAnswer_isSaidOnce_andThatItDoesAgain() {
         for round in 1...2 {
-            for _ in 0..<3 { try on { $0.noted(Result<Void, SyncFailure>.failure(SyncFailure(.network, "gone"))) } }
-            #expect(try on { $0.lastFailure } == "gone")
+            for _ in 0..<3 { on { $0.noted(Result<Void, SyncFailure>.failure(SyncFailure(.network, "gone"))) } }
+            #expect(on { $0.lastFailure } == "gone")
             #expect(log.entries(saying: "the cloud does not answer").count == round)
             #expect(log.entries(saying: "the cloud answers again").count == round - 1)
             // A refusal is an answer too.
-            try on { keeper in
+            on { keeper in
                 round == 1
                     ? keeper.noted(Result<Void, SyncFailure>.success(()))
                     : keeper.noted(Result<Void, SyncFailure>.failure(SyncFailure(.readOnly, "look")))
             }
-            #expect(try on { $0.lastFailure } == nil)
+            #expect(on { $0.lastFailure } == nil)
             #expect(log.entries(saying: "the cloud answers again").count == round)
         }
     }
@@ -318,11 +309,11 @@ struct LeaseKeeperTests {
     // MARK: What is called
 
     /// A request is repeated as it was, until it was answered; then the next is a new one.
-    @Test func request_keepsItsID_untilItIsAnswered() async throws {
-        try ask()
-        try fail()
+    @Test func request_keepsItsID_untilItIsAnswered() async {
+        ask()
+        fail()
         loop.advance(by: .seconds(2))
-        try refuse(Self.lease())
+        refuse(Self.lease())
         loop.advance(by: .seconds(60))
         let requests = await calls().compactMap { call -> LeaseAcquire? in
             if case .acquire(let request, _, _) = call { request } else { nil }
@@ -334,120 +325,120 @@ struct LeaseKeeperTests {
     }
 
     /// What the authority did not answer has failed, for each meter of a batch by itself.
-    @Test func shortAnswer_isAFailureOfTheRest() throws {
-        try ask()
-        try grant()
-        try ask(for: .tc)
-        try grant(.tc, token: 9)
+    @Test func shortAnswer_isAFailureOfTheRest() {
+        ask()
+        grant()
+        ask(for: .tc)
+        grant(.tc, token: 9)
         loop.advance(by: .seconds(50))
         let leases = [
             HeldLease(meter: .um, token: FencingToken(rawValue: 6)),
             HeldLease(meter: .tc, token: FencingToken(rawValue: 9)),
         ]
-        try on {
+        on {
             let renewed = Self.lease(of: Self.own, token: 6, remaining: .seconds(120))
             $0.renewed(.success([.renewed(renewed)]), leases, of: [.um, .tc], sentAt: $0.loop.now)
         }
-        #expect(try status(.um).remaining_ms == 120_000 && status(.tc).remaining_ms == 70_000)
-        try on {
+        #expect(status(.um).remaining_ms == 120_000 && status(.tc).remaining_ms == 70_000)
+        on {
             $0.renewed(
                 .success([.lost(.unknown, nil), .lost(.takenOver, Self.lease(token: 10, meter: .tc))]), leases,
                 of: [.um, .tc], sentAt: $0.loop.now)
         }
-        #expect(try status(.um).state == .unleased)
-        #expect(try status(.tc).state != .held)
+        #expect(status(.um).state == .unleased)
+        #expect(status(.tc).state != .held)
     }
 
     /// A stricter policy takes effect for all meters at once, whether it comes with a renewal or a grant.
-    @Test(arguments: [true, false]) func policyOfALease_isThatOfTheZone(isGrant: Bool) throws {
-        try ask()
-        try grant()
-        try ask(for: .tc)
-        try grant(.tc, token: 9, policy: isGrant ? .strict : .keep)
+    @Test(arguments: [true, false]) func policyOfALease_isThatOfTheZone(isGrant: Bool) {
+        ask()
+        grant()
+        ask(for: .tc)
+        grant(.tc, token: 9, policy: isGrant ? .strict : .keep)
         if !isGrant {
             let leases = [HeldLease(meter: .tc, token: FencingToken(rawValue: 9))]
             let lease = Self.lease(
                 of: Self.own, token: 9, meter: .tc, remaining: .seconds(120), policy: .strict)
-            try on {
+            on {
                 $0.renewed(
                     .success([.renewed(lease)]), leases, of: [.tc], sentAt: $0.loop.now + .milliseconds(1))
             }
         }
         // Under strict the other ends at its hard stop, too.
         loop.advance(by: .milliseconds(107_999))
-        #expect(try status(.um).state == .jeopardy)
+        #expect(status(.um).state == .jeopardy)
         loop.advance(by: .milliseconds(2))
-        #expect(try status(.um).state == .none)
+        #expect(status(.um).state == .none)
     }
 
     /// One that may only look asks for nothing any more, at once where it is known who has what.
-    @Test(arguments: [true, false]) func roleInTheZone_isInForce_onceTheLeasesAreKnown(isKnown: Bool) throws {
-        if isKnown { try on { $0.listed(.success([])) } }
-        try ask()
-        try on { $0.roleIs(.readOnly) }
-        #expect(try status().state == (isKnown ? .unleased : .requesting))
-        try on { $0.listed(.success([])) }
-        #expect(try status().state == .unleased)
+    @Test(arguments: [true, false]) func roleInTheZone_isInForce_onceTheLeasesAreKnown(isKnown: Bool) {
+        if isKnown { on { $0.listed(.success([])) } }
+        ask()
+        on { $0.roleIs(.readOnly) }
+        #expect(status().state == (isKnown ? .unleased : .requesting))
+        on { $0.listed(.success([])) }
+        #expect(status().state == .unleased)
         // That is as it should be, and nothing to warn of.
         #expect(log.entries(saying: "a meter is used without a lease").map(\.level) == [.debug])
-        try on { $0.roleIs(.full) }
-        try refuse(Self.lease())
-        #expect(try status().holder == "pi2")
+        on { $0.roleIs(.full) }
+        refuse(Self.lease())
+        #expect(status().holder == "pi2")
     }
 
     /// A cloud that does not answer, or another host that has the meter, is something to look at.
-    @Test func linkWithoutALease_isWarnedOf() throws {
-        try ask()
-        try fail()
-        try on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
-        try fail()
+    @Test func linkWithoutALease_isWarnedOf() {
+        ask()
+        fail()
+        on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
+        fail()
         #expect(log.entries(saying: "a meter is used without a lease").map(\.level) == [.warning])
-        try ask(for: .tc)
-        try grant(.tc, token: 9)
+        ask(for: .tc)
+        grant(.tc, token: 9)
         loop.advance(by: .seconds(110))
         let leases = [HeldLease(meter: .tc, token: FencingToken(rawValue: 9))]
         let taken = Self.lease(token: 10, meter: .tc)
-        try on { $0.renewed(.success([.lost(.takenOver, taken)]), leases, of: [.tc], sentAt: $0.loop.now) }
-        #expect(try status(.tc).state == .unleased)
+        on { $0.renewed(.success([.lost(.takenOver, taken)]), leases, of: [.tc], sentAt: $0.loop.now) }
+        #expect(status(.tc).state == .unleased)
         #expect(
             log.entries(saying: "a meter is used without a lease").map(\.level).allSatisfy { $0 == .warning })
     }
 
     /// A meter that nobody uses, of which no token is known and for which no call is under way, is forgotten.
     @Test func meterThatNobodyUses_isForgotten() async throws {
-        try on { $0.attached(.um) { _ in } }
-        #expect(try on { $0.meters } == [.um])
-        try on { $0.attached(.um, nil) }
-        #expect(try on { $0.meters } == [])
+        on { $0.attached(.um) { _ in } }
+        #expect(on { $0.meters } == [.um])
+        on { $0.attached(.um, nil) }
+        #expect(on { $0.meters } == [])
 
-        try on { $0.attached(.um) { _ in } }
-        try ask()
-        try on { $0.attached(.um, nil) }
-        #expect(try on { $0.meters } == [.um], "its request is under way")
-        let under = try on { $0.callsUnderWay }
+        on { $0.attached(.um) { _ in } }
+        ask()
+        on { $0.attached(.um, nil) }
+        #expect(on { $0.meters } == [.um], "its request is under way")
+        let under = on { $0.callsUnderWay }
         let request = try #require(await calls().first)
-        try on { $0.callEnded(request) }
-        #expect(try on { $0.meters } == [])
-        #expect(try on { $0.callsUnderWay } == under - 1)
+        on { $0.callEnded(request) }
+        #expect(on { $0.meters } == [])
+        #expect(on { $0.callsUnderWay } == under - 1)
 
-        try on { $0.handle(.lease(Self.lease(meter: .tc))) }
-        try on { $0.attached(.tc) { _ in } }
-        try on { $0.handle(.lease(Self.lease(meter: .tc))) }
-        try on { $0.attached(.tc, nil) }
-        #expect(try on { $0.meters } == [.tc], "its token is kept")
+        on { $0.handle(.lease(Self.lease(meter: .tc))) }
+        on { $0.attached(.tc) { _ in } }
+        on { $0.handle(.lease(Self.lease(meter: .tc))) }
+        on { $0.attached(.tc, nil) }
+        #expect(on { $0.meters } == [.tc], "its token is kept")
     }
 
     /// One list at a time, and a next one once it has come or failed.
-    @Test func list_isAskedForOnceAtATime() throws {
-        let before = try on { $0.callsUnderWay }
-        try on { $0.handle(.opened) }
-        try on { $0.handle(.opened) }
-        #expect(try on { $0.callsUnderWay } == before + 1)
-        try on { $0.listed(.failure(SyncFailure(.network, "no"))) }
-        try on { $0.callEnded(.list) }
-        #expect(try on { $0.callsUnderWay } == before)
-        try on { $0.handle(.opened) }
-        #expect(try on { $0.callsUnderWay } == before + 1)
+    @Test func list_isAskedForOnceAtATime() {
+        let before = on { $0.callsUnderWay }
+        on { $0.handle(.opened) }
+        on { $0.handle(.opened) }
+        #expect(on { $0.callsUnderWay } == before + 1)
+        on { $0.listed(.failure(SyncFailure(.network, "no"))) }
+        on { $0.callEnded(.list) }
+        #expect(on { $0.callsUnderWay } == before)
+        on { $0.handle(.opened) }
+        #expect(on { $0.callsUnderWay } == before + 1)
     }
 }
 

@@ -16,7 +16,7 @@ struct LinkGateTests {
     /// Rule 2: the watchdog depends on nobody.
     @Test func strictPermission_endsByItself_andNothingIsSentAfterIt() async throws {
         let session = try await host.pluggedIn(.um25c, gate: gate)
-        host.loop.perform { [gate] in gate.permit(.leased(LeasePermit.strict)) }
+        host.loop.result { [gate] in gate.permit(.leased(LeasePermit.strict)) }
         host.loop.advance(by: .milliseconds(107_999))
         #expect(host.links.openChannels == 1)
 
@@ -33,7 +33,7 @@ struct LinkGateTests {
 
     @Test func keptPermission_doesNotEnd() async throws {
         let session = try await host.pluggedIn(.um25c, gate: gate)
-        host.loop.perform { [gate] in gate.permit(.leased(LeasePermit.keep)) }
+        host.loop.result { [gate] in gate.permit(.leased(LeasePermit.keep)) }
         host.loop.advance(by: .seconds(3600))
 
         #expect(host.links.openChannels == 1)
@@ -43,11 +43,11 @@ struct LinkGateTests {
 
     @Test func newerPermission_movesTheEnd() async throws {
         let session = try await host.pluggedIn(.um25c, gate: gate)
-        host.loop.perform { [gate] in gate.permit(.leased(LeasePermit.strict)) }
+        host.loop.result { [gate] in gate.permit(.leased(LeasePermit.strict)) }
         host.loop.advance(by: .seconds(60))
         var later = LeasePermit.strict
         later.sentAt = .origin + .seconds(60)
-        host.loop.perform { [gate, later] in gate.permit(.leased(later)) }
+        host.loop.result { [gate, later] in gate.permit(.leased(later)) }
 
         host.loop.advance(by: .seconds(107))
         #expect(host.links.openChannels == 1)
@@ -59,7 +59,7 @@ struct LinkGateTests {
     @Test func permission_thatNobodyWaitsForAnyMore_isGivenBack() async throws {
         let session = try await host.pluggedIn(.um25c, gate: gate)
         await session.disconnect()
-        host.loop.perform { [gate] in gate.permit(.unleased) }
+        host.loop.result { [gate] in gate.permit(.unleased) }
 
         #expect(gate.said == [.ask, .cancel, .channelClosed(.attemptFailed)])
         #expect(host.links.attempts == 0)

@@ -3,7 +3,6 @@ import GatewayAPI
 import MeterCodec
 import MeterModel
 import MeterTestKit
-import Synchronization
 import Testing
 
 /// What code on the loop sees of all meters, without waiting.
@@ -12,12 +11,7 @@ struct MeterSnapshotTests {
 
     /// Taken on the loop, in one pass.
     private func snapshots() -> [MeterSnapshot] {
-        let seen = Mutex<[MeterSnapshot]>([])
-        bench.host.loop.perform { [directory = bench.directory] in
-            let all = directory.snapshots()
-            seen.withLock { $0 = all }
-        }
-        return seen.withLock { $0 }
+        bench.host.loop.result { [directory = bench.directory] in directory.snapshots() }
     }
 
     @Test func snapshot_sayWhatTheStatusSays() async throws {

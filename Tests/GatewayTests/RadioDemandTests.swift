@@ -5,7 +5,6 @@ import LeaseCore
 import MeterCodec
 import MeterModel
 import MeterTestKit
-import Synchronization
 import Testing
 
 /// What the meters need from the radios, which the search follows.
@@ -14,13 +13,8 @@ struct RadioDemandTests {
     private let adapter = MACAddress(bits: 0x001A_7DDA_7113)
 
     private func demand(_ bench: DirectoryBench? = nil) -> RadioDemand {
-        let seen = Mutex(RadioDemand())
         let bench = bench ?? self.bench
-        bench.host.loop.perform { [directory = bench.directory] in
-            let demand = directory.radioDemand()
-            seen.withLock { $0 = demand }
-        }
-        return seen.withLock { $0 }
+        return bench.host.loop.result { [directory = bench.directory] in directory.radioDemand() }
     }
 
     private func link(over transport: LinkAddress.Transport) throws -> LinkAddress {

@@ -12,7 +12,7 @@ struct SampleBoundaryTests {
     @Test func integer_isTheSame_forBothSigns() {
         for number in -2000...2000 {
             let value = Double(number) / 1000
-            #expect(SampleChunkFormat.integer(for: value, exponent: 3) == (number == 0 ? 0 : Int64(number)), "\(value)")
+            #expect(SampleChunkFormat.integer(for: value, exponent: 3) == Int64(number), "\(value)")
         }
     }
 

@@ -63,15 +63,18 @@ struct SeriesServiceTests {
         let later = loop.wallNow + .seconds(36 * 3600)
         for time in [loop.wallNow, later] {
             var builder = SampleChunkBuilder(meter: .um)
-            builder.append(time, reading(5))
+            for number in 0..<5 { builder.append(time + .seconds(600 * number), reading(number)) }
             try await store.append([builder.finish()].compactMap(\.self))
         }
         while try await store.rollUp() > 0 {}
+        let span = loop.wallNow..<later + .seconds(3600)
 
-        let summary = try await service.summary(
-            of: .um, in: loop.wallNow..<later + .seconds(60), host: HostID(high: 1, low: 1))
+        let series = try await service.series(
+            of: .um, in: span, points: SeriesBuilder.pointsMax, quantities: [.voltage])
+        let summary = try await service.summary(of: .um, in: span, host: HostID(high: 1, low: 1))
 
-        #expect(summary.readings == 2)
+        #expect(series.times.count == 11)
+        #expect(summary.readings == 10)
     }
 
     /// The store counts how often it is asked, and the calendar steps by 70 years in the middle.

@@ -1,3 +1,4 @@
+import Foundation
 import MeterModel
 import MeterTestKit
 import Synchronization
@@ -41,7 +42,8 @@ struct VirtualLoopTests {
             _ = loop.schedule(at: loop.now + .milliseconds(1)) { tick() }
         }
         _ = loop.schedule(at: .origin + .milliseconds(1)) { tick() }
-        let other = Task.detached {
+        // Of its own: one of those that all tests share would be missed while it spins.
+        Thread.detachNewThread {
             // One piece of work at a time: more of them would keep the loop busy for ever.
             var asked = 0
             while !isOver.load(ordering: .acquiring) {
@@ -55,9 +57,26 @@ struct VirtualLoopTests {
         loop.advance(by: .seconds(5))
 
         isOver.store(true, ordering: .releasing)
-        await other.value
         let count = ticks.load(ordering: .relaxed)
         #expect(count == 5000)
+    }
+
+    @Test func result_isThere_whereAnotherThreadHasTheLoop() async throws {
+        let loop = VirtualLoop()
+        let isTaken = Atomic(false)
+        let isLeft = Atomic(false)
+        Thread.detachNewThread {
+            loop.perform {
+                isTaken.store(true, ordering: .releasing)
+                for _ in 0..<100_000 { _ = loop.now }
+                isLeft.store(true, ordering: .releasing)
+            }
+        }
+        try await eventually("the loop is busy") { isTaken.load(ordering: .acquiring) }
+
+        let hasWaited = loop.result { isLeft.load(ordering: .acquiring) }
+
+        #expect(hasWaited)
     }
 
     @Test func advance_doesNotWait_onItsOwnThread() {

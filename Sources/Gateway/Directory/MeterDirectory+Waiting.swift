@@ -14,15 +14,28 @@ extension MeterDirectory {
         isSought: Bool
     ) async throws(GatewayError) {
         do throws(GatewayError) {
-            if let patience = request.queue_ms {
-                try await waitForTurn(session, patience: .wait(patience, until: end, from: dependencies.loop.now))
-            } else if isSought, let patience = request.wait_ms {
-                // The search begins with the grant, and so does the wait for data.
-                let patience = Duration.wait(patience, until: end, from: dependencies.loop.now)
-                try await check(await session.waitForPermission(patience), of: session, after: patience)
+            // In words it is as long as was asked for, which is more than what is left of it by then.
+            func limit(_ milliseconds: Int64) -> (patience: Duration, asked: Duration) {
+                (
+                    .wait(milliseconds, until: end, from: dependencies.loop.now),
+                    .wait(min(milliseconds, request.timeout_ms ?? milliseconds))
+                )
             }
-            if let patience = request.wait_ms {
-                try await waitForData(session, patience: .wait(patience, until: end, from: dependencies.loop.now))
+            if let queue = request.queue_ms {
+                let (patience, asked) = limit(queue)
+                let outcome = await session.waitForPermission(patience)
+                if outcome == .timedOut, let refusal = await session.refusal {
+                    throw held(session.id, refusal, "still after \(asked.shortText)")
+                }
+                try await check(outcome, of: session, after: asked)
+            } else if isSought, let wait = request.wait_ms {
+                // The search begins with the grant, and so does the wait for data.
+                let (patience, asked) = limit(wait)
+                try await check(await session.waitForPermission(patience), of: session, after: asked)
+            }
+            if let wait = request.wait_ms {
+                let (patience, asked) = limit(wait)
+                try await check(await session.waitForData(patience), of: session, after: asked)
             }
         } catch {
             var isInVain = error.code == .held
@@ -36,20 +49,9 @@ extension MeterDirectory {
         }
     }
 
-    private func waitForTurn(_ session: DeviceSession, patience: Duration) async throws(GatewayError) {
-        let outcome = await session.waitForPermission(patience)
-        guard outcome == .timedOut, let refusal = await session.refusal else {
-            return try await check(outcome, of: session, after: patience)
-        }
-        throw held(session.id, refusal, "still after \(patience.roundedText)")
-    }
-
-    private func waitForData(_ session: DeviceSession, patience: Duration) async throws(GatewayError) {
-        try await check(await session.waitForData(patience), of: session, after: patience)
-    }
-
+    /// - Parameter time: how long the person would wait.
     private func check(
-        _ outcome: DeviceSession.DataWait, of session: DeviceSession, after patience: Duration
+        _ outcome: DeviceSession.DataWait, of session: DeviceSession, after time: Duration
     ) async throws(GatewayError) {
         switch outcome {
         case .data, .permitted: return
@@ -82,7 +84,7 @@ extension MeterDirectory {
             }
             throw GatewayError(
                 .timedOut,
-                "\(session.id) is \(status.state), without data after \(patience.roundedText)\(cause)",
+                "\(session.id) is \(status.state), without data after \(time.shortText)\(cause)",
                 next: "it is tried for ever; meterctl status \(session.id) shows how it goes")
         }
     }
@@ -109,9 +111,6 @@ extension Duration {
         let longest = wait(milliseconds)
         return end.map { min(longest, max(.zero, $0 - now)) } ?? longest
     }
-
-    /// For people, who do not care what the moments before a wait took of it: `2s` for 1998 ms.
-    fileprivate var roundedText: String { Duration.milliseconds((milliseconds + 50) / 100 * 100).shortText }
 }
 
 extension ConnectOptions {

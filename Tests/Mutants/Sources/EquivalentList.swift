@@ -20,5 +20,9 @@ struct EquivalentList {
 
     func reason(of mutant: Mutant) -> String? { reasons[Self.name(of: mutant)] }
 
-    static func name(of mutant: Mutant) -> String { "\(mutant.file) | \(mutant.text) | \(mutant.change)" }
+    static func name(of mutant: Mutant) -> String {
+        name(file: mutant.file, text: mutant.text, change: mutant.change)
+    }
+
+    static func name(file: String, text: String, change: String) -> String { "\(file) | \(text) | \(change)" }
 }

@@ -3,8 +3,10 @@
 /// Built in beside the right code, behind a switch: one build holds all of a run's mutants, and the environment of a
 /// test run says which of them is in force.
 struct Mutant: Sendable {
-    /// Its number, by which the switch knows it. Set once it is picked.
+    /// Its number, by which the switch knows it. Set once it is built.
     var id = 0
+    /// The seed that picked it.
+    var seed: UInt64 = 0
     let target: String
     /// From the package's folder.
     let file: String

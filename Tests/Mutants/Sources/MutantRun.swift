@@ -21,16 +21,28 @@ struct MutantRun {
 
     // MARK: Picking
 
-    /// As many of each target, and of the kinds of mistake within it, as can be. Further ones stand by for those that
-    /// the compiler refuses.
+    /// All that there are.
+    func found() throws -> [Mutant] { try options.targets.flatMap { try found(in: $0) } }
+
+    private func found(in target: String) throws -> [Mutant] {
+        try copy.sources(of: target).flatMap { file in
+            MutantFinder(target: target, file: file, source: try copy.source(file)).found
+        }
+    }
+
+    /// For each seed as many of each target, and of the kinds of mistake within it, as can be. Further ones stand by
+    /// for those that the compiler refuses.
     func pick() throws -> [Mutant] {
-        var random = SeededGenerator(state: options.seed)
+        var picked: [Mutant] = []
+        for seed in options.seeds { try pick(seed, into: &picked) }
+        return picked
+    }
+
+    private func pick(_ seed: UInt64, into picked: inout [Mutant]) throws {
+        var random = SeededGenerator(state: seed)
         var piles: [[Mutant]] = []
         for target in options.targets {
-            var found: [Mutant] = []
-            for file in try copy.sources(of: target) {
-                found += MutantFinder(target: target, file: file, source: try copy.source(file)).found
-            }
+            let found = try found(in: target)
             // One of each kind in turn.
             var kinds = Mutant.Kind.allCases.map { kind in found.filter { $0.kind == kind }.shuffled(using: &random) }
             var pile: [Mutant] = []
@@ -41,19 +53,22 @@ struct MutantRun {
             }
             piles.append(pile.reversed())
         }
-        var picked: [Mutant] = []
-        let wanted = options.count + options.count / 3 + 4
+        let wanted = picked.count + options.count + options.count / 3 + 4
         while picked.count < wanted, piles.contains(where: { !$0.isEmpty }) {
             for place in piles.indices where picked.count < wanted {
-                while let next = piles[place].popLast() {
+                while var next = piles[place].popLast() {
                     guard !picked.contains(where: { $0.overlaps(next) }) else { continue }
+                    next.seed = seed
                     picked.append(next)
                     break
                 }
             }
         }
-        for place in picked.indices { picked[place].id = place + 1 }
-        return picked
+    }
+
+    /// Without those that only stand by.
+    func counted(of mutants: [Mutant]) -> [Mutant] {
+        options.seeds.flatMap { seed in mutants.filter { $0.seed == seed }.prefix(options.count) }
     }
 
     // MARK: Building
@@ -61,6 +76,7 @@ struct MutantRun {
     /// - Returns: those that compile, in the order in which they were picked.
     func build(_ picked: [Mutant]) throws -> [Mutant] {
         var mutants = picked
+        for place in mutants.indices { mutants[place].id = place + 1 }
         for _ in 0..<12 {
             let places = try copy.build(in: mutants, of: options.targets)
             let (status, output, _) = try Shell.run(["swift", "build", "--build-tests"], in: copy.folder)

@@ -2,7 +2,7 @@ import Foundation
 
 /// What was asked for on the command line.
 struct Options {
-    var seed: UInt64 = 1
+    var seeds: [UInt64] = []
     var count = 40
     var targets = Options.pure
     /// Whether survivors of a target's own tests are shown to the tests of the targets above it.
@@ -10,11 +10,15 @@ struct Options {
     /// The least share of mutants that must be noticed, in hundredths. Below it the run fails.
     var least = 0
     var list = false
+    /// The report of an earlier run: only those that survived then are tried.
+    var again: String?
     /// The folder of the copy and its build.
     var work = ".build/mutants"
 
     /// How many test runs at once.
     var jobs = ProcessInfo.processInfo.activeProcessorCount
+
+    var seedList: String { seeds.map(String.init).joined(separator: ", ") }
 
     /// The targets whose rules decide who may talk to a meter, what it said and which write survives.
     static let pure = [
@@ -29,19 +33,21 @@ struct Options {
         ]
 
     static let usage = """
-        usage: Tests/Mutants/run [--seed N] [--count N] [--target NAME]... [--all] [--some N] [--own] [--jobs N] [--least PERCENT] [--list] [--work FOLDER]
+        usage: Tests/Mutants/run [--seed N]... [--count N] [--target NAME]... [--all] [--some N] [--own] [--jobs N] [--least PERCENT] [--again REPORT] [--list] [--work FOLDER]
 
         Puts small mistakes into a copy of the project, one at a time, and says which of them no test notices.
 
-          --seed N         which mutants are picked (default: 1)
-          --count N        how many (default: 40)
+          --seed N         which mutants are picked (default: 1); more than once for several samples out of one build,
+                           of which a later one leaves out what an earlier one has
+          --count N        how many with each seed (default: 40)
           --target NAME    of which target; more than once for several (default: the pure cores and codecs)
                            (Gateway/Leases: of a folder of a target)
           --all            of the stores, the cloud's engines and the gateway too
-          --some N         of so many of the targets, which the seed picks: less to build
+          --some N         of so many of the targets, which the first seed picks: less to build
           --jobs N         so many test runs at once (default: one for each processor)
           --own            only the target's own tests, not those of the targets above it
           --least PERCENT  fail where fewer are noticed
+          --again REPORT   those that this report names instead: what survived then is tried again, the rest stands
           --list           name the mutants that would be picked, and build nothing
           --work FOLDER    where the copy is built; what is there is built further (default: .build/mutants)
         """
@@ -61,11 +67,12 @@ struct Options {
         }
         while let option = rest.popFirst() {
             switch option {
-            case "--seed": seed = try number(of: option)
+            case "--seed": seeds.append(try number(of: option))
             case "--count": count = try number(of: option)
             case "--least": least = try number(of: option)
             case "--target": named.append(try value(of: option))
             case "--work": work = try value(of: option)
+            case "--again": again = try value(of: option)
             case "--all": targets = Options.all
             case "--jobs": jobs = try number(of: option)
             case "--some": some = try number(of: option)
@@ -75,11 +82,12 @@ struct Options {
             }
         }
         if !named.isEmpty { targets = named }
+        if seeds.isEmpty { seeds = [1] }
         guard count > 0, jobs > 0, some.map({ $0 > 0 }) ?? true else {
             throw UsageError("--count, --jobs and --some must be at least 1")
         }
         if let some {
-            var random = SeededGenerator(state: seed)
+            var random = SeededGenerator(state: seeds[0])
             targets = Array(targets.shuffled(using: &random).prefix(some))
         }
     }

@@ -60,10 +60,16 @@ enum Shell {
         var output = Data()
         var used = 0.0
         let sign = enough.map { Data($0.utf8) }
+        var signed: Data.Index?
         while case let piece = pipe.fileHandleForReading.availableData, !piece.isEmpty {
+            let before = output.endIndex
             output.append(piece)
             used = processorTime(of: identifier) ?? used
-            if let sign, piece.range(of: sign) != nil { kill(identifier, SIGKILL) }
+            if let sign, signed == nil {
+                signed = output.range(of: sign, in: max(0, before - sign.count)..<output.endIndex)?.upperBound
+            }
+            // Not before the rest of the line, which may come by itself.
+            if let signed, output[signed...].contains(UInt8(ascii: "\n")) { kill(identifier, SIGKILL) }
         }
         watch?.cancel()
         process.waitUntilExit()

@@ -1,7 +1,7 @@
 import Foundation
 
 do {
-    let options = try Options(Array(CommandLine.arguments.dropFirst()))
+    var options = try Options(Array(CommandLine.arguments.dropFirst()))
     let project = URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory)
     let work = URL(filePath: options.work, directoryHint: .isDirectory, relativeTo: project)
     let copy = try WorkingCopy(of: project, in: work)
@@ -10,32 +10,50 @@ do {
     if let unknown = options.targets.first(where: { !graph.has(PackageGraph.target($0)) }) {
         throw UsageError("--target: the package has no \(unknown)")
     }
-    let run = MutantRun(copy: copy, graph: graph, options: options)
     let equivalent = try EquivalentList(project.appending(path: "Tests/Mutants/equivalent.txt"))
-    let picked = try run.pick()
+    let earlier = try options.again.map {
+        try EarlierReport(URL(filePath: $0, directoryHint: .notDirectory, relativeTo: project))
+    }
+    if let earlier { (options.seeds, options.count) = (earlier.seeds, .max) }
+    let run = MutantRun(copy: copy, graph: graph, options: options)
+    var report = Report(options: options, file: work.appending(path: "report.txt"))
+    var picked: [Mutant] = []
+    if let earlier {
+        for (mutant, test) in earlier.named(among: try run.found()) {
+            if let test {
+                report.keep(mutant, .noticed(by: test))
+            } else if let reason = equivalent.reason(of: mutant) {
+                report.keep(mutant, .equivalent(reason))
+            } else {
+                picked.append(mutant)
+            }
+        }
+    } else {
+        picked = try run.pick()
+    }
     if options.list {
-        for mutant in picked.prefix(options.count) { say(Report.line(of: mutant)) }
+        for mutant in run.counted(of: picked) { say(Report.line(of: mutant)) }
         exit(0)
     }
 
     var tests: Set<String> = []
-    for target in options.targets {
+    let targets = options.targets.filter { target in picked.contains { $0.target == target } }
+    for target in targets {
         tests.formUnion(graph.ownTests(of: PackageGraph.target(target)))
         if options.above { tests.formUnion(graph.testsAbove(PackageGraph.target(target))) }
     }
     tests.subtract(Options.never)
-    try copy.reduce(to: graph.closure(of: tests.union(options.targets.map(PackageGraph.target))))
-    say("seed \(options.seed): building \(picked.count) mutants into a copy in \(copy.folder.path)")
+    try copy.reduce(to: graph.closure(of: tests.union(targets.map(PackageGraph.target))))
+    say("seed \(options.seedList): building \(picked.count) mutants into a copy in \(copy.folder.path)")
     let built = try run.build(picked)
-    let mutants = Array(built.prefix(options.count))
+    let mutants = run.counted(of: built)
     say("\(picked.count - built.count) do not compile, \(mutants.count) are tried")
 
-    var report = Report(options: options)
     for mutant in mutants {
         if let reason = equivalent.reason(of: mutant) { report.add(mutant, .equivalent(reason)) }
     }
     try run.tryAll(mutants.filter { equivalent.reason(of: $0) == nil }, among: tests) { report.add($0, $1) }
-    try report.write(to: work.appending(path: "report.txt"))
+    try report.end()
     exit(report.isGood ? 0 : 1)
 } catch let error as UsageError {
     FileHandle.standardError.write(Data("run: error: \(error)\n\n\(Options.usage)\n".utf8))

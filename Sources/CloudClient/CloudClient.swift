@@ -20,9 +20,11 @@ package final class CloudClient: Sendable {
     let http: HTTPClient
     /// How long an answer may take.
     let patience: TimeAmount
+    /// The same where nobody says how long.
+    package static let usualPatience = Duration.seconds(15)
 
     /// - Throws: `badRequest` for an invalid address or token. Opens no connection.
-    package init(_ membership: CloudMembership, patience: Duration = .seconds(15)) throws(SyncFailure) {
+    package init(_ membership: CloudMembership, patience: Duration = usualPatience) throws(SyncFailure) {
         var addresses: [CloudAddress] = []
         for url in membership.urls { addresses.append(try CloudAddress(url)) }
         guard !addresses.isEmpty else { throw SyncFailure(.badRequest, "no address of the cloud is given") }
@@ -46,7 +48,7 @@ package final class CloudClient: Sendable {
 
     /// Joins a cloud: presents an enrolment token or the host's own, and returns the membership to keep.
     package static func join(
-        urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest, patience: Duration = .seconds(15)
+        urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest, patience: Duration = usualPatience
     ) async throws(SyncFailure) -> CloudMembership {
         var membership = CloudMembership(urls: urls, zone: "", token: token, pin: pin)
         let client = try CloudClient(membership, patience: patience)

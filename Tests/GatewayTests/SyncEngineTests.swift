@@ -321,13 +321,7 @@ struct SyncEngineTests {
     // MARK: Stopping
 
     @Test func stop_givesUpAnExchangeThatHangs() async throws {
-        let (hanging, hangs) = AsyncStream.makeStream(of: Void.self)
-        bench.cloud.onCall { call in
-            guard call == .changes else { return }
-            hangs.yield()
-            // Hangs until the call is cancelled.
-            for await _ in AsyncStream<Never>.makeStream().stream {}
-        }
+        let hanging = hangInChanges()
         let engine = bench.engine()
         async let running: Void = engine.run()
         for await _ in hanging { break }
@@ -348,13 +342,7 @@ struct SyncEngineTests {
 
     /// Five seconds where nobody says how long.
     @Test func stop_leavesAnExchangeItsTime() async throws {
-        let (hanging, hangs) = AsyncStream.makeStream(of: Void.self)
-        bench.cloud.onCall { call in
-            guard call == .changes else { return }
-            hangs.yield()
-            // Hangs until the call is cancelled.
-            for await _ in AsyncStream<Never>.makeStream().stream {}
-        }
+        let hanging = hangInChanges()
         let engine = bench.engine()
         async let running: Void = engine.run()
         for await _ in hanging { break }
@@ -368,6 +356,19 @@ struct SyncEngineTests {
 
         bench.loop.advance(by: .seconds(60))
         await running
+    }
+
+    /// From now on a look at the changes hangs until it is cancelled.
+    ///
+    /// - Returns: says when one does.
+    private func hangInChanges() -> AsyncStream<Void> {
+        let (hanging, hangs) = AsyncStream.makeStream(of: Void.self)
+        bench.cloud.onCall { call in
+            guard call == .changes else { return }
+            hangs.yield()
+            for await _ in AsyncStream<Never>.makeStream().stream {}
+        }
+        return hanging
     }
 
     /// Returns once the session has let go of its stream, whose timer goes with it.

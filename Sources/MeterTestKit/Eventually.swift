@@ -1,10 +1,11 @@
 import LinuxIO
 import MeterModel
+import Synchronization
 
 /// Returns once `condition` holds, letting other tasks run meanwhile.
 ///
 /// - Parameter what: what is waited for, for the message if the test fails.
-/// - Throws: `NeverHappened` if it does not hold within `Patience.limit`, and what `condition` throws.
+/// - Throws: `NeverHappened` if it does not hold within a test's `Patience`, and what `condition` throws.
 package func eventually(
     _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
@@ -13,20 +14,28 @@ package func eventually(
 }
 
 /// How long a test waits for what other tasks are about to do.
-package struct Patience: Sendable {
+package final class Patience: Sendable {
     /// In real time: more than the busiest machine needs, and less than a suite may take.
     package static let limit = Duration.seconds(300)
+    /// How often others were let run before it is in vain. Each turn is behind every test that is ready to run, some of
+    /// which take seconds: minutes alone say how busy the machine is, and nothing about what is waited for.
+    package static let turnsMin = 10_000
 
     private let what: String
-    private let end = LinuxClock.now + Self.limit
+    private let end: MonotonicTime
+    private let turns = Atomic(0)
 
-    package init(_ what: String) { self.what = what }
+    package init(_ what: String, limit: Duration = Patience.limit) {
+        self.what = what
+        end = LinuxClock.now + limit
+    }
 
     /// Lets other tasks run.
     ///
-    /// - Throws: `NeverHappened` once the limit has passed.
+    /// - Throws: `NeverHappened` once the limit has passed, and so many turns were had.
     package func turn() async throws {
-        guard LinuxClock.now < end else { throw NeverHappened(what: what) }
+        let had = turns.add(1, ordering: .relaxed).oldValue
+        guard had < Self.turnsMin || LinuxClock.now < end else { throw NeverHappened(what: what, turns: had) }
         await Task.yield()
     }
 }
@@ -34,6 +43,8 @@ package struct Patience: Sendable {
 /// What a test waited for did not happen.
 package struct NeverHappened: Error, CustomStringConvertible {
     package var what: String
+    /// How often others were let run.
+    package var turns: Int
 
-    package var description: String { "waited \(Patience.limit) in vain: \(what)" }
+    package var description: String { "waited \(turns) turns in vain: \(what)" }
 }

@@ -118,7 +118,7 @@ extension AcquireRequest: ReadBody {
     }
 }
 
-extension RecordReader {
+extension JSONReader {
     fileprivate mutating func lease() -> RenewRequest.Lease? {
         var (meter, token) = (String?.none, UInt64?.none)
         let isRead = object { reader, key in
@@ -131,28 +131,5 @@ extension RecordReader {
         }
         guard isRead, let meter, let token else { return nil }
         return RenewRequest.Lease(meter: meter, token: token)
-    }
-
-    /// An object whose keys come in any order.
-    ///
-    /// - Parameter field: reads the value of a key; false if it cannot.
-    fileprivate mutating func object(_ field: (inout RecordReader, _ key: String) -> Bool) -> Bool {
-        guard skip("{") else { return false }
-        if skip("}") { return true }
-        repeat {
-            guard let key = string(), skip(":"), field(&self, key) else { return false }
-        } while skip(",")
-        return skip("}")
-    }
-
-    fileprivate mutating func array<Element>(_ element: (inout RecordReader) -> Element?) -> [Element]? {
-        guard skip("[") else { return nil }
-        if skip("]") { return [] }
-        var elements: [Element] = []
-        repeat {
-            guard let element = element(&self) else { return nil }
-            elements.append(element)
-        } while skip(",")
-        return skip("]") ? elements : nil
     }
 }

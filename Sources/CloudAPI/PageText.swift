@@ -109,7 +109,7 @@ extension ModifyAnswer: RecordsBody {
     }
 }
 
-extension RecordReader {
+extension JSONReader {
     /// Reads a body whose first field is `records`, up to the list's end, followed by `next`.
     fileprivate mutating func list(_ next: StaticString) -> [SyncRecord]? {
         guard skip(#"{"records":["#) else { return nil }
@@ -129,17 +129,5 @@ extension RecordReader {
             result.merged = merged
         }
         return skip("}") ? result : nil
-    }
-}
-
-extension Collection<UInt8> {
-    /// - Returns: the result of `body`; nil if it did not read everything.
-    func read<Value>(_ body: (inout RecordReader) -> Value?) -> Value? {
-        let value: Value?? = withContiguousStorageIfAvailable { bytes in
-            var reader = RecordReader(bytes)
-            let value = body(&reader)
-            return reader.isAtEnd ? value : nil
-        }
-        return value ?? nil
     }
 }

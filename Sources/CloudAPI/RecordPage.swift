@@ -30,7 +30,7 @@ package struct RecordPage: Sendable {
     package var records: [SyncRecord] {
         if let list { return list }
         return text.withUnsafeBufferPointer { bytes in
-            var reader = RecordReader(bytes)
+            var reader = JSONReader(bytes)
             var records: [SyncRecord] = []
             records.reserveCapacity(count)
             while let record = reader.record() {
@@ -56,9 +56,9 @@ package struct RecordPage: Sendable {
     /// - Returns: false for anything else, which is not appended.
     package mutating func append(text record: some Collection<UInt8>) -> Bool {
         let isAppended = record.withContiguousStorageIfAvailable { bytes in
-            guard RecordReader.isRecord(bytes) else { return false }
+            guard JSONReader.isRecord(bytes) else { return false }
             guard list == nil else {
-                var reader = RecordReader(bytes)
+                var reader = JSONReader(bytes)
                 guard let record = reader.record() else { return false }
                 append(record)
                 return true
@@ -102,11 +102,11 @@ extension RecordPage: Codable {
     package func encode(to encoder: any Encoder) throws { try records.encode(to: encoder) }
 }
 
-extension RecordReader {
+extension JSONReader {
     /// Whether these are a record as `RecordText` writes it: what `record` would read, except that a property may come
     /// twice.
     static func isRecord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var reader = RecordReader(bytes)
+        var reader = JSONReader(bytes)
         guard reader.passRecord(), reader.isAtEnd else { return false }
         // Most have no other letters, and need no closer look.
         return bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil

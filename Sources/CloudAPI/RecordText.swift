@@ -131,15 +131,7 @@ extension SyncRecord {
     }
 }
 
-/// Goes through the bytes once. Every step returns nil if they are not as `RecordText` writes them.
-struct RecordReader {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private var position = 0
-
-    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
-    var isAtEnd: Bool { position == bytes.count }
-
+extension JSONReader {
     mutating func record() -> SyncRecord? {
         guard skip(#"{"type":"#), let type = string(), skip(#","name":"#), let name = string(),
             skip(#","properties":{"#)
@@ -195,19 +187,6 @@ struct RecordReader {
         return skip("}") ? value : nil
     }
 
-    mutating func integer() -> Int64? {
-        number().flatMap { text in Int64(text).flatMap { "\($0)" == text ? $0 : nil } }
-    }
-
-    /// A number's characters, up to the next closing brace. Swift parses more forms than it prints.
-    private mutating func number() -> Substring? {
-        guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "}")), end - position <= 32,
-            bytes[position..<end].allSatisfy({ "0123456789+-.e".utf8.contains($0) })
-        else { return nil }
-        defer { position = end }
-        return String(decoding: bytes[position..<end], as: UTF8.self)[...]
-    }
-
     /// A stamp with the closing quote. Each property has one, so it is read without intermediate strings.
     mutating func stamp() -> Stamp? {
         guard let milliseconds = decimal(), milliseconds <= Stamp.millisecondsMax, skip("."),
@@ -216,94 +195,7 @@ struct RecordReader {
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)
     }
 
-    /// At most 19 digits, which always fit, without leading zeros.
-    mutating func decimal() -> UInt64? {
-        var value: UInt64 = 0
-        let start = position
-        while position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 {
-            value = value &* 10 &+ UInt64(digit)
-            position += 1
-            guard position - start <= 19 else { return nil }
-        }
-        guard position > start, bytes[start] != UInt8(ascii: "0") || position == start + 1 else { return nil }
-        return value
-    }
-
     private mutating func host() -> HostID? {
-        guard let start = bytes.baseAddress, position + UUIDText.length <= bytes.count,
-            let words = UUIDText.read(start + position, inAnyCase: false)
-        else { return nil }
-        position += UUIDText.length
-        return HostID(high: words.high, low: words.low)
-    }
-
-    /// Including both quotes.
-    mutating func string() -> String? {
-        guard skip(#"""#) else { return nil }
-        let start = position
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                defer { position += 1 }
-                return String(validating: bytes[start..<position], as: UTF8.self)
-            case UInt8(ascii: "\\"): return escapedString(from: start)
-            case 0..<0x20: return nil
-            default: position += 1
-            }
-        }
-        return nil
-    }
-
-    /// Goes over a string without making one, wherever its letters are looked at as a whole.
-    mutating func passString() -> Bool {
-        guard skip(#"""#) else { return false }
-        while position < bytes.count {
-            let byte = bytes[position]
-            position += 1
-            switch byte {
-            case UInt8(ascii: "\""): return true
-            case UInt8(ascii: "\\"): guard escape() != nil else { return false }
-            case 0..<0x20: return false
-            default: break
-            }
-        }
-        return false
-    }
-
-    private mutating func escapedString(from start: Int) -> String? {
-        var plain = Array(bytes[start..<position])
-        while position < bytes.count {
-            let byte = bytes[position]
-            position += 1
-            switch byte {
-            case UInt8(ascii: "\""): return String(validating: plain, as: UTF8.self)
-            case UInt8(ascii: "\\"):
-                guard let escaped = escape() else { return nil }
-                plain.append(escaped)
-            case 0..<0x20: return nil
-            default: plain.append(byte)
-            }
-        }
-        return nil
-    }
-
-    private mutating func escape() -> UInt8? {
-        for byte in [UInt8(ascii: "\""), UInt8(ascii: "\\")] where position < bytes.count && bytes[position] == byte {
-            position += 1
-            return byte
-        }
-        guard skip("u00"), position + 2 <= bytes.count, let high = bytes[position].hexDigitValue,
-            let low = bytes[position + 1].hexDigitValue, high < 2
-        else { return nil }
-        position += 2
-        return UInt8(high << 4 | low)
-    }
-
-    mutating func skip(_ expected: StaticString) -> Bool {
-        let count = expected.utf8CodeUnitCount
-        guard count <= bytes.count - position else { return false }
-        for offset in 0..<count where bytes[position + offset] != expected.utf8Start[offset] { return false }
-        position += count
-        return true
+        uuid().map { HostID(high: $0.high, low: $0.low) }
     }
 }

@@ -206,7 +206,7 @@ final class EtcdClient: Sendable {
                 isAuthenticating: path == "/v3/auth/authenticate" && response.status.code < 500)
         }
         do {
-            return try JSONDecoder().decode(Answer.self, from: Data(bytes))
+            return try Answer.read(bytes)
         } catch {
             throw EtcdError(unreadable: error, from: address)
         }

@@ -4,13 +4,13 @@ import Synchronization
 ///
 /// The result was valid at some moment after the call began.
 final class SharedReads: Sendable {
-    private struct Wish: Sendable {
-        var key: [UInt8]
-        var continuation: CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
-    }
+    private typealias Caller = CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
 
     private struct State {
-        var wishes: [Wish] = []
+        /// By key: the hosts of a zone ask for the same ones.
+        var wishes: [[UInt8]: [Caller]] = [:]
+        /// Their keys, in order.
+        var line: [[UInt8]] = []
         var readers = 0
     }
 
@@ -31,7 +31,8 @@ final class SharedReads: Sendable {
     func entry(_ key: [UInt8]) async throws(EtcdError) -> EtcdEntry? {
         let result = await withCheckedContinuation { continuation in
             let isReaderMissing = state.withLock { state in
-                state.wishes.append(Wish(key: key, continuation: continuation))
+                if state.wishes[key] == nil { state.line.append(key) }
+                state.wishes[key, default: []].append(continuation)
                 guard state.readers < Self.readersMax else { return false }
                 state.readers += 1
                 return true
@@ -50,20 +51,20 @@ final class SharedReads: Sendable {
                 result = .failure(error)
             }
             for (index, wish) in wishes.enumerated() {
-                wish.continuation.resume(returning: result.map { $0[index].entries.first })
+                for caller in wish.callers { caller.resume(returning: result.map { $0[index].entries.first }) }
             }
         }
     }
 
-    private func take() -> [Wish]? {
+    private func take() -> [(key: [UInt8], callers: [Caller])]? {
         state.withLock { state in
-            guard !state.wishes.isEmpty else {
+            guard !state.line.isEmpty else {
                 state.readers -= 1
                 return nil
             }
-            let wishes = Array(state.wishes.prefix(Self.keysMax))
-            state.wishes.removeFirst(wishes.count)
-            return wishes
+            let keys = state.line.prefix(Self.keysMax)
+            state.line.removeFirst(keys.count)
+            return keys.map { ($0, state.wishes.removeValue(forKey: $0) ?? []) }
         }
     }
 }

@@ -328,6 +328,33 @@ struct EtcdCopiesTests {
         }
     }
 
+    /// They share a comparison, which fails, and then each has its own.
+    @Test func renewalsOfOneCall_hold_whereAnotherCopyHasGivenOneAway() async throws {
+        try await withCopies { first, second in
+            let meters = (0..<10).map { "AA:BB:CC:DD:EE:0\($0)" }
+            var leases: [(meter: String, token: FencingToken)] = []
+            for meter in meters {
+                leases.append((meter, try #require(token(try await first.acquire(meter, in: zone, by: 1)))))
+            }
+            _ = try #require(token(try await second.acquire(meters[3], in: zone, by: 2, takeover: true)))
+            // It begins to look.
+            _ = try await second.acquire(meters[0], in: zone, by: 2)
+            second.advance(134)
+            let requests = first.engine.leaseDesk.counts.requests
+
+            let renewals = try await first.engine.renewLeases(
+                leases, session: .numbered(1), in: zone, under: .keep, at: first.now)
+
+            let lost = renewals.indices.filter { if case .renewed = renewals[$0] { false } else { true } }
+            #expect(renewals.count == 10 && lost == [3])
+            // Together; one by one; and of the one that failed that it is lost.
+            #expect(first.engine.leaseDesk.counts.requests - requests == 3)
+            // The other nine reached etcd, and hold where nothing else was heard of them for their whole time.
+            second.advance(1)
+            #expect(token(try await second.acquire(meters[0], in: zone, by: 2)) == nil)
+        }
+    }
+
     /// A dead host's lease goes to another as early through a copy that never renewed it.
     @Test func renewals_areSeenByTheOtherCopy_withoutReadingEverything() async throws {
         try await withCopies { first, _ in

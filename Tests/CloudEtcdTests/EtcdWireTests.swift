@@ -14,7 +14,7 @@ struct EtcdWireTests {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     private func read(_ text: String) throws -> EtcdTransactionAnswer {
-        try JSONDecoder().decode(EtcdTransactionAnswer.self, from: Data(text.utf8))
+        try EtcdTransactionAnswer.read(bytes(text))
     }
 
     @Test func base64_isThatOfEverybodyElse() {
@@ -23,8 +23,12 @@ struct EtcdWireTests {
             var text: [UInt8] = []
             Base64.write(bytes, to: &text)
             #expect(String(decoding: text, as: UTF8.self) == Data(bytes).base64EncodedString())
+            #expect(Base64.read(text) == bytes)
         }
     }
+
+    @Test(arguments: ["A", "AA", "AAA", "=", "A===", "====", "AB==", "AAB=", "AA=A", "AA==AA==", "A-==", "AAA\n"])
+    func base64_isNothingElse(_ text: String) { #expect(Base64.read(bytes(text)) == nil) }
 
     @Test func transaction_isThisText() {
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: bytes("a"), revision: 7)])
@@ -347,7 +351,7 @@ struct LeasePlanTests {
         let plan = try plan([job(record(1, renewedAt: 60), heedsTime: false)], on: basis)
 
         #expect(plan.change == .pulse)
-        guard case .transaction(let transaction) = plan.operation(keys) else { return }
+        let transaction = plan.transaction(keys)
         #expect(
             transaction.compares == [
                 EtcdCompare(key: keys.lease(of: "m", in: "home"), revision: 5),
@@ -360,9 +364,62 @@ struct LeasePlanTests {
         #expect(plan.look(keys).count == 3)
     }
 
+    private func plans(_ count: Int, renewed: Int, zones: Int) throws -> [LeasePlan] {
+        try (0..<count).map { number in
+            let basis = SeenLease(record: record(1), revision: Int64(100 + number), pulse: 6)
+            let place = MeterPlace(zone: "z\(number % zones)", meter: "m\(number)")
+            let isRenewal = number < renewed
+            let job = LeaseJob(
+                meter: place.meter, heedsTime: !isRenewal,
+                decide: { [record] _ in
+                    LeaseJob.Step(record: isRenewal ? record(1, 60) : record(2, 0), deliver: {})
+                }, fail: { _ in })
+            return try LeasePlan([job], at: place, aliases: SeenAliases(revision: 4), writer: "w") { _ in basis }
+        }
+    }
+
+    /// Its neighbours would do without one whose lease is another's by now, so they are asked again without it.
+    @Test func renewals_shareAComparison_andGrantsDoNot() throws {
+        let all = try plans(5, renewed: 3, zones: 2)
+        let request = LeaseRequest(all.reversed(), sharesPulses: true, keys: keys)
+
+        #expect(request.parts.map(\.plan.place.meter) == ["m2", "m1", "m0", "m4", "m3"])
+        #expect(request.parts.map(\.index) == [0, 0, 0, 1, 2])
+        #expect(request.parts.map(\.isShared) == [true, true, true, false, false])
+        guard case .transaction(let shared) = request.transaction.success.first else {
+            Issue.record("\(request.transaction)")
+            return
+        }
+        #expect(shared.compares.map(\.revision) == [102, 4, 101, 4, 100], "each lease, and each zone's aliases once")
+        #expect(shared.success.count == 3 && shared.failure.isEmpty)
+        #expect(request.transaction.success.count == 5, "one, two grants, and the marks of their zones")
+        let apart = LeaseRequest(all, sharesPulses: false, keys: keys)
+        #expect(apart.parts.map(\.index) == [0, 1, 2, 3, 4])
+        #expect(apart.parts.allSatisfy { !$0.isShared })
+        #expect(apart.transaction.success.prefix(5) == all.map { .transaction($0.transaction(keys)) }[...])
+    }
+
+    /// etcd counts the longest list of a transaction, and with it those of each one in it.
+    @Test(arguments: 0...LeaseBatcher.leasesPerRequest)
+    func request_isWithinWhatEtcdTakes(renewed: Int) throws {
+        let count = LeaseBatcher.leasesPerRequest
+        for zones in [1, 7, count] {
+            let request = LeaseRequest(try plans(count, renewed: renewed, zones: zones), sharesPulses: true, keys: keys)
+            #expect(operations(of: request.transaction) <= EtcdTransaction.operationsMax)
+        }
+    }
+
+    private func operations(of transaction: EtcdTransaction) -> Int {
+        let own = max(transaction.compares.count, transaction.success.count, transaction.failure.count)
+        let inner = (transaction.success + transaction.failure).map { operation in
+            if case .transaction(let nested) = operation { operations(of: nested) } else { 0 }
+        }
+        return own + (inner.max() ?? 0)
+    }
+
     @Test func grant_comparesLeaseAndPulse() throws {
         let basis = SeenLease(record: record(1), revision: 5, pulse: 6)
-        guard case .transaction(let transaction) = try plan([job(record(2))], on: basis).operation(keys) else { return }
+        let transaction = try plan([job(record(2))], on: basis).transaction(keys)
 
         #expect(transaction.compares.map(\.revision) == [5, 4, 6])
     }
@@ -376,13 +433,13 @@ struct LeasePlanTests {
         ]
         for (index, row) in rows.enumerated() {
             let plan = try plan([job(row.result, heedsTime: row.heedsTime)], on: basis)
-            guard case .transaction(let transaction) = plan.operation(keys) else { return }
+            let transaction = plan.transaction(keys)
             #expect(transaction.compares.map(\.revision) == (row.isCompared ? [5, 4, 6] : [5, 4]), "\(index)")
         }
     }
 
     @Test func oneThatChangesNothing_isComparedAllTheSame() throws {
-        guard case .transaction(let transaction) = try plan([job(nil)]).operation(keys) else { return }
+        let transaction = try plan([job(nil)]).transaction(keys)
 
         #expect(transaction.compares.map(\.revision) == [0, 4, 0])
         #expect(transaction.success.isEmpty)

@@ -107,9 +107,9 @@ final class LeaseBatcher: Sendable {
     /// Answers all jobs.
     private func decide(_ batch: [MeterPlace: [LeaseJob]]) async {
         var left = batch
-        for _ in 0..<Self.roundsMax where !left.isEmpty {
+        for number in 0..<Self.roundsMax where !left.isEmpty {
             do throws(EtcdError) {
-                left = try await round(left)
+                left = try await round(left, isFirst: number == 0)
             } catch {
                 for job in left.values.joined() { job.fail(error) }
                 return
@@ -119,8 +119,11 @@ final class LeaseBatcher: Sendable {
         for job in left.values.joined() { job.fail(error) }
     }
 
+    /// - Parameter isFirst: renewals share one comparison. Where that failed, each has its own.
     /// - Returns: those for which somebody else was quicker.
-    private func round(_ asked: [MeterPlace: [LeaseJob]]) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
+    private func round(
+        _ asked: [MeterPlace: [LeaseJob]], isFirst: Bool
+    ) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
         var books: [String: SeenAliases] = [:]
         for zone in Set(asked.keys.map(\.zone)) { books[zone] = try await aliases.aliases(of: zone) }
         var jobs: [MeterPlace: [LeaseJob]] = [:]
@@ -142,15 +145,17 @@ final class LeaseBatcher: Sendable {
             }
         }
         guard !plans.isEmpty else { return [:] }
-        let answer = try await client.commit(Self.request(for: plans, keys: keys))
+        let request = LeaseRequest(plans, sharesPulses: isFirst, keys: keys)
+        let answer = try await client.commit(request.transaction)
         requests.wrappingAdd(1, ordering: .relaxed)
         let now = now()
         var again: [MeterPlace: [LeaseJob]] = [:]
         var failed: [LeasePlan] = []
-        for (index, plan) in plans.enumerated() {
+        for part in request.parts {
+            let plan = part.plan
             do throws(EtcdError) {
                 let outcome = try plan.outcome(
-                    of: answer.transaction(index), mayBeDoneBefore: answer.mayBeDoneBefore,
+                    of: answer.transaction(part.index), mayBeDoneBefore: answer.mayBeDoneBefore,
                     revision: answer.revision, keys: keys, now: now)
                 switch outcome {
                 case .done(let seen):
@@ -159,6 +164,9 @@ final class LeaseBatcher: Sendable {
                     plan.deliver()
                 case .changed(let found):
                     update(found, of: plan)
+                    again[plan.place] = jobs[plan.place]
+                case .failed where part.isShared:
+                    // One of those that share its comparisons is not as it was, perhaps another one.
                     again[plan.place] = jobs[plan.place]
                 case .failed:
                     failed.append(plan)
@@ -200,15 +208,5 @@ final class LeaseBatcher: Sendable {
             leaseCache.update(lease, at: MeterPlace(zone: plan.place.zone, meter: meter))
         }
         if found.hasOtherAliases { aliases.forget(plan.place.zone, seen: plan.aliases.revision) }
-    }
-
-    /// All plans side by side, and for each zone in which a holder or a state may change, a mark of that.
-    static func request(for plans: [LeasePlan], keys: StoreKeys) -> EtcdTransaction {
-        var zones: Set<String> = []
-        for plan in plans {
-            if case .lease = plan.change { zones.insert(plan.place.zone) }
-        }
-        let signs = zones.sorted().map { EtcdOperation.put(key: keys.leaseGeneration($0), value: []) }
-        return EtcdTransaction(success: plans.map { $0.operation(keys) } + signs)
     }
 }

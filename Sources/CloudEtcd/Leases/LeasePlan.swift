@@ -99,8 +99,11 @@ struct LeasePlan: Sendable {
         }
     }
 
+    /// Whether it is a renewal and nothing else, on two comparisons, and may fail with others.
+    var isBarePulse: Bool { change == .pulse && !heedsTime && others.isEmpty }
+
     /// The plan as a nested transaction, beside others in one request.
-    func operation(_ keys: StoreKeys) -> EtcdOperation {
+    func transaction(_ keys: StoreKeys) -> EtcdTransaction {
         let lease = keys.lease(of: place.meter, in: place.zone)
         let pulse = keys.pulse(of: place.meter, in: place.zone)
         var transaction = EtcdTransaction()
@@ -121,7 +124,7 @@ struct LeasePlan: Sendable {
         }
         // Renewals are most of etcd's work and hardly ever fail, so they read the state only after a failure.
         if change != .pulse { transaction.failure = look(keys).map { .range($0) } }
-        return .transaction(transaction)
+        return transaction
     }
 
     /// Reads the present state if it is not what the plan assumed.

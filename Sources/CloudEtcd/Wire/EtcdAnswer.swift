@@ -53,10 +53,18 @@ protocol EtcdReadable: Decodable, Sendable {
     var storeRevision: Int64 { get }
     /// Nil if it contains none.
     var reign: EtcdReign? { get }
+    /// Reads the usual form of what comes often, without a coder. Nil for anything else, which is left to one.
+    init?(text: [UInt8])
 }
 
 extension EtcdReadable {
     var reign: EtcdReign? { nil }
+    init?(text: [UInt8]) { return nil }
+
+    /// - Throws: a `DecodingError` if it is no such answer.
+    static func read(_ text: [UInt8]) throws -> Self {
+        try Self(text: text) ?? JSONDecoder().decode(Self.self, from: Data(text))
+    }
 }
 
 /// Which members an answer comes from, and how often they have elected a leader. A restored or newly created store has
@@ -69,9 +77,11 @@ struct EtcdReign: Hashable, Sendable {
 // MARK: - Reading
 
 /// A 64-bit number, which the gateway writes as text, and omits if it is 0.
-struct EtcdNumber: Decodable, Sendable {
+struct EtcdNumber: Hashable, Sendable {
     var value: Int64
+}
 
+extension EtcdNumber: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
@@ -86,12 +96,14 @@ struct EtcdNumber: Decodable, Sendable {
     }
 }
 
-struct EtcdHeader: Decodable, Sendable {
+struct EtcdHeader: Hashable, Sendable {
     var revision: EtcdNumber?
     /// Any 64 bits, as text.
     var cluster_id: String?
     var raft_term: EtcdNumber?
+}
 
+extension EtcdHeader: Decodable {
     private enum CodingKeys: String, CodingKey { case revision, cluster_id, raft_term }
 
     init(from decoder: any Decoder) throws {
@@ -175,11 +187,15 @@ extension EtcdTransactionAnswer: EtcdReadable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        let header = try container.decode(EtcdHeader.self, forKey: .header)
-        revision = header.revision?.value ?? 0
+        self.init(
+            try container.decode(EtcdHeader.self, forKey: .header),
+            succeeded: try container.decodeIfPresent(Bool.self, forKey: .succeeded) ?? false,
+            results: try container.decodeIfPresent([EtcdResult].self, forKey: .responses) ?? [])
+    }
+
+    init(_ header: EtcdHeader, succeeded: Bool, results: [EtcdResult]) {
+        self.init(revision: header.revision?.value ?? 0, succeeded: succeeded, results: results)
         reign = header.raft_term.map { EtcdReign(cluster: header.cluster_id ?? "", term: $0.value) }
-        succeeded = try container.decodeIfPresent(Bool.self, forKey: .succeeded) ?? false
-        results = try container.decodeIfPresent([EtcdResult].self, forKey: .responses) ?? []
     }
 
     var storeRevision: Int64 { revision }

@@ -1,0 +1,169 @@
+import MeterModel
+
+/// Goes through JSON once, without a coder and without intermediate strings, where it has the form that programs usually
+/// write: no white space, and of escapes those that `RecordText` writes. Every step returns nil or false for anything else,
+/// which is then left to a decoder; how far it has come by then is of no use.
+package struct JSONReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func integer() -> Int64? {
+        number().flatMap { text in Int64(text).flatMap { "\($0)" == text ? $0 : nil } }
+    }
+
+    /// A number's characters, up to the next closing brace. Swift parses more forms than it prints.
+    private mutating func number() -> Substring? {
+        guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "}")), end - position <= 32,
+            bytes[position..<end].allSatisfy({ "0123456789+-.e".utf8.contains($0) })
+        else { return nil }
+        defer { position = end }
+        return String(decoding: bytes[position..<end], as: UTF8.self)[...]
+    }
+
+    /// At most 19 digits, which always fit, without leading zeros.
+    package mutating func decimal() -> UInt64? {
+        var value: UInt64 = 0
+        let start = position
+        while position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 {
+            value = value &* 10 &+ UInt64(digit)
+            position += 1
+            guard position - start <= 19 else { return nil }
+        }
+        guard position > start, bytes[start] != UInt8(ascii: "0") || position == start + 1 else { return nil }
+        return value
+    }
+
+    /// The sixteen bytes of a UUID in its usual letters, without quotes.
+    mutating func uuid() -> (high: UInt64, low: UInt64)? {
+        guard let start = bytes.baseAddress, position + UUIDText.length <= bytes.count,
+            let words = UUIDText.read(start + position, inAnyCase: false)
+        else { return nil }
+        position += UUIDText.length
+        return words
+    }
+
+    /// Including both quotes.
+    package mutating func string() -> String? {
+        guard skip(#"""#) else { return nil }
+        let start = position
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                defer { position += 1 }
+                return String(validating: bytes[start..<position], as: UTF8.self)
+            case UInt8(ascii: "\\"): return escapedString(from: start)
+            case 0..<0x20: return nil
+            default: position += 1
+            }
+        }
+        return nil
+    }
+
+    /// Goes over a string without making one, wherever its letters are looked at as a whole.
+    package mutating func passString() -> Bool {
+        guard skip(#"""#) else { return false }
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return true
+            case UInt8(ascii: "\\"): guard escape() != nil else { return false }
+            case 0..<0x20: return false
+            default: break
+            }
+        }
+        return false
+    }
+
+    /// A string as it stands there, without its quotes; nil if something in it is escaped.
+    package mutating func plainString() -> Slice<UnsafeBufferPointer<UInt8>>? {
+        guard skip(#"""#) else { return nil }
+        let start = position
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                defer { position += 1 }
+                return bytes[start..<position]
+            case UInt8(ascii: "\\"), 0..<0x20: return nil
+            default: position += 1
+            }
+        }
+        return nil
+    }
+
+    private mutating func escapedString(from start: Int) -> String? {
+        var plain = Array(bytes[start..<position])
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(validating: plain, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard let escaped = escape() else { return nil }
+                plain.append(escaped)
+            case 0..<0x20: return nil
+            default: plain.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private mutating func escape() -> UInt8? {
+        for byte in [UInt8(ascii: "\""), UInt8(ascii: "\\")] where position < bytes.count && bytes[position] == byte {
+            position += 1
+            return byte
+        }
+        guard skip("u00"), position + 2 <= bytes.count, let high = bytes[position].hexDigitValue,
+            let low = bytes[position + 1].hexDigitValue, high < 2
+        else { return nil }
+        position += 2
+        return UInt8(high << 4 | low)
+    }
+
+    package mutating func skip(_ expected: StaticString) -> Bool {
+        let count = expected.utf8CodeUnitCount
+        guard count <= bytes.count - position else { return false }
+        for offset in 0..<count where bytes[position + offset] != expected.utf8Start[offset] { return false }
+        position += count
+        return true
+    }
+
+    /// An object whose keys come in any order.
+    ///
+    /// - Parameter field: reads the value of a key; false if it cannot.
+    package mutating func object(_ field: (inout JSONReader, _ key: String) -> Bool) -> Bool {
+        guard skip("{") else { return false }
+        if skip("}") { return true }
+        repeat {
+            guard let key = string(), skip(":"), field(&self, key) else { return false }
+        } while skip(",")
+        return skip("}")
+    }
+
+    package mutating func array<Element>(_ element: (inout JSONReader) -> Element?) -> [Element]? {
+        guard skip("[") else { return nil }
+        if skip("]") { return [] }
+        var elements: [Element] = []
+        repeat {
+            guard let element = element(&self) else { return nil }
+            elements.append(element)
+        } while skip(",")
+        return skip("]") ? elements : nil
+    }
+}
+
+extension Collection<UInt8> {
+    /// - Returns: the result of `body`; nil if it did not read everything.
+    package func read<Value>(_ body: (inout JSONReader) -> Value?) -> Value? {
+        let value: Value?? = withContiguousStorageIfAvailable { bytes in
+            var reader = JSONReader(bytes)
+            let value = body(&reader)
+            return reader.isAtEnd ? value : nil
+        }
+        return value ?? nil
+    }
+}

@@ -1,0 +1,41 @@
+import Cloud
+
+/// Several plans in one request to etcd.
+struct LeaseRequest {
+    struct Part {
+        var plan: LeasePlan
+        /// The number of its nested transaction.
+        var index: Int
+        /// Whether that has others' comparisons as well.
+        var isShared = false
+    }
+
+    private(set) var transaction = EtcdTransaction()
+    private(set) var parts: [Part] = []
+
+    /// The plans side by side, each with its own comparisons; and for each zone in which a holder or a state may change, a
+    /// mark of that.
+    ///
+    /// - Parameter sharesPulses: renewals are all in one nested transaction, under the comparisons of all of them. They are
+    ///   most of etcd's work, and hardly ever fail.
+    init(_ plans: [LeasePlan], sharesPulses: Bool, keys: StoreKeys) {
+        let pulses = sharesPulses ? plans.filter(\.isBarePulse) : []
+        var shared = EtcdTransaction()
+        var compares: Set<EtcdCompare> = []
+        for plan in pulses {
+            let own = plan.transaction(keys)
+            // Meters of one zone have one book of aliases.
+            shared.compares += own.compares.filter { compares.insert($0).inserted }
+            shared.success += own.success
+            parts.append(Part(plan: plan, index: 0, isShared: true))
+        }
+        if !pulses.isEmpty { transaction.success.append(.transaction(shared)) }
+        var zones: Set<String> = []
+        for plan in plans where !sharesPulses || !plan.isBarePulse {
+            parts.append(Part(plan: plan, index: transaction.success.count))
+            transaction.success.append(.transaction(plan.transaction(keys)))
+            if case .lease = plan.change { zones.insert(plan.place.zone) }
+        }
+        transaction.success += zones.sorted().map { .put(key: keys.leaseGeneration($0), value: []) }
+    }
+}

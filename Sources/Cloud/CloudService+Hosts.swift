@@ -4,16 +4,26 @@ import Logging
 import MeterModel
 
 extension CloudService {
-    /// - Parameter hash: SHA-256 of the presented token.
+    /// - Parameters:
+    ///   - hash: SHA-256 of the presented token.
+    ///   - zone: one that the request is about, to be read at the same time: one way to the store instead of two, one after
+    ///     the other.
     /// - Throws: `notAuthenticated` if it is unknown or revoked.
-    package func authenticate(hash: [UInt8]) async throws(CloudFailure) -> Principal {
+    package func authenticate(hash: [UInt8], zone: String? = nil) async throws(CloudFailure) -> Principal {
+        // Where that fails, it is read again by who needs it, and fails there.
+        async let present = presentZone(zone)
         guard let credential = try await ask({ try await engine.credential(hash: hash) }) else {
             throw CloudFailure(.notAuthenticated, "this token is unknown here; join with one of this cloud")
         }
         guard credential.revokedAt == nil else {
             throw CloudFailure(.notAuthenticated, "the token \(credential.id) was revoked; join with a new one")
         }
-        return Principal(credential: credential)
+        return Principal(credential: credential, zone: await present)
+    }
+
+    private func presentZone(_ name: String?) async -> Zone? {
+        guard let name else { return nil }
+        return try? await engine.zone(name)
     }
 
     /// - Parameter newToken: what the host gets for an enrolment token, of the same role.

@@ -8,7 +8,7 @@ extension CloudService {
     /// Leases that somebody holds or waits for, by meter.
     package func leases(in zone: String, by principal: Principal) async throws(CloudFailure) -> LeaseList {
         let member = try member(principal, of: zone)
-        let zone = try await existing(zone)
+        let zone = try await existing(zone, for: principal)
         let held = try await ask { try await engine.heldLeases(in: zone.name) }
         var bodies = held.map { body(of: $0.record, meter: $0.meter, in: zone, for: member.host) }
         let listed = Set(held.map(\.meter))
@@ -24,7 +24,7 @@ extension CloudService {
         _ request: AcquireRequest, meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
         let member = try member(principal, of: zone)
-        let zone = try await existing(zone)
+        let zone = try await existing(zone, for: principal)
         let wish = try LeaseAcquire(request, by: member, in: zone)
         let asked = try Self.meter(meter)
         let limits = try await ask { try await engine.leaseLimits(at: clock.now()) }
@@ -134,7 +134,7 @@ extension CloudService {
                 .limitExceeded,
                 "\(request.leases.count) leases are too many for one request; send \(CloudLimits.leasesPerRenewal)")
         }
-        let zone = try await existing(zone)
+        let zone = try await existing(zone, for: principal)
         let session = try Self.session(request.session)
         // A malformed id is refused by itself: nobody was ever granted it.
         let asked = request.leases.map { try? Self.meter($0.meter) }
@@ -168,7 +168,7 @@ extension CloudService {
         _ request: ReleaseRequest, meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
         let member = try member(principal, of: zone)
-        let zone = try await existing(zone)
+        let zone = try await existing(zone, for: principal)
         let meter = try Self.meter(meter)
         let session = try Self.session(request.session)
         let token = FencingToken(rawValue: request.token)
@@ -181,7 +181,7 @@ extension CloudService {
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
         _ = try member(principal, of: zone)
-        return try await revoke(try Self.meter(meter), in: try await existing(zone))
+        return try await revoke(try Self.meter(meter), in: try await existing(zone, for: principal))
     }
 
     func revoke(_ meter: String, in zone: Zone) async throws(CloudFailure) -> LeaseBody {

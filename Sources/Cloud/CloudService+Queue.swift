@@ -13,7 +13,7 @@ extension CloudService {
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
         let member = try member(principal, of: zone)
-        let zone = try await existing(zone)
+        let zone = try await existing(zone, for: principal)
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
         let (meter, record) = (standing.meter, standing.record)
@@ -35,7 +35,7 @@ extension CloudService {
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
         let member = try member(principal, of: zone)
-        let zone = try await existing(zone)
+        let zone = try await existing(zone, for: principal)
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
         if standing.meter != asked, queues.queue(at: MeterPlace(zone: zone.name, meter: asked)) != nil {

@@ -171,4 +171,12 @@ extension CloudService {
         guard let zone = try await ask({ try await engine.zone(name) }) else { throw .zoneNotFound(name) }
         return zone
     }
+
+    /// The same, as it was when the request began, if it was read then.
+    ///
+    /// - Throws: `zoneNotFound`.
+    func existing(_ name: String, for principal: Principal) async throws(CloudFailure) -> Zone {
+        if let zone = principal.zone, zone.name == name { return zone }
+        return try await existing(name)
+    }
 }

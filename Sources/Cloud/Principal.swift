@@ -4,8 +4,13 @@ import MeterModel
 /// The author of a request: a valid credential.
 package struct Principal: Hashable, Sendable {
     package let credential: Credential
+    /// The zone that the request is about, as it was read beside the credential; nil if that was not done.
+    let zone: Zone?
 
-    package init(credential: Credential) { self.credential = credential }
+    package init(credential: Credential, zone: Zone? = nil) {
+        self.credential = credential
+        self.zone = zone
+    }
 }
 
 extension Principal {

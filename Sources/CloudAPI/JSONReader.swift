@@ -16,7 +16,7 @@ package struct JSONReader {
     }
 
     /// A number's characters, up to the next closing brace. Swift parses more forms than it prints.
-    private mutating func number() -> Substring? {
+    mutating func number() -> Substring? {
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "}")), end - position <= 32,
             bytes[position..<end].allSatisfy({ "0123456789+-.e".utf8.contains($0) })
         else { return nil }

@@ -122,7 +122,7 @@ extension SyncRecord {
     /// Reads exactly what `RecordText.write` writes. Nil for anything else.
     package init?(text: some Collection<UInt8>) {
         let record: SyncRecord?? = text.withContiguousStorageIfAvailable { bytes in
-            var reader = RecordReader(bytes)
+            var reader = JSONReader(bytes)
             let record = reader.record()
             return reader.isAtEnd ? record : nil
         }

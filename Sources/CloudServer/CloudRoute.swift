@@ -69,6 +69,14 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
+    /// Answered after a look at the zone and its terms.
+    var isAboutLeases: Bool {
+        switch self {
+        case .leases, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue: true
+        default: false
+        }
+    }
+
     /// Whether it requires a host's token.
     package var needsToken: Bool { access != .open && !isForCopies }
 

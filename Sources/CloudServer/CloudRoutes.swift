@@ -87,7 +87,8 @@ package struct CloudRoutes: Sendable {
     private func authenticate(_ call: Call) async throws -> Principal {
         let principal: Principal
         do throws(CloudFailure) {
-            principal = try await service.authenticate(hash: try call.token.hash)
+            principal = try await service.authenticate(
+                hash: try call.token.hash, zone: call.route.isAboutLeases ? try? call.zone : nil)
         } catch {
             if error.code == .notAuthenticated { try gate.admit(address: call.context.address) }
             throw error

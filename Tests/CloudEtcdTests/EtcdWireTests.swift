@@ -43,11 +43,14 @@ struct EtcdWireTests {
         let text = String(decoding: transaction.text, as: UTF8.self)
 
         #expect(
-            text == #"{"compare":[{"target":"MOD","result":"EQUAL","mod_revision":"7","key":"YQ=="}],"#
-                + #""success":[{"request_put":{"key":"YQ==","value":"eA=="}},{"request_delete_range":{"key":"Yg=="}},"#
-                + #"{"request_txn":{"compare":[],"success":[{"request_range":{"key":"Yw=="}}],"failure":[]}}],"#
+            text == #"{"success":[{"request_put":{"key":"YQ==","value":"eA=="}},"#
+                + #"{"request_delete_range":{"key":"Yg=="}},"#
+                + #"{"request_txn":{"success":[{"request_range":{"key":"Yw=="}}]}}],"#
+                + #""compare":[{"target":"MOD","mod_revision":"7","key":"YQ=="}],"#
                 + #""failure":[{"request_range":{"key":"ZC8=","range_end":"ZDA=","limit":"3","revision":"4","#
                 + #""min_mod_revision":"5","keys_only":true}}]}"#)
+        let empty = EtcdTransaction(success: [.put(key: bytes("a"), value: [])])
+        #expect(String(decoding: empty.text, as: UTF8.self) == #"{"success":[{"request_put":{"key":"YQ=="}}]}"#)
     }
 
     @Test func prefix_endsWhereTheNextOneBegins() {

@@ -25,9 +25,9 @@ final class PreparedStore: Sendable {
             var revision: EtcdNumber?
         }
 
-        var compare: [Compare]
+        var compare: [Compare]?
         var success: [Operation]
-        var failure: [Operation]
+        var failure: [Operation]?
     }
 
     private let entries: [EtcdEntry]
@@ -45,11 +45,11 @@ final class PreparedStore: Sendable {
     /// Nil for what is no transaction.
     @Sendable func answer(_ request: ScriptedMember.Request) -> ScriptedMember.Answer? {
         guard let asked = try? JSONDecoder().decode(Request.self, from: Data(request.body.utf8)) else { return nil }
-        let holds = asked.compare.allSatisfy { compare in
+        let holds = (asked.compare ?? []).allSatisfy { compare in
             let there = entries.first { $0.key == compare.key.bytes }
             return there?.revision ?? 0 == compare.mod_revision.value
         }
-        let operations = holds ? asked.success : asked.failure
+        let operations = holds ? asked.success : asked.failure ?? []
         if operations.contains(where: { $0.request_range?.revision != nil }),
             let refusal = refusals.withLock({ $0.isEmpty ? nil : $0.removeFirst() })
         {

@@ -88,18 +88,25 @@ extension EtcdRange {
 struct EtcdWriter {
     private(set) var text: [UInt8] = []
 
+    /// Whatever has its default is left out: etcd's gateway needs longer for a field of JSON than etcd for what it says.
     mutating func write(_ transaction: EtcdTransaction) {
-        text += "{\"compare\":[".utf8
-        for (index, compare) in transaction.compares.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text += "{\"target\":\"MOD\",\"result\":\"EQUAL\",\"mod_revision\":\"\(compare.revision)\",\"key\":".utf8
-            writeBytes(compare.key)
-            text.append(UInt8(ascii: "}"))
-        }
-        text += "],\"success\":".utf8
+        text += "{\"success\":".utf8
         write(transaction.success)
-        text += ",\"failure\":".utf8
-        write(transaction.failure)
+        if !transaction.compares.isEmpty {
+            text += ",\"compare\":[".utf8
+            for (index, compare) in transaction.compares.enumerated() {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                // That they are to be equal is the default.
+                text += "{\"target\":\"MOD\",\"mod_revision\":\"\(compare.revision)\",\"key\":".utf8
+                writeBytes(compare.key)
+                text.append(UInt8(ascii: "}"))
+            }
+            text.append(UInt8(ascii: "]"))
+        }
+        if !transaction.failure.isEmpty {
+            text += ",\"failure\":".utf8
+            write(transaction.failure)
+        }
         text.append(UInt8(ascii: "}"))
     }
 
@@ -120,8 +127,10 @@ struct EtcdWriter {
         case .put(let key, let value):
             text += "{\"request_put\":{\"key\":".utf8
             writeBytes(key)
-            text += ",\"value\":".utf8
-            writeBytes(value)
+            if !value.isEmpty {
+                text += ",\"value\":".utf8
+                writeBytes(value)
+            }
             text.append(UInt8(ascii: "}"))
         case .delete(let key):
             text += "{\"request_delete_range\":{\"key\":".utf8

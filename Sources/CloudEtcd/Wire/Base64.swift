@@ -18,7 +18,7 @@ enum Base64 {
         }
     }
 
-    /// What each letter stands for; 0xFF for those that are none.
+    /// What each letter stands for; 0xFF for other letters.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }

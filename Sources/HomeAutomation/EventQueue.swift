@@ -35,6 +35,9 @@ final class EventQueue: Sendable {
         if isFirst { wake() }
     }
 
+    /// Whether everything that was told was taken.
+    var isEmpty: Bool { state.withLock { $0.events.isEmpty && $0.overrun == 0 } }
+
     /// Takes all events, in order, and the number of messages for which there was no room.
     func take() -> (events: [(attempt: Int, event: BrokerEvent)], overrun: Int) {
         state.withLock { state in

@@ -61,10 +61,11 @@ package actor HomeBridge {
         package var trouble: BrokerTrouble?
     }
 
-    /// What wakes the bridge.
+    /// What wakes the bridge, besides its timer. A stream's elements come by way of another thread, which costs more than
+    /// a look at all meters.
     private enum Wake: Sendable {
-        case tick
         case events
+        case perform(RequestNumber, MeterRequest, MeterID)
         case answered(RequestNumber, RequestOutcome)
         case stop
     }
@@ -78,7 +79,8 @@ package actor HomeBridge {
     private let logger: Logger
     private let wakes: AsyncStream<Wake>
     private nonisolated let wake: AsyncStream<Wake>.Continuation
-    private let queue: EventQueue
+    /// What links have told.
+    nonisolated let queue: EventQueue
     private var rng: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
     private var timer: LoopTimer?
@@ -117,21 +119,19 @@ package actor HomeBridge {
         let (first, alerts) = (dependencies.meters(), dependencies.alerts())
         await withDiscardingTaskGroup { group in
             // Whatever the broker kept from an earlier run is corrected before it announces the bridge.
-            act(machine.observed(first, alerts: alerts, at: loop.now, random: rng.next()), &group)
-            act(machine.start(at: loop.now), &group)
+            act(machine.observed(first, alerts: alerts, at: loop.now, random: rng.next()))
+            act(machine.start(at: loop.now))
             armTimer()
-            for await wake in wakes {
-                switch wake {
-                case .tick:
-                    let (seen, alerts) = (dependencies.meters(), dependencies.alerts())
-                    act(machine.observed(seen, alerts: alerts, at: loop.now, random: rng.next()), &group)
-                    if !isFinished { armTimer() }
-                case .events: takeEvents(&group)
-                case .answered(let number, let outcome):
-                    act(machine.answered(number, outcome, at: loop.now), &group)
-                case .stop: act(machine.stop(at: loop.now), &group)
+            for await next in wakes where !isFinished {
+                switch next {
+                case .events: takeEvents()
+                case .perform(let number, let request, let meter):
+                    group.addTask { [wake, perform = dependencies.perform] in
+                        wake.yield(.answered(number, await perform(request, meter)))
+                    }
+                case .answered(let number, let outcome): act(machine.answered(number, outcome, at: loop.now))
+                case .stop: act(machine.stop(at: loop.now))
                 }
-                if isFinished { break }
             }
             if let timer { loop.cancel(timer) }
             timer = nil
@@ -144,10 +144,17 @@ package actor HomeBridge {
     package nonisolated func finish() { wake.yield(.stop) }
 
     private func armTimer() {
-        timer = loop.schedule(at: loop.now + Self.tickInterval) { [wake] in wake.yield(.tick) }
+        timer = loop.schedule(at: loop.now + Self.tickInterval) { [weak self] in self?.assumeIsolated { $0.look() } }
     }
 
-    private func takeEvents(_ group: inout DiscardingTaskGroup) {
+    /// Looks at all meters, and does so again in a while.
+    private func look() {
+        let (seen, alerts) = (dependencies.meters(), dependencies.alerts())
+        act(machine.observed(seen, alerts: alerts, at: loop.now, random: rng.next()))
+        if !isFinished { armTimer() }
+    }
+
+    private func takeEvents() {
         let (events, overrun) = queue.take()
         if overrun > 0 { machine.overrun(by: overrun) }
         for (attempt, event) in events where attempt == self.attempt {
@@ -155,11 +162,11 @@ package actor HomeBridge {
             switch event {
             case .opened:
                 hearsRequests = true
-                act(machine.linkOpened(at: now), &group)
-            case .lost(let cause): act(machine.linkLost(cause, at: now, random: rng.next()), &group)
+                act(machine.linkOpened(at: now))
+            case .lost(let cause): act(machine.linkLost(cause, at: now, random: rng.next()))
             case .acknowledged(let number, let refusal):
-                act(machine.acknowledged(number, refusal: refusal, at: now), &group)
-            case .received(let message): act(machine.received(message, at: now), &group)
+                act(machine.acknowledged(number, refusal: refusal, at: now))
+            case .received(let message): act(machine.received(message, at: now))
             case .subscriptionRefused(let cause):
                 hearsRequests = false
                 logger.warning(
@@ -169,7 +176,7 @@ package actor HomeBridge {
         }
     }
 
-    private func act(_ actions: [BridgeMachine.Action], _ group: inout DiscardingTaskGroup) {
+    private func act(_ actions: [BridgeMachine.Action]) {
         if machine.isConnected != isConnected {
             isConnected = machine.isConnected
             since = loop.wallNow
@@ -188,12 +195,11 @@ package actor HomeBridge {
             case .close: dependencies.link.close()
             case .subscribe(let topics): dependencies.link.subscribe(topics)
             case .publish: break
-            case .perform(let number, let request, let meter):
-                group.addTask { [wake, perform = dependencies.perform] in
-                    wake.yield(.answered(number, await perform(request, meter)))
-                }
+            case .perform(let number, let request, let meter): wake.yield(.perform(number, request, meter))
             case .tell(let notice): logger.log(notice)
-            case .finished: isFinished = true
+            case .finished:
+                isFinished = true
+                wake.finish()
             }
         }
         publish(&messages)

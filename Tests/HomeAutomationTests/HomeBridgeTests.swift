@@ -1,11 +1,12 @@
 import Gateway
-import HomeAutomation
 import HomeAutomationCore
 import Logging
 import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing
+
+@testable import HomeAutomation
 
 /// The bridge with a broker that does what the test says, over virtual time.
 struct HomeBridgeTests {
@@ -52,11 +53,14 @@ struct HomeBridgeTests {
             }
         }
 
-        /// Lets seconds pass, one tick after the other.
-        func pass(_ seconds: Int) async {
+        /// Lets seconds pass, one look after the other. What the broker says meanwhile is heard before time goes on.
+        func pass(_ seconds: Int) async throws {
             for _ in 0..<seconds {
                 await loop.timers(reach: 1)
                 loop.advance(by: .seconds(1))
+                try await eventually("the broker is heard") { bridge.queue.isEmpty }
+                // And what comes of it.
+                _ = await bridge.status
             }
             await loop.timers(reach: 1)
         }
@@ -100,7 +104,7 @@ struct HomeBridgeTests {
 
         try await bench.run {
             await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
-            await bench.pass(10)
+            try await bench.pass(10)
             await bench.broker.until { $0.count(topics.state(Self.id)) == 3 }
         }
 
@@ -119,12 +123,12 @@ struct HomeBridgeTests {
 
         try await bench.run {
             await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
-            await bench.pass(1)
+            try await bench.pass(1)
             let first = bench.broker.now
             // The bridge's own word, announcement, status, availability and the reading at least.
             #expect(first.published.count >= 5)
             #expect(first.batches == 1)
-            await bench.pass(3)
+            try await bench.pass(3)
             #expect(bench.broker.now.batches == 1)
         }
     }
@@ -136,12 +140,12 @@ struct HomeBridgeTests {
         try await bench.run {
             await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
             bench.broker.lose(accepting: false)
-            await bench.pass(60)
+            try await bench.pass(60)
             #expect(await bench.bridge.status.backlog >= 11)
             #expect(await bench.bridge.status.trouble != nil)
             bench.broker.forget()
             bench.broker.lose(accepting: true)
-            await bench.pass(120)
+            try await bench.pass(120)
             await bench.broker.until { $0.count(topics.backlog(Self.id)) >= 11 }
         }
 
@@ -158,7 +162,7 @@ struct HomeBridgeTests {
 
         try await bench.run {
             await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
-            await bench.pass(10)
+            try await bench.pass(10)
             let up = try await bench.status { $0.queued == 0 }
             #expect(up.isConnected && up.hearsRequests && up.trouble == nil)
             #expect(up.linksOpened == 1 && up.queued == 0)
@@ -168,7 +172,7 @@ struct HomeBridgeTests {
 
             bench.broker.lose("gone", accepting: false)
             _ = try await bench.status { !$0.isConnected }
-            await bench.pass(20)
+            try await bench.pass(20)
             let down = await bench.bridge.status
             #expect(!down.isConnected && down.trouble == BrokerTrouble("gone"))
             #expect(down.queued == down.backlog && down.backlog > 0)
@@ -176,7 +180,7 @@ struct HomeBridgeTests {
             #expect(lost.millisecondsSince1970 - began.millisecondsSince1970 == 10_000)
 
             bench.broker.lose(accepting: true)
-            await bench.pass(60)
+            try await bench.pass(60)
             let again = try await bench.status { $0.isConnected }
             #expect(again.isConnected && again.hearsRequests && again.linksOpened == 2)
             #expect(try #require(again.since) > lost)
@@ -221,7 +225,7 @@ struct HomeBridgeTests {
                 bench.broker.send(BrokerMessage(topics.request(Self.id), number.isMultiple(of: 2) ? "fly" : "rotate"))
             }
             bench.broker.forget()
-            await bench.pass(6)
+            try await bench.pass(6)
             await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
         }
 
@@ -234,10 +238,10 @@ struct HomeBridgeTests {
 
         try await bench.run {
             await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
-            await bench.pass(2)
+            try await bench.pass(2)
             bench.broker.stall()
             let before = bench.broker.now.closes
-            await bench.pass(40)
+            try await bench.pass(40)
             #expect(bench.broker.now.closes > before)
         }
     }
@@ -248,11 +252,11 @@ struct HomeBridgeTests {
         try await bench.run {
             await bench.broker.until { $0.wills.count == 1 }
             let old = bench.broker.listener
-            await bench.pass(32)
+            try await bench.pass(32)
             await bench.broker.until { $0.wills.count == 2 }
             old?(.opened)
             old?(.lost(BrokerTrouble("old")))
-            await bench.pass(2)
+            try await bench.pass(2)
             #expect(await !bench.bridge.status.isConnected)
         }
 

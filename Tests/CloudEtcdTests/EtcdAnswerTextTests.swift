@@ -125,7 +125,8 @@ struct EtcdAnswerFormTests {
     @Test func everyKindOfAnswer_isReadWithoutACoder() async throws {
         var settings = try Self.server.get().settings
         settings.prefix = "\(#function)/"
-        let client = try EtcdClient(settings, clock: .real, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let client = try EtcdClient(
+            settings, clock: .real, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let keys = ["a", "b", "c"].map { Array("\(settings.prefix)\($0)".utf8) }
         func ask(_ transaction: EtcdTransaction) async throws -> EtcdTransactionAnswer {
             let answer: BothWays = try await client.call("/v3/kv/txn", body: transaction.text)

@@ -15,7 +15,7 @@ final class SharedReads: Sendable {
     }
 
     /// With more readers, fewer callers would share a request.
-    private static let readersMax = 1
+    private static let readersMax = 2
     private static let keysMax = 100
 
     private let client: EtcdClient

@@ -60,6 +60,20 @@ struct EtcdClientTests {
     private static let noTicket = ScriptedMember.Answer(401, #"{"error":"etcdserver: invalid auth token"}"#)
     private static let noLeader = ScriptedMember.Answer(503, #"{"error":"etcdserver: no leader"}"#)
 
+    @Test(arguments: [("/certificate.pem", nil), (nil, "/key.pem")] as [(String?, String?)])
+    func certificateAndKey_goTogether(certificate: String?, key: String?) {
+        var settings = EtcdSettings(urls: ["https://127.0.0.1:1"])
+        (settings.certificate, settings.key) = (certificate, key)
+
+        let error = #expect(throws: EtcdError.self) {
+            _ = try EtcdClient(
+                settings, clock: waits.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+
+        #expect(error?.code == .badSetting)
+        #expect(error?.message.contains("Give both files") == true)
+    }
+
     // MARK: Members
 
     /// Each member once, then a pause, which doubles up to half a second; and no longer than there is patience.

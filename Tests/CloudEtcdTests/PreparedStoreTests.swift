@@ -33,12 +33,13 @@ struct PreparedStoreTests {
     }
 
     private func withEngine(
-        _ store: PreparedStore, _ body: (EtcdCloudEngine, ScriptedMember) async throws -> Void
+        _ store: PreparedStore, clock: CloudClock = .real,
+        _ body: (EtcdCloudEngine, ScriptedMember) async throws -> Void
     ) async throws {
         let member = try await ScriptedMember(store.answer)
         var settings = EtcdSettings(urls: [member.url], prefix: "p/")
         settings.answerTimeout = .seconds(60)
-        let engine = try await EtcdCloudEngine.open(settings)
+        let engine = try await EtcdCloudEngine.open(settings, clock: clock)
         do {
             try await body(engine, member)
         } catch {
@@ -106,6 +107,24 @@ struct PreparedStoreTests {
     }
 
     // MARK: Leases
+
+    /// A host that got a lease after the backup may have it with the longest times of any zone.
+    @Test func restoredStore_waitsForTheLongestLockDelay() async throws {
+        var entries = try entries()
+        entries[keys.restoring] = Array("1".utf8)
+        for (zone, seconds) in [("a", 5), ("b", 250), ("c", 20)] {
+            let terms = LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(seconds), policy: .keep)
+            entries[keys.zone(zone)] = try StoredTerms(terms).bytes
+        }
+        let clock = VirtualCloudClock().clock
+        try await withEngine(PreparedStore(entries), clock: clock) { engine, _ in
+            let limits = try await engine.leaseLimits(at: clock.now())
+
+            #expect(
+                limits.grantsNothingNewBefore
+                    == clock.now() + LeaseTerms.timeToLiveRange.upperBound + .seconds(250))
+        }
+    }
 
     private final class Failures: Sendable {
         private let heard = Mutex<[EtcdError.Code]>([])

@@ -10,7 +10,6 @@ extension CloudService {
     ///     the other.
     /// - Throws: `notAuthenticated` if it is unknown or revoked.
     package func authenticate(hash: [UInt8], zone: String? = nil) async throws(CloudFailure) -> Principal {
-        // Where that fails, it is read again by who needs it, and fails there.
         async let present = presentZone(zone)
         guard let credential = try await ask({ try await engine.credential(hash: hash) }) else {
             throw CloudFailure(.notAuthenticated, "this token is unknown here; join with one of this cloud")
@@ -21,6 +20,7 @@ extension CloudService {
         return Principal(credential: credential, zone: await present)
     }
 
+    /// Nil also where it cannot be read: whoever needs it reads it again, and fails there.
     private func presentZone(_ name: String?) async -> Zone? {
         guard let name else { return nil }
         return try? await engine.zone(name)

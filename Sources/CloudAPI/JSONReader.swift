@@ -50,17 +50,10 @@ package struct JSONReader {
     package mutating func string() -> String? {
         guard skip(#"""#) else { return nil }
         let start = position
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                defer { position += 1 }
-                return String(validating: bytes[start..<position], as: UTF8.self)
-            case UInt8(ascii: "\\"): return escapedString(from: start)
-            case 0..<0x20: return nil
-            default: position += 1
-            }
-        }
-        return nil
+        passPlainLetters()
+        let end = position
+        guard skip(#"""#) else { return escapedString(from: start) }
+        return String(validating: bytes[start..<end], as: UTF8.self)
     }
 
     /// Goes over a string without making one, wherever its letters are looked at as a whole.
@@ -83,16 +76,19 @@ package struct JSONReader {
     package mutating func plainString() -> Slice<UnsafeBufferPointer<UInt8>>? {
         guard skip(#"""#) else { return nil }
         let start = position
+        passPlainLetters()
+        let end = position
+        return skip(#"""#) ? bytes[start..<end] : nil
+    }
+
+    /// Up to the first letter that ends a string, begins an escape, or may not be in one.
+    private mutating func passPlainLetters() {
         while position < bytes.count {
             switch bytes[position] {
-            case UInt8(ascii: "\""):
-                defer { position += 1 }
-                return bytes[start..<position]
-            case UInt8(ascii: "\\"), 0..<0x20: return nil
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20: return
             default: position += 1
             }
         }
-        return nil
     }
 
     private mutating func escapedString(from start: Int) -> String? {
@@ -142,6 +138,15 @@ package struct JSONReader {
             guard let key = string(), skip(":"), field(&self, key) else { return false }
         } while skip(",")
         return skip("}")
+    }
+
+    /// Reads the value of a key that may come once.
+    ///
+    /// - Returns: false if it came before, or cannot be read.
+    package mutating func fill<Value>(_ field: inout Value?, _ read: (inout JSONReader) -> Value?) -> Bool {
+        if field != nil { return false }
+        field = read(&self)
+        return field != nil
     }
 
     package mutating func array<Element>(_ element: (inout JSONReader) -> Element?) -> [Element]? {

@@ -72,11 +72,10 @@ extension RenewRequest: ReadBody {
             var (session, leases) = (String?.none, [Lease]?.none)
             let isRead = reader.object { reader, key in
                 switch key {
-                case "session" where session == nil: session = reader.string()
-                case "leases" where leases == nil: leases = reader.array { $0.lease() }
-                default: return false
+                case "session": reader.fill(&session) { $0.string() }
+                case "leases": reader.fill(&leases) { $0.array { $0.lease() } }
+                default: false
                 }
-                return true
             }
             guard isRead, let session, let leases else { return nil }
             return RenewRequest(session: session, leases: leases)
@@ -123,11 +122,10 @@ extension JSONReader {
         var (meter, token) = (String?.none, UInt64?.none)
         let isRead = object { reader, key in
             switch key {
-            case "meter" where meter == nil: meter = reader.string()
-            case "token" where token == nil: token = reader.decimal()
-            default: return false
+            case "meter": reader.fill(&meter) { $0.string() }
+            case "token": reader.fill(&token) { $0.decimal() }
+            default: false
             }
-            return true
         }
         guard isRead, let meter, let token else { return nil }
         return RenewRequest.Lease(meter: meter, token: token)

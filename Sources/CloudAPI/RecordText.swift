@@ -121,12 +121,7 @@ extension [UInt8] {
 extension SyncRecord {
     /// Reads exactly what `RecordText.write` writes. Nil for anything else.
     package init?(text: some Collection<UInt8>) {
-        let record: SyncRecord?? = text.withContiguousStorageIfAvailable { bytes in
-            var reader = JSONReader(bytes)
-            let record = reader.record()
-            return reader.isAtEnd ? record : nil
-        }
-        guard let record = record ?? nil else { return nil }
+        guard let record = text.read({ $0.record() }) else { return nil }
         self = record
     }
 }

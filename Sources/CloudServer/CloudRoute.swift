@@ -70,12 +70,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
     }
 
     /// Answered after a look at the zone and its terms.
-    var isAboutLeases: Bool {
-        switch self {
-        case .leases, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue: true
-        default: false
-        }
-    }
+    var isAboutLeases: Bool { path.hasPrefix(Self.leases.path) }
 
     /// Whether it requires a host's token.
     package var needsToken: Bool { access != .open && !isForCopies }

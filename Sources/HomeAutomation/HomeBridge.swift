@@ -116,12 +116,10 @@ package actor HomeBridge {
     /// it at once.
     package func run() async {
         since = loop.wallNow
-        let (first, alerts) = (dependencies.meters(), dependencies.alerts())
         await withDiscardingTaskGroup { group in
             // Whatever the broker kept from an earlier run is corrected before it announces the bridge.
-            act(machine.observed(first, alerts: alerts, at: loop.now, random: rng.next()))
+            look()
             act(machine.start(at: loop.now))
-            armTimer()
             for await next in wakes where !isFinished {
                 switch next {
                 case .events: takeEvents()
@@ -143,15 +141,12 @@ package actor HomeBridge {
     /// Asks `run` to end, telling the broker goodbye.
     package nonisolated func finish() { wake.yield(.stop) }
 
-    private func armTimer() {
-        timer = loop.schedule(at: loop.now + Self.tickInterval) { [weak self] in self?.assumeIsolated { $0.look() } }
-    }
-
     /// Looks at all meters, and does so again in a while.
     private func look() {
         let (seen, alerts) = (dependencies.meters(), dependencies.alerts())
         act(machine.observed(seen, alerts: alerts, at: loop.now, random: rng.next()))
-        if !isFinished { armTimer() }
+        if isFinished { return }
+        timer = loop.schedule(at: loop.now + Self.tickInterval) { [weak self] in self?.assumeIsolated { $0.look() } }
     }
 
     private func takeEvents() {

@@ -122,6 +122,9 @@ struct LeaseBodiesTextTests {
         #"{"session":"s","leases":[{"meter":"m","token":07}]}"#,
         #"{"session":"s","leases":[{"meter":"m","token":18446744073709551615}]}"#, #"{"session":"s","leases":[,]}"#,
         #"{"session":"s","leases":[{"meter":"m"}]}"#, #"{"session":"s","session":"t","leases":[]}"#, #"{"leases":[]}"#,
+        // No JSON at all.
+        #"{"session":,"session":"s","leases":[]}"#, #"{"session":"s","leases":,"leases":[]}"#,
+        #"{"session":"s","leases":[{"meter":,"meter":"m","token":7}]}"#,
     ])
     func otherRenewals_areForACoder(text: String) {
         #expect(RenewRequest(text: Array(text.utf8)) == nil)

@@ -13,20 +13,20 @@ struct EtcdAnswerTextTests {
 
     private func quick(_ text: String) -> EtcdTransactionAnswer? { EtcdTransactionAnswer(text: Array(text.utf8)) }
 
-    // From etcd 3.4.23.
+    // From etcd 3.4.23, asked with curl for a range of one of two keys, a put on a condition, and a deletion.
     private static let whole =
-        #"{"header":{"cluster_id":"14841639068965178418","member_id":"10276657743932975437","revision":"3","#
-        + #""raft_term":"2"},"succeeded":true,"responses":[{"response_txn":{"header":{},"responses":"#
-        + #"[{"response_range":{"header":{"revision":"2"},"kvs":[{"key":"YQ==","create_revision":"2","#
-        + #""mod_revision":"2","version":"1","value":"dmE="}],"more":true,"count":"1"}}]}},"#
-        + #"{"response_txn":{"header":{"revision":"3"},"succeeded":true,"responses":[{"response_put":{"header":"#
-        + #"{"revision":"3"}}}]}},{"response_delete_range":{"header":{"revision":"3"},"deleted":"1"}}]}"#
+        #"{"header":{"cluster_id":"324952591200643719","member_id":"3319814642761637952","revision":"3","#
+        + #""raft_term":"2"},"succeeded":true,"responses":[{"response_txn":{"header":{},"succeeded":true,"#
+        + #""responses":[{"response_range":{"header":{"revision":"2"},"kvs":[{"key":"YQ==","create_revision":"2","#
+        + #""mod_revision":"2","version":"1","value":"dmE="}],"more":true,"count":"2"}}]}},{"response_txn":"#
+        + #"{"header":{},"succeeded":true,"responses":[{"response_put":{"header":{"revision":"3"}}}]}},"#
+        + #"{"response_delete_range":{"header":{"revision":"3"},"deleted":"1"}}]}"#
 
     @Test func usualForm_isReadWithoutACoder() throws {
         let answer = try #require(quick(Self.whole))
 
         #expect(answer == coded(Self.whole))
-        #expect(answer.reign == EtcdReign(cluster: "14841639068965178418", term: 2))
+        #expect(answer.reign == EtcdReign(cluster: "324952591200643719", term: 2))
         #expect(answer.results.count == 3)
     }
 

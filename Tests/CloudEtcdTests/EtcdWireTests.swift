@@ -2,6 +2,7 @@ import Cloud
 import CloudAPI
 import Foundation
 import LeaseCore
+import Logging
 import MeterModel
 import MeterTestKit
 import SettingsCore
@@ -402,7 +403,8 @@ struct LeasePlanTests {
         #expect(apart.transaction.success.prefix(5) == all.map { .transaction($0.transaction(keys)) }[...])
     }
 
-    /// etcd counts the longest list of a transaction, and with it those of each one in it.
+    /// etcd counts the longest list of a transaction, and with it those of each one in it (`checkTxnRequest` in its
+    /// api/v3rpc/key.go).
     @Test(arguments: 0...LeaseBatcher.leasesPerRequest)
     func request_isWithinWhatEtcdTakes(renewed: Int) throws {
         let count = LeaseBatcher.leasesPerRequest
@@ -410,6 +412,27 @@ struct LeasePlanTests {
             let request = LeaseRequest(try plans(count, renewed: renewed, zones: zones), sharesPulses: true, keys: keys)
             #expect(operations(of: request.transaction) <= EtcdTransaction.operationsMax)
         }
+    }
+
+    private static let server = Result { try EtcdServer.started() }
+
+    /// With the limit that etcd has by itself.
+    @Test(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"))
+    func request_isTakenByARealEtcd() async throws {
+        let client = try EtcdClient(
+            try Self.server.get().settings, clock: .real,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let count = LeaseBatcher.leasesPerRequest
+        for renewed in [0, 1, count / 2, count - 1, count] {
+            let request = LeaseRequest(
+                try plans(count, renewed: renewed, zones: count), sharesPulses: true, keys: keys)
+            let answer = try await client.commit(request.transaction)
+            #expect(request.parts.allSatisfy { answer.transaction($0.index)?.succeeded == false })
+        }
+        let tooMany = LeaseRequest(try plans(64, renewed: 64, zones: 64), sharesPulses: true, keys: keys)
+        let error = await failure { _ = try await client.commit(tooMany.transaction) }
+        #expect(error?.code == .tooLarge)
+        await client.shutdown()
     }
 
     private func operations(of transaction: EtcdTransaction) -> Int {

@@ -89,19 +89,4 @@ struct VirtualLoopTests {
         let hasRun = ran.load(ordering: .acquiring)
         #expect(hasRun)
     }
-
-    /// However little time there is: on a busy machine a turn may take as long as a test.
-    @Test func patience_isNotLost_beforeOthersHadTheirTurns() async throws {
-        let patience = Patience("it never is", limit: .zero)
-        for _ in 0..<Patience.turnsMin { try await patience.turn() }
-
-        let error = await #expect(throws: NeverHappened.self) { try await patience.turn() }
-
-        #expect(error?.description == "waited 10000 turns in vain: it never is")
-    }
-
-    @Test func patience_isNotLost_beforeItsTime() async throws {
-        let patience = Patience("it is slow")
-        for _ in 0...Patience.turnsMin { try await patience.turn() }
-    }
 }

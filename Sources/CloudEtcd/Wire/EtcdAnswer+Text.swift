@@ -20,16 +20,10 @@ extension JSONReader {
         var (header, succeeded, results) = (EtcdHeader?.none, Bool?.none, [EtcdResult]?.none)
         let isRead = object { reader, key in
             switch key {
-            case "header" where header == nil:
-                header = reader.header()
-                return header != nil
-            case "succeeded" where succeeded == nil:
-                succeeded = reader.flag()
-                return succeeded != nil
-            case "responses" where results == nil:
-                results = reader.array { $0.result(depth: depth) }
-                return results != nil
-            default: return false
+            case "header": reader.fill(&header) { $0.header() }
+            case "succeeded": reader.fill(&succeeded) { $0.flag() }
+            case "responses": reader.fill(&results) { $0.array { $0.result(depth: depth) } }
+            default: false
             }
         }
         guard isRead, let header else { return nil }
@@ -40,17 +34,11 @@ extension JSONReader {
         var header = EtcdHeader()
         let isRead = object { reader, key in
             switch key {
-            case "revision" where header.revision == nil:
-                header.revision = reader.number()
-                return header.revision != nil
-            case "cluster_id" where header.cluster_id == nil:
-                header.cluster_id = reader.string()
-                return header.cluster_id != nil
-            case "raft_term" where header.raft_term == nil:
-                header.raft_term = reader.number()
-                return header.raft_term != nil
-            case "member_id": return reader.passString()
-            default: return false
+            case "revision": reader.fill(&header.revision) { $0.number() }
+            case "cluster_id": reader.fill(&header.cluster_id) { $0.string() }
+            case "raft_term": reader.fill(&header.raft_term) { $0.number() }
+            case "member_id": reader.passString()
+            default: false
             }
         }
         return isRead ? header : nil
@@ -59,15 +47,14 @@ extension JSONReader {
     private mutating func result(depth: Int) -> EtcdResult? {
         var result: EtcdResult?
         let isRead = object { reader, key in
-            guard result == nil else { return false }
             switch key {
-            case "response_range": result = reader.rangeAnswer().map { .range($0) }
-            case "response_txn": result = reader.transactionAnswer(depth: depth + 1).map { .transaction($0) }
-            case "response_put": result = reader.passHeader() ? .put : nil
-            case "response_delete_range": result = reader.passHeader() ? .deleted : nil
-            default: return false
+            case "response_range": reader.fill(&result) { $0.rangeAnswer().map { .range($0) } }
+            case "response_txn":
+                reader.fill(&result) { $0.transactionAnswer(depth: depth + 1).map { .transaction($0) } }
+            case "response_put": reader.fill(&result) { $0.passHeader() ? .put : nil }
+            case "response_delete_range": reader.fill(&result) { $0.passHeader() ? .deleted : nil }
+            default: false
             }
-            return result != nil
         }
         return isRead ? result : nil
     }
@@ -84,43 +71,29 @@ extension JSONReader {
     }
 
     private mutating func rangeAnswer() -> EtcdRangeAnswer? {
-        var answer = EtcdRangeAnswer()
-        var seen: Set<String> = []
+        var (header, entries, hasMore, count) = (EtcdHeader?.none, [EtcdEntry]?.none, Bool?.none, EtcdNumber?.none)
         let isRead = object { reader, key in
-            guard seen.insert(key).inserted else { return false }
             switch key {
-            case "header": return reader.header() != nil
-            case "kvs":
-                guard let entries = reader.array({ $0.entry() }) else { return false }
-                answer.entries = entries
-            case "more":
-                guard let hasMore = reader.flag() else { return false }
-                answer.hasMore = hasMore
-            case "count":
-                guard let count = reader.number() else { return false }
-                answer.count = count.value
-            default: return false
+            case "header": reader.fill(&header) { $0.header() }
+            case "kvs": reader.fill(&entries) { $0.array { $0.entry() } }
+            case "more": reader.fill(&hasMore) { $0.flag() }
+            case "count": reader.fill(&count) { $0.number() }
+            default: false
             }
-            return true
         }
-        return isRead ? answer : nil
+        guard isRead else { return nil }
+        return EtcdRangeAnswer(entries: entries ?? [], hasMore: hasMore ?? false, count: count?.value ?? 0)
     }
 
     private mutating func entry() -> EtcdEntry? {
         var (key, value, revision) = ([UInt8]?.none, [UInt8]?.none, EtcdNumber?.none)
         let isRead = object { reader, name in
             switch name {
-            case "key" where key == nil:
-                key = reader.base64()
-                return key != nil
-            case "value" where value == nil:
-                value = reader.base64()
-                return value != nil
-            case "mod_revision" where revision == nil:
-                revision = reader.number()
-                return revision != nil
-            case "create_revision", "version", "lease": return reader.number() != nil
-            default: return false
+            case "key": reader.fill(&key) { $0.base64() }
+            case "value": reader.fill(&value) { $0.base64() }
+            case "mod_revision": reader.fill(&revision) { $0.number() }
+            case "create_revision", "version", "lease": reader.number() != nil
+            default: false
             }
         }
         guard isRead, let key else { return nil }

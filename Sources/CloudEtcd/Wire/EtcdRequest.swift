@@ -96,7 +96,7 @@ struct EtcdWriter {
             text += ",\"compare\":[".utf8
             for (index, compare) in transaction.compares.enumerated() {
                 if index > 0 { text.append(UInt8(ascii: ",")) }
-                // That they are to be equal is the default.
+                // That they are to be equal is the default: `CompareResult` in etcd's rpc.proto.
                 text += "{\"target\":\"MOD\",\"mod_revision\":\"\(compare.revision)\",\"key\":".utf8
                 writeBytes(compare.key)
                 text.append(UInt8(ascii: "}"))

@@ -1,5 +1,5 @@
 import LinuxIO
-import MeterModel
+package import MeterModel
 import Synchronization
 
 /// Returns once `condition` holds, letting other tasks run meanwhile.
@@ -22,12 +22,22 @@ package final class Patience: Sendable {
     package static let turnsMin = 10_000
 
     private let what: String
+    private let turnsMin: Int
+    private let now: @Sendable () -> MonotonicTime
     private let end: MonotonicTime
     private let turns = Atomic(0)
 
-    package init(_ what: String, limit: Duration = Patience.limit) {
+    /// - Parameters:
+    ///   - turnsMin: how often others are let run at least, however long that takes.
+    ///   - now: the clock that the limit is of.
+    package init(
+        _ what: String, limit: Duration = Patience.limit, turnsMin: Int = Patience.turnsMin,
+        now: @escaping @Sendable () -> MonotonicTime = { LinuxClock.now }
+    ) {
         self.what = what
-        end = LinuxClock.now + limit
+        self.turnsMin = turnsMin
+        self.now = now
+        end = now() + limit
     }
 
     /// Lets other tasks run.
@@ -35,7 +45,7 @@ package final class Patience: Sendable {
     /// - Throws: `NeverHappened` once the limit has passed, and so many turns were had.
     package func turn() async throws {
         let had = turns.add(1, ordering: .relaxed).oldValue
-        guard had < Self.turnsMin || LinuxClock.now < end else { throw NeverHappened(what: what, turns: had) }
+        guard had < turnsMin || now() < end else { throw NeverHappened(what: what, turns: had) }
         await Task.yield()
     }
 }

@@ -61,34 +61,30 @@ package actor SettingsService {
     ) async throws(GatewayError) -> [String: String] {
         let values = try MeterSettings.values(of: changes, for: profile)
         if case .string(let name)? = values[.name] { try await checkName(name) }
-        let present = try await record(of: meter)
+        // Only a reset looks at what is there.
+        let present = values.values.contains(.null) ? try await record(of: meter) : nil
         let writes = values.sorted { $0.key.rawValue < $1.key.rawValue }
             // What was never set is not reset: that would be a change for every host.
             .filter { $0.value != .null || present?.properties[$0.key.rawValue] != nil }
             .map { SettingChange(key: .settings(of: meter), property: $0.key.rawValue, value: $0.value) }
-        guard !writes.isEmpty else { return MeterSettings.texts(of: present) }
+        guard !writes.isEmpty else { return try await texts(of: meter) }
         let moment = now()
         let outcome = try await asking("writing the settings of \(meter)") { [repository] in
             try await repository.write(writes, at: moment)
         }
+        let keys = values.keys.map(\.rawValue).sorted()
+        logger.info("settings changed", metadata: ["meter.id": "\(meter)", "keys": "\(keys)"])
+        // Other hosts need not wait until it is read back, nor until it has reached a meter that is connected here.
+        refresh(outcome, isMadeHere: true)
         // It is written: listeners are told even if it cannot be read back.
         do throws(GatewayError) {
             let stored = try await read(meter)
-            await wrote(outcome, of: meter, values, stored)
+            await tell(outcome, read: [meter: stored])
             return stored.texts
         } catch {
-            await wrote(outcome, of: meter, values, nil)
+            await tell(outcome)
             throw error
         }
-    }
-
-    private func wrote(
-        _ outcome: MergeOutcome, of meter: MeterID, _ values: [MeterSettings.Key: SettingValue],
-        _ stored: StoredSettings?
-    ) async {
-        await wrote(outcome, read: stored.map { [meter: $0] } ?? [:])
-        let keys = values.keys.map(\.rawValue).sorted()
-        logger.info("settings changed", metadata: ["meter.id": "\(meter)", "keys": "\(keys)"])
     }
 
     /// Deletes all settings of a meter, on every host.
@@ -132,12 +128,9 @@ package actor SettingsService {
     // MARK: Changes
 
     /// Records were written here, by a person or by the rebuild.
-    ///
-    /// - Parameter read: the present settings, as far as they have been read since.
-    func wrote(_ outcome: MergeOutcome, read: [MeterID: StoredSettings] = [:]) async {
-        guard !outcome.changed.isEmpty else { return }
-        localChanges.yield(refreshVersion + 1)
-        await changed(outcome.changed, read: read)
+    func wrote(_ outcome: MergeOutcome) async {
+        refresh(outcome, isMadeHere: true)
+        await tell(outcome)
     }
 
     /// Parked changes were restored, and wait to be sent.
@@ -147,19 +140,30 @@ package actor SettingsService {
     }
 
     /// Records from the cloud were merged, from a page or from the answer to a batch.
-    package func merged(_ outcome: MergeOutcome) async { await changed(outcome.changed, read: [:]) }
+    package func merged(_ outcome: MergeOutcome) async {
+        refresh(outcome, isMadeHere: false)
+        await tell(outcome)
+    }
 
-    private func changed(_ keys: [RecordKey], read: [MeterID: StoredSettings]) async {
-        guard !keys.isEmpty else { return }
+    /// Has screens redraw, and the cloud told of what was made here.
+    private func refresh(_ outcome: MergeOutcome, isMadeHere: Bool) {
+        guard !outcome.changed.isEmpty else { return }
         refreshVersion += 1
         refreshes.yield(refreshVersion)
+        if isMadeHere { localChanges.yield(refreshVersion) }
+    }
+
+    /// Tells the listeners.
+    ///
+    /// - Parameter read: the present settings, as far as they have been read since.
+    private func tell(_ outcome: MergeOutcome, read: [MeterID: StoredSettings] = [:]) async {
         var (meters, seen) = ([MeterID](), Set<MeterID>())
-        for key in keys where key.type == .deviceSettings {
+        for key in outcome.changed where key.type == .deviceSettings {
             guard let meter = MeterID(key.name), seen.insert(meter).inserted else { continue }
             meters.append(meter)
         }
         let news = SettingsNews(
-            of: meters, read: read, aliasesChanged: keys.contains { $0.type == .meterAlias })
+            of: meters, read: read, aliasesChanged: outcome.changed.contains { $0.type == .meterAlias })
         guard !news.meters.isEmpty || news.aliasesChanged else { return }
         for listener in listeners { await listener(news) }
     }

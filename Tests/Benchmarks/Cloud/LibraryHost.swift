@@ -49,14 +49,14 @@ final class LibraryHost: Sendable {
     /// Runs it until `stop`, while `body` does something with it.
     func run<Value: Sendable>(_ body: @Sendable (LibraryHost) async throws -> Value) async throws -> Value {
         loop.start()
-        let refreshes = settings.refreshes.subscribe(buffer: 1)
+        let changes = settings.localChanges.subscribe(buffer: 1)
         async let keeping: Void = keeper.run()
         async let running: Void = engine.run()
-        async let telling: Void = { for await _ in refreshes { engine.trigger(.localChange) } }()
+        async let telling: Void = { for await _ in changes { engine.trigger(.localChange) } }()
         let value = await outcome(of: body)
         await keeper.shutdown()
         await engine.stop()
-        settings.refreshes.finish()
+        settings.localChanges.finish()
         _ = await (keeping, running, telling)
         await client.shutdown()
         loop.shutdown()

@@ -5,7 +5,7 @@ import Synchronization
 /// Looks whether each bug that is put in before or behind the program's parts is found.
 enum BugHunt {
     /// A bug that so many seeds do not show counts as not found.
-    private static let seedsMax: UInt64 = 100
+    private static let seedsMax: UInt64 = 300
 
     /// - Returns: the bugs that were not found.
     static func run(jobs: Int) async -> [ProgramBug] {

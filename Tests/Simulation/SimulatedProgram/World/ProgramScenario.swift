@@ -40,7 +40,7 @@ struct ProgramScenario {
             wallErrors.append(Self.wallError(&rng))
         }
         lossPermille = isCalm ? 150 : rng.pick([0, 5, 30, 150]) ?? 0
-        doublePermille = isCalm ? 0 : rng.pick([0, 10, 80]) ?? 0
+        doublePermille = isCalm ? 0 : rng.pick([0, 10, 80, 400]) ?? 0
         slowPermille = isCalm ? 0 : rng.pick([0, 10, 100]) ?? 0
         faultGap = TrueTime(rng.pick([30, 60, 120]) ?? 60) * .second
         userGap = TrueTime(rng.pick([8, 20]) ?? 8) * .second

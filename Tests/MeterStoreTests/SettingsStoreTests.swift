@@ -6,6 +6,7 @@ import MeterTestKit
 import SettingsCore
 import StoreFiles
 import SyncCore
+import Synchronization
 import Testing
 
 /// What the store promises beyond its ports.
@@ -58,6 +59,57 @@ struct SettingsStoreTests {
         let waiting = try #require(try await store.nextBatch(recordsMax: 9, bytesMax: 10_000)).records
         #expect(Set(waiting.map(\.key)) == [.desk, .oldDesk])
         #expect(try await store.quickCheck() == [])
+    }
+
+    /// However far the scan has come: a host of 100,000 records has two hundred steps.
+    @Test func rebuild_looksForItsNextRecords_behindTheLast() async throws {
+        let statements = Mutex<[String]>([])
+        let store = try MeterStore.open(
+            path: folder.store, options: .init(onStatement: { sql in statements.withLock { $0.append(sql) } }))
+        for number in 1...3 { try await store.set(.meter(number), "name", .string("n"), at: .minute(1)) }
+
+        for _ in 0..<2 { _ = try await store.rebuildStep(recordsMax: 1, at: HostMoment.minute(2).wall) }
+
+        let scans = statements.withLock { $0.filter { $0.hasPrefix("SELECT name FROM record") } }
+        #expect(scans.count == 2)
+        let plans = try await DatabaseQueue(path: folder.store).read { db in
+            try scans.map { sql in
+                let values = StatementArguments(sql.filter { $0 == "?" }.map { _ in 1 })
+                return try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: values).map {
+                    $0["detail"] as String
+                }
+            }
+        }
+        #expect(plans.allSatisfy { $0.count == 1 && $0[0].contains("(type=? AND name>?)") }, "\(plans)")
+    }
+
+    /// Rows are written several at a time.
+    @Test(arguments: [1, 7, 8, 9, 16, 17, 40])
+    func propertiesOfAnyNumber_areKept_remembered_andTold(count: Int) async throws {
+        let store = try MeterStore.open(path: folder.store)
+        func record(_ value: String, at minute: Int) -> SyncRecord {
+            SyncRecord(
+                .desk,
+                Dictionary(
+                    uniqueKeysWithValues: (0..<count).map { ("p\($0)", (.string("\(value) \($0)"), .minute(minute))) }))
+        }
+
+        _ = try await store.apply(.of([record("old", at: 0)], token: "t1"))
+        #expect(try await store.record(.desk) == record("old", at: 0))
+        _ = try await store.apply(.of([record("new", at: 1)], token: "t2"))
+        #expect(try await store.record(.desk) == record("new", at: 1))
+        let lost = try await store.history(of: .desk, property: nil, limit: 1000)
+        #expect(Set(lost.map(\.overwritten.old.value)) == Set((0..<count).map { .string("old \($0)") }))
+        #expect(lost.count == count)
+
+        let changes = (0..<count).map { SettingChange(key: .desk, property: "p\($0)", value: .int(Int64($0))) }
+        _ = try await store.write(changes, at: .minute(2))
+        #expect(try await store.progress().pending == count)
+        #expect(try await store.record(.desk)?.properties.count == count)
+        _ = try await store.delete(.desk, at: .minute(3))
+        #expect(try await store.record(.desk)?.isTombstone == true)
+        #expect(try await store.progress().pending == 1)
+        #expect(try await store.history(of: .desk, property: nil, limit: 1000).count == 3 * count)
     }
 
     @Test func parkedRecords_areShown_andToldAgainWhenAsked() async throws {

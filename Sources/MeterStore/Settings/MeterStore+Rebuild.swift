@@ -65,11 +65,13 @@ extension SettingsTransaction {
                 else { continue }
                 if here == there { after = cursor.name }
             }
+            // One comparison, and none that depends on an argument: only so the search begins there, and not at the
+            // type's first record.
+            let isBehind = after == nil ? "name >= ''" : "name > ?3"
             let statement = try db.cachedStatement(
-                sql: """
-                    SELECT name FROM record WHERE type = ?1 AND (?2 IS NULL OR name > ?2) ORDER BY name LIMIT ?3
-                    """)
-            let arguments: StatementArguments = [type.rawValue, after, limit - keys.count]
+                sql: "SELECT name FROM record WHERE type = ?1 AND \(isBehind) ORDER BY name LIMIT ?2")
+            let bound = [type.rawValue, limit - keys.count] as [any DatabaseValueConvertible]
+            let arguments = StatementArguments(bound + (after.map { [$0] } ?? []))
             keys += try String.fetchAll(statement, arguments: arguments).map { RecordKey(type: type, name: $0) }
         }
         return keys

@@ -52,30 +52,31 @@ extension SettingsTransaction {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)
         let type = merge.after.key.type
-        if merge.deletionIsNews, let deletion = merge.after.deletion {
-            try queue("", of: row, type, deletion.stamp, written: sinceBoot)
-        }
-        for property in merge.news {
-            guard let register = merge.after.properties[property] else { continue }
-            try queue(property, of: row, type, register.stamp, written: sinceBoot)
-        }
+        var entries = merge.news.compactMap { name in merge.after.properties[name].map { (name, $0.stamp) } }
+        if merge.deletionIsNews, let deletion = merge.after.deletion { entries.insert(("", deletion.stamp), at: 0) }
+        try queue(entries, of: row, type, written: sinceBoot)
     }
 
+    private static let insert = InsertOfRows(
+        "INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms)",
+        columns: 8, "ON CONFLICT (record, property) DO NOTHING")
+
+    /// Queues properties, and under '' the deletion, of one record.
     mutating func queue(
-        _ property: String, of row: Int64, _ type: RecordType, _ stamp: Stamp, written sinceBoot: MonotonicTime?
+        _ entries: [(property: String, stamp: Stamp)], of row: Int64, _ type: RecordType,
+        written sinceBoot: MonotonicTime?
     ) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (record, property) DO NOTHING
-                """)
         hasWaiting = true
         let boot = sinceBoot == nil ? nil : boot
-        try statement.run(
-            row, property, type.rawValue, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description,
-            boot, sinceBoot?.sinceOrigin.milliseconds)
+        let before = db.totalChangesCount
+        try Self.insert.run(entries, db) { property, stamp in
+            (
+                row, property, type.rawValue, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description,
+                boot, sinceBoot?.sinceOrigin.milliseconds
+            )
+        }
         // Something that was already waiting is not new.
-        if db.changesCount > 0 { try stopHoldingBack(row) }
+        if db.totalChangesCount > before { try stopHoldingBack(row) }
     }
 
     /// Gives an entry, and the property or deletion that it stands for, a new stamp of this host's own.

@@ -65,7 +65,7 @@ extension SettingsTransaction {
             if stands != stamp || isAwaited && isRepeated {
                 try forgetTold(property, of: row)
             } else if isAwaited {
-                try queue(property, of: row, type, stamp, written: nil)
+                try queue([(property, stamp)], of: row, type, written: nil)
                 try db.cachedStatement(
                     sql: "UPDATE told SET is_awaited = 0, is_repeated = 1 WHERE record = ? AND property = ?"
                 ).run([row, property])

@@ -68,8 +68,16 @@ extension SettingsTransaction {
     }
 
     mutating func record(_ key: RecordKey) throws -> SyncRecord? {
-        guard let row = try row(of: key) else { return nil }
-        return SyncRecord(key: key, properties: try registers(of: row), deletion: try deletion(of: row))
+        if case .some(nil) = rows[key] { return nil }
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(Self.deletionColumns), id FROM record WHERE type = ? AND name = ?")
+        guard let found = try Row.fetchOne(statement.bound(key.type.rawValue, key.name)) else {
+            rows.updateValue(nil, forKey: key)
+            return nil
+        }
+        let row: Int64 = found[5]
+        rows.updateValue(row, forKey: key)
+        return SyncRecord(key: key, properties: try registers(of: row), deletion: try Deletion(found))
     }
 
     func registers(of row: Int64) throws -> [String: Register] {
@@ -87,15 +95,13 @@ extension SettingsTransaction {
     }
 
     func deletion(of row: Int64) throws -> Deletion? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by FROM record
-                WHERE id = ? AND deleted_ms IS NOT NULL
-                """)
-        return try Row.fetchOne(statement.bound(row)).map {
-            Deletion(stamp: try Stamp($0, at: 0), mergedInto: $0[3], broughtBy: try HostID(bringer: $0[4]))
-        }
+        let statement = try db.cachedStatement(sql: "SELECT \(Self.deletionColumns) FROM record WHERE id = ?")
+        return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0) }
     }
+
+    /// Of the table `record`.
+    private static let deletionColumns =
+        "deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by"
 
     /// Writes what a merge changed. Whatever waited to be sent and is now outdated leaves the outbox; whatever was
     /// overwritten goes to the history.
@@ -104,11 +110,9 @@ extension SettingsTransaction {
         let isNew = try row(of: merge.after.key) == nil
         let row = try makeRow(of: merge.after.key)
         let waits = try !isNew && self.waits(row)
-        for property in merge.news {
-            guard let register = merge.after.properties[property] else { continue }
-            try write(register, property, of: row)
-            if waits { try drop(property, of: row) }
-        }
+        let registers = merge.news.compactMap { name in merge.after.properties[name].map { (name, $0) } }
+        try write(registers, of: row)
+        if waits { for (property, _) in registers { try drop(property, of: row) } }
         try removeWhatIsGone(merge, of: row, waits: waits)
         if merge.deletionIsNews, let deletion = merge.after.deletion {
             try write(deletion, of: row)
@@ -128,20 +132,24 @@ extension SettingsTransaction {
         }
     }
 
-    func write(_ register: Register, _ property: String, of row: Int64) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO register (record, property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (record, property) DO UPDATE SET
-                    kind = excluded.kind, value = excluded.value, stamp_ms = excluded.stamp_ms,
-                    stamp_counter = excluded.stamp_counter, stamp_host = excluded.stamp_host,
-                    brought_by = excluded.brought_by
-                """)
-        let (value, stamp) = (register.value, register.stamp)
-        try statement.run(
-            row, property, value.kind, value.content, Int64(stamp.milliseconds), Int64(stamp.counter),
-            stamp.host.description, register.broughtBy?.description)
+    private static let registerInsert = InsertOfRows(
+        "INSERT INTO register (record, property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by)",
+        columns: 8,
+        """
+        ON CONFLICT (record, property) DO UPDATE SET
+            kind = excluded.kind, value = excluded.value, stamp_ms = excluded.stamp_ms,
+            stamp_counter = excluded.stamp_counter, stamp_host = excluded.stamp_host,
+            brought_by = excluded.brought_by
+        """)
+
+    private func write(_ registers: [(property: String, register: Register)], of row: Int64) throws {
+        try Self.registerInsert.run(registers, db) { property, register in
+            let (value, stamp) = (register.value, register.stamp)
+            return (
+                row, property, value.kind, value.content, Int64(stamp.milliseconds), Int64(stamp.counter),
+                stamp.host.description, register.broughtBy?.description
+            )
+        }
     }
 
     /// Writes the deletion; nil removes it as if it had never been.
@@ -151,10 +159,11 @@ extension SettingsTransaction {
                 UPDATE record SET deleted_ms = ?, deleted_counter = ?, deleted_host = ?, merged_into = ?,
                     deletion_learned_ms = ?, deletion_brought_by = ? WHERE id = ?
                 """)
-        guard let deletion else { return try statement.run([nil, nil, nil, nil, nil, nil, row]) }
+        let stamp = deletion?.stamp
         try statement.run(
-            deletion.stamp.columns
-                + [deletion.mergedInto, learned.millisecondsSince1970, deletion.broughtBy?.description, row])
+            stamp.map { Int64($0.milliseconds) }, stamp.map { Int64($0.counter) }, stamp?.host.description,
+            deletion?.mergedInto, deletion == nil ? nil : learned.millisecondsSince1970,
+            deletion?.broughtBy?.description, row)
     }
 
     /// Removes the register, and its entry in the outbox.
@@ -185,7 +194,7 @@ extension SettingsTransaction {
     /// Adds to the history of a record.
     func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
         guard !values.isEmpty else { return }
-        for value in values { try insert(value, of: key) }
+        try insert(values, of: key)
         // Only a record with more values than one property may have can have a property with too many.
         let look = try db.cachedStatement(
             sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
@@ -199,18 +208,29 @@ extension SettingsTransaction {
         for value in values { try bound.run(key.type.rawValue, key.name, value.property) }
     }
 
-    private func insert(_ value: OverwrittenValue, of key: RecordKey) throws {
-        let insert = try db.cachedStatement(
-            sql: """
-                INSERT INTO history (type, name, property, kind, value, stamp_ms, stamp_counter, stamp_host,
-                    new_kind, new_value, by_ms, by_counter, by_host, learned_ms, brought_by, by_brought_by)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        let (old, by) = (value.old, value.by)
-        try insert.run(
-            key.type.rawValue, key.name, value.property, old.value.kind, old.value.content,
-            Int64(old.stamp.milliseconds), Int64(old.stamp.counter), old.stamp.host.description, value.new?.kind,
-            value.new?.content, Int64(by.milliseconds), Int64(by.counter), by.host.description,
-            learned.millisecondsSince1970, old.broughtBy?.description, value.broughtBy?.description)
+    private static let historyInsert = InsertOfRows(
+        """
+        INSERT INTO history (type, name, property, kind, value, stamp_ms, stamp_counter, stamp_host,
+            new_kind, new_value, by_ms, by_counter, by_host, learned_ms, brought_by, by_brought_by)
+        """, columns: 16)
+
+    private func insert(_ values: [OverwrittenValue], of key: RecordKey) throws {
+        try Self.historyInsert.run(values, db) { value in
+            let (old, by) = (value.old, value.by)
+            return (
+                key.type.rawValue, key.name, value.property, old.value.kind, old.value.content,
+                Int64(old.stamp.milliseconds), Int64(old.stamp.counter), old.stamp.host.description, value.new?.kind,
+                value.new?.content, Int64(by.milliseconds), Int64(by.counter), by.host.description,
+                learned.millisecondsSince1970, old.broughtBy?.description, value.broughtBy?.description
+            )
+        }
+    }
+}
+
+extension Deletion {
+    /// Reads the five columns of a deletion; nil for a record that was not deleted.
+    fileprivate init?(_ row: Row) throws {
+        guard !(row[0] as DatabaseValue).isNull else { return nil }
+        self.init(stamp: try Stamp(row, at: 0), mergedInto: row[3], broughtBy: try HostID(bringer: row[4]))
     }
 }

@@ -108,15 +108,31 @@ extension Statement {
 
     /// Binds the values to its question marks, in order, for a fetch that gives no arguments itself.
     func bound<each Value: StatementBinding>(_ values: repeat each Value) throws -> Statement {
-        // Ends the execution before, and tells GRDB that it has nothing to bind.
+        var bound = unbound()
+        try bind(repeat each values, after: &bound)
+        checkBound(bound)
+        return self
+    }
+
+    /// Ends the execution before, and tells GRDB that it has nothing to bind.
+    ///
+    /// - Returns: number of question marks that have a value: none.
+    func unbound() -> CInt {
         setUncheckedArguments(StatementArguments())
-        var index: CInt = 0
+        return 0
+    }
+
+    /// Binds the values to the question marks after the first `bound`, which are as many more then.
+    func bind<each Value: StatementBinding>(_ values: repeat each Value, after bound: inout CInt) throws {
         for value in repeat each values {
-            index += 1
-            let code = value.bind(to: sqliteStatement, at: index)
+            bound += 1
+            let code = value.bind(to: sqliteStatement, at: bound)
             guard code == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: code), sql: sql) }
         }
-        assert(Int64(0).bind(to: sqliteStatement, at: index + 1) != 0, "a question mark has no value: \(sql)")
-        return self
+    }
+
+    /// Each question mark has its value.
+    func checkBound(_ bound: CInt) {
+        assert(Int64(0).bind(to: sqliteStatement, at: bound + 1) != 0, "a question mark has no value: \(sql)")
     }
 }

@@ -11,8 +11,13 @@ package struct JSONReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
+    /// As Swift prints it.
     mutating func integer() -> Int64? {
-        number().flatMap { text in Int64(text).flatMap { "\($0)" == text ? $0 : nil } }
+        let isNegative = skip("-")
+        guard let magnitude = decimal() else { return nil }
+        guard isNegative else { return Int64(exactly: magnitude) }
+        guard magnitude > 0, magnitude <= Int64.min.magnitude else { return nil }
+        return Int64(truncatingIfNeeded: 0 &- magnitude)
     }
 
     /// A number's characters, up to the next closing brace. Swift parses more forms than it prints.
@@ -50,10 +55,11 @@ package struct JSONReader {
     package mutating func string() -> String? {
         guard skip(#"""#) else { return nil }
         let start = position
-        passPlainLetters()
-        let end = position
+        let isASCII = passPlainLetters()
+        let letters = UnsafeBufferPointer(rebasing: bytes[start..<position])
         guard skip(#"""#) else { return escapedString(from: start) }
-        return String(validating: bytes[start..<end], as: UTF8.self)
+        // Most are, and nothing need be looked at again.
+        return isASCII ? String(decoding: letters, as: UTF8.self) : String(validating: letters, as: UTF8.self)
     }
 
     /// Goes over a string without making one, wherever its letters are looked at as a whole.
@@ -76,19 +82,26 @@ package struct JSONReader {
     package mutating func plainString() -> Slice<UnsafeBufferPointer<UInt8>>? {
         guard skip(#"""#) else { return nil }
         let start = position
-        passPlainLetters()
+        _ = passPlainLetters()
         let end = position
         return skip(#"""#) ? bytes[start..<end] : nil
     }
 
     /// Up to the first letter that ends a string, begins an escape, or may not be in one.
-    private mutating func passPlainLetters() {
+    ///
+    /// - Returns: whether all of them are ASCII.
+    private mutating func passPlainLetters() -> Bool {
+        var all: UInt8 = 0
         while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20: return
-            default: position += 1
+            let byte = bytes[position]
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20: return all < 0x80
+            default:
+                all |= byte
+                position += 1
             }
         }
+        return all < 0x80
     }
 
     private mutating func escapedString(from start: Int) -> String? {
@@ -122,10 +135,26 @@ package struct JSONReader {
 
     package mutating func skip(_ expected: StaticString) -> Bool {
         let count = expected.utf8CodeUnitCount
-        guard count <= bytes.count - position else { return false }
-        for offset in 0..<count where bytes[position + offset] != expected.utf8Start[offset] { return false }
+        guard count <= bytes.count - position, let start = bytes.baseAddress else { return false }
+        guard Self.areEqual(start + position, expected.utf8Start, count) else { return false }
         position += count
         return true
+    }
+
+    /// Eight bytes at a time; the last eight may have been looked at in part.
+    private static func areEqual(_ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        guard count >= 8 else { return (0..<count).allSatisfy { one[$0] == other[$0] } }
+        let (one, other) = (UnsafeRawPointer(one), UnsafeRawPointer(other))
+        func areEqual(at offset: Int) -> Bool {
+            one.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        var offset = 0
+        while offset + 8 < count {
+            guard areEqual(at: offset) else { return false }
+            offset += 8
+        }
+        return areEqual(at: count - 8)
     }
 
     /// An object whose keys come in any order.

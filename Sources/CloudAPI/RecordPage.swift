@@ -109,7 +109,7 @@ extension JSONReader {
         var reader = JSONReader(bytes)
         guard reader.passRecord(), reader.isAtEnd else { return false }
         // Most have no other letters, and need no closer look.
-        return bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+        return bytes.reduce(0, |) < 0x80 || String(validating: bytes, as: UTF8.self) != nil
     }
 
     /// Goes over a record without making anything of it.

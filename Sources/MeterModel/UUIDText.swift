@@ -24,25 +24,39 @@ package enum UUIDText {
     package static func read(
         _ text: UnsafePointer<UInt8>, inAnyCase: Bool
     ) -> (high: UInt64, low: UInt64)? {
-        var words: (high: UInt64, low: UInt64) = (0, 0)
-        for place in 0..<length {
-            let byte = text[place]
-            if place == 8 || place == 13 || place == 18 || place == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            var digit = byte &- UInt8(ascii: "0")
-            if digit > 9 {
-                let letter = (inAnyCase ? byte | 0x20 : byte) &- UInt8(ascii: "a")
-                guard letter < 6 else { return nil }
-                digit = letter + 10
-            }
-            if place < 18 {
-                words.high = words.high << 4 | UInt64(digit)
-            } else {
-                words.low = words.low << 4 | UInt64(digit)
-            }
+        let dash = UInt8(ascii: "-")
+        guard text[8] == dash, text[13] == dash, text[18] == dash, text[23] == dash else { return nil }
+        let raw = UnsafeRawPointer(text)
+        func letters(_ place: Int) -> UInt64 {
+            UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt64.self))
         }
-        return words
+        func half(_ place: Int) -> UInt64 {
+            UInt64(UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+        }
+        guard let first = digits(letters(0), inAnyCase), let second = digits(half(9) | half(14) << 32, inAnyCase),
+            let third = digits(half(19) | half(24) << 32, inAnyCase), let fourth = digits(letters(28), inAnyCase)
+        else { return nil }
+        return (first << 32 | second, third << 32 | fourth)
     }
+
+    /// Eight hexadecimal digits at once, each in its own byte of a word.
+    ///
+    /// - Parameter letters: the first one in the lowest byte.
+    /// - Returns: 32 bits; nil where one of them is no digit.
+    private static func digits(_ letters: UInt64, _ inAnyCase: Bool) -> UInt64? {
+        // Only letters have this bit.
+        let isLetter = letters >> 6 & each(1)
+        let letters = inAnyCase ? letters | isLetter << 5 : letters
+        let values = (letters & each(0x0F)) &+ isLetter &* 9
+        let isAboveNine = (values &+ each(0x80 - 10)) >> 7 & each(1)
+        // What is no digit is not written like this, or has a value above 15.
+        guard values &+ each(0x30) &+ isAboveNine &* 0x27 == letters, values & each(0xF0) == 0 else { return nil }
+        var packed = values.byteSwapped
+        packed = (packed | packed >> 4) & 0x00FF_00FF_00FF_00FF
+        packed = (packed | packed >> 8) & 0x0000_FFFF_0000_FFFF
+        return (packed | packed >> 16) & 0xFFFF_FFFF
+    }
+
+    /// The byte in each of a word's eight.
+    private static func each(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
 }

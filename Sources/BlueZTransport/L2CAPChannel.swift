@@ -105,15 +105,30 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         case .deliver(let bytes):
             guard case .open(let handle) = state else { break }
             handle(.received(bytes))
+            // Nothing that is waited for has changed, unless this wants an answer; and looking for it copies the machine.
+            if sendWaiting() { arm() }
+            return
         case .failed(let reason): fail(reason)
         }
         transmit()
     }
 
-    /// Sends all that is waiting. That is little: one request, or what the caller sent, which is bounded.
     private func transmit() {
-        while let packets, let packet = machine.nextPDU(at: loop.now) { packets.send(packet) }
+        sendWaiting()
         arm()
+    }
+
+    /// Sends all that is waiting. That is little: one request, or what the caller sent, which is bounded.
+    ///
+    /// - Returns: whether there was something.
+    @discardableResult
+    private func sendWaiting() -> Bool {
+        var hasSent = false
+        while let packets, let packet = machine.nextPDU(at: loop.now) {
+            packets.send(packet)
+            hasSent = true
+        }
+        return hasSent
     }
 
     private var handle: Handler? {

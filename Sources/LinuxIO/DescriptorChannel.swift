@@ -192,16 +192,20 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private func read(hasHungUp: Bool) {
         // A UM's block comes in seven packets at once; a wake of the loop for each would cost more than the packets do.
         for _ in 0..<(link.framing == .packets ? 8 : 1) {
+            let (descriptor, handle): (FileDescriptor, Handler?)
             // The handler may have closed the channel.
-            guard let end = usableEnd else { return }
+            switch state {
+            case .open(let end, let handler): (descriptor, handle) = (end.descriptor, handler)
+            case .lingering(let end, _): (descriptor, handle) = (end.descriptor, nil)
+            case .opening, .connecting, .failed, .closed: return
+            }
             do {
-                guard let count = try end.descriptor.read(into: readBuffer) else {
+                guard let count = try descriptor.read(into: readBuffer) else {
                     if hasHungUp { lose(nil) }
                     return
                 }
                 guard count > 0 else { return lose(nil) }
-                guard case .open(_, let handle) = state else { continue }
-                handle(.received([UInt8](UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))))
+                handle?(.received([UInt8](UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))))
             } catch {
                 return lose(error)
             }

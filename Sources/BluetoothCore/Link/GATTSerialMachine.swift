@@ -105,8 +105,10 @@ package struct GATTSerialMachine: Sendable {
     package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
         if case .failed = phase { return nil }
         if let pdu = client.nextPDU(at: now) { return pdu.bytes }
-        guard case .open(let profile, unanswered: nil) = phase else { return nil }
-        guard let part = outgoing.next(atMost: mtu - 3) else { return nil }
+        // This is asked after each packet that comes, and there is rarely anything.
+        guard !outgoing.isEmpty, case .open(let profile, unanswered: nil) = phase,
+            let part = outgoing.next(atMost: mtu - 3)
+        else { return nil }
         return write(part, over: profile, at: now)
     }
 

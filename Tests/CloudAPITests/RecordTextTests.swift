@@ -76,6 +76,22 @@ struct RecordTextTests {
         #expect(try JSONSerialization.jsonObject(with: Data(text)) as? NSDictionary == coded)
     }
 
+    /// Any other form is left to a decoder.
+    @Test(arguments: [
+        ("9223372036854775807", Int64.max), ("-9223372036854775808", .min), ("0", 0), ("-1", -1), ("-0", nil),
+        ("00", nil),
+        ("-01", nil), ("9223372036854775808", nil), ("-9223372036854775809", nil), ("99999999999999999999", nil),
+        ("+1", nil), ("1e3", nil), ("1.0", nil), ("-", nil), ("", nil),
+    ])
+    func integer_isRead_asItIsWritten(digits: String, value: Int64?) {
+        let key = RecordKey(type: .host, name: "h")
+        let record = SyncRecord(key: key, properties: ["n": Register(value: .int(42), stamp: Self.stamp(1))])
+        let text = String(decoding: Self.text(of: record), as: UTF8.self).replacing(
+            #"{"int":42}"#, with: #"{"int":\#(digits)}"#)
+
+        #expect(SyncRecord(text: Array(text.utf8))?.properties["n"]?.value == value.map { .int($0) })
+    }
+
     @Test func signOfZero_isKept() {
         let key = RecordKey(type: .host, name: "h")
         let record = SyncRecord(key: key, properties: ["z": Register(value: .double(-0.0), stamp: Self.stamp(1))])

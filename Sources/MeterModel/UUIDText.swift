@@ -42,14 +42,14 @@ package enum UUIDText {
     /// Eight hexadecimal digits at once, each in its own byte of a word.
     ///
     /// - Parameter letters: the first one in the lowest byte.
-    /// - Returns: 32 bits; nil where one of them is no digit.
+    /// - Returns: 32 bits; nil unless all of them are.
     private static func digits(_ letters: UInt64, _ inAnyCase: Bool) -> UInt64? {
         // Only letters have this bit.
         let isLetter = letters >> 6 & each(1)
         let letters = inAnyCase ? letters | isLetter << 5 : letters
         let values = (letters & each(0x0F)) &+ isLetter &* 9
         let isAboveNine = (values &+ each(0x80 - 10)) >> 7 & each(1)
-        // What is no digit is not written like this, or has a value above 15.
+        // Any other letter is written in another way, or has a value above 15.
         guard values &+ each(0x30) &+ isAboveNine &* 0x27 == letters, values & each(0xF0) == 0 else { return nil }
         var packed = values.byteSwapped
         packed = (packed | packed >> 4) & 0x00FF_00FF_00FF_00FF

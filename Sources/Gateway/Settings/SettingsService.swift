@@ -74,7 +74,7 @@ package actor SettingsService {
         }
         let keys = values.keys.map(\.rawValue).sorted()
         logger.info("settings changed", metadata: ["meter.id": "\(meter)", "keys": "\(keys)"])
-        // Other hosts need not wait until it is read back, nor until it has reached a meter that is connected here.
+        // Other hosts need not wait until it has reached a meter that is connected here.
         refresh(outcome, isMadeHere: true)
         // It is written: listeners are told even if it cannot be read back.
         do throws(GatewayError) {

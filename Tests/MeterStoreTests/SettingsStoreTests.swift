@@ -112,6 +112,32 @@ struct SettingsStoreTests {
         #expect(try await store.history(of: .desk, property: nil, limit: 1000).count == 3 * count)
     }
 
+    @Test func parkedRecord_isOutOfTheWay_onceALaterPageHasItWhole() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        _ = try await store.apply(.of([SyncRecord(.desk, ["p": (.double(.infinity), .minute(0))])], token: "t1"))
+        #expect(try await store.progress().parked == 1)
+
+        _ = try await store.apply(.of([SyncRecord(.desk, ["p": (.int(1), .minute(1))])], token: "t2"))
+
+        #expect(try await store.progress().parked == 0)
+        #expect(try await store.parkedRecords(limit: 9).isEmpty)
+    }
+
+    /// Nothing of it can be lost that anybody would want back.
+    @Test func deletionThatIsNotListedAnyMore_isForgotten_andNotParked() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        let deleted = SyncRecord(key: .desk, deletion: Deletion(stamp: .minute(1)))
+        _ = try await store.apply(.of([deleted], token: "t1"))
+        #expect(try await store.record(.desk)?.isTombstone == true)
+
+        try await store.beginRefetch(of: .deviceSettings)
+        let outcome = try await store.apply(.of([], token: "t2"))
+
+        #expect(outcome.parked == 0)
+        #expect(try await store.record(.desk) == nil)
+        #expect(try await store.progress().parked == 0)
+    }
+
     @Test func parkedRecords_areShown_andToldAgainWhenAsked() async throws {
         let store = try MeterStore.open(path: folder.store)
         _ = try await store.apply(.of([SyncRecord(.meter(1), ["a\u{0}b": (.int(7), .minute(0))])], token: "t1"))

@@ -82,8 +82,8 @@ extension SettingsTransaction {
         }
         if !gone.isEmpty { result.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
-        let isEmpty = gone.count == before.properties.count && (before.deletion == nil || losesDeletion)
-        if isEmpty, listed == nil, waiting.isEmpty { try forget(row, before.key) }
+        // Its deletion went, too: none waits.
+        if gone.count == before.properties.count, listed == nil, waiting.isEmpty { try forget(row, before.key) }
         return losesDeletion || !gone.isEmpty
     }
 }

@@ -12,7 +12,7 @@ package struct JSONReader {
     var isAtEnd: Bool { position == bytes.count }
 
     /// As Swift prints it.
-    mutating func integer() -> Int64? {
+    package mutating func integer() -> Int64? {
         let isNegative = skip("-")
         guard let magnitude = decimal() else { return nil }
         guard isNegative else { return Int64(exactly: magnitude) }
@@ -82,7 +82,7 @@ package struct JSONReader {
     package mutating func plainString() -> Slice<UnsafeBufferPointer<UInt8>>? {
         guard skip(#"""#) else { return nil }
         let start = position
-        _ = passPlainLetters()
+        passPlainLetters()
         let end = position
         return skip(#"""#) ? bytes[start..<end] : nil
     }
@@ -90,6 +90,7 @@ package struct JSONReader {
     /// Up to the first letter that ends a string, begins an escape, or may not be in one.
     ///
     /// - Returns: whether all of them are ASCII.
+    @discardableResult
     private mutating func passPlainLetters() -> Bool {
         var all: UInt8 = 0
         while position < bytes.count {

@@ -33,6 +33,11 @@ package struct RecordMerge: Hashable, Sendable {
     /// Sorted by name. Writing the same value again does not count.
     package var overwritten: [OverwrittenValue]
 
+    /// The registers of `news`, in their order.
+    package var newRegisters: [(property: String, register: Register)] {
+        news.compactMap { name in after.properties[name].map { (name, $0) } }
+    }
+
     /// Whether there is nothing to write.
     package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
 

@@ -37,7 +37,7 @@ package struct RecordNews: Hashable, Sendable {
         key = merge.after.key
         properties = merge.news
         isDeleted = merge.deletionIsNews
-        var hosts = Set(merge.news.compactMap { merge.after.properties[$0]?.stamp.host })
+        var hosts = Set(merge.newRegisters.map(\.register.stamp.host))
         if merge.deletionIsNews, let deletion = merge.after.deletion { hosts.insert(deletion.stamp.host) }
         self.hosts = hosts.sorted()
     }

@@ -109,9 +109,7 @@ extension JSONReader {
 
     /// 64 bits, which the gateway writes as text.
     private mutating func number() -> EtcdNumber? {
-        guard skip(#"""#) else { return nil }
-        let isNegative = skip("-")
-        guard let digits = decimal(), let value = Int64(exactly: digits), skip(#"""#) else { return nil }
-        return EtcdNumber(value: isNegative ? -value : value)
+        guard skip(#"""#), let value = integer(), skip(#"""#) else { return nil }
+        return EtcdNumber(value: value)
     }
 }

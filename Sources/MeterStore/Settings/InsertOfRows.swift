@@ -29,7 +29,8 @@ struct InsertOfRows: Sendable {
             let part = rest.prefix(Self.rowsMax)
             rest = rest.dropFirst(part.count)
             let statement = try db.cachedStatement(sql: texts[part.count - 1])
-            var bound = statement.unbound()
+            statement.unbind()
+            var bound: CInt = 0
             for element in part {
                 let row = values(element)
                 try statement.bind(repeat each row, after: &bound)

@@ -58,21 +58,19 @@ extension SettingsTransaction {
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []
         for type in RebuildPlan.types where keys.count < limit {
-            var after: String?
+            var after = ""
             if let cursor {
                 guard let here = RebuildPlan.types.firstIndex(of: type),
                     let there = RebuildPlan.types.firstIndex(of: cursor.type), here >= there
                 else { continue }
                 if here == there { after = cursor.name }
             }
-            // One comparison, and none that depends on an argument: only so the search begins there, and not at the
-            // type's first record.
-            let isBehind = after == nil ? "name >= ''" : "name > ?3"
+            // Not `? IS NULL OR name > ?`, with which the search would begin at the type's first record. No record's name
+            // is empty (`RecordFault.name`).
             let statement = try db.cachedStatement(
-                sql: "SELECT name FROM record WHERE type = ?1 AND \(isBehind) ORDER BY name LIMIT ?2")
-            let bound = [type.rawValue, limit - keys.count] as [any DatabaseValueConvertible]
-            let arguments = StatementArguments(bound + (after.map { [$0] } ?? []))
-            keys += try String.fetchAll(statement, arguments: arguments).map { RecordKey(type: type, name: $0) }
+                sql: "SELECT name FROM record WHERE type = ? AND name > ? ORDER BY name LIMIT ?")
+            let names = try String.fetchAll(statement.bound(type.rawValue, after, Int64(limit - keys.count)))
+            keys += names.map { RecordKey(type: type, name: $0) }
         }
         return keys
     }

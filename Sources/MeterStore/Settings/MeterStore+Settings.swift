@@ -24,8 +24,8 @@ extension MeterStore: SettingsRepository {
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT name, deleted_ms, deleted_counter, deleted_host, merged_into,
-                        property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by, deletion_brought_by
+                    SELECT name, \(Deletion.columns), property, kind, value, stamp_ms, stamp_counter, stamp_host,
+                        brought_by
                     FROM record LEFT JOIN register ON register.record = record.id WHERE type = ? ORDER BY name
                     """, arguments: [type.rawValue])
             while let row = try rows.next() {
@@ -33,15 +33,10 @@ extension MeterStore: SettingsRepository {
                 if key?.name.utf8.elementsEqual(name.utf8) != true {
                     finish()
                     (key, registers) = (RecordKey(type: type, name: name), [:])
-                    let isDeleted = !(row[1] as DatabaseValue).isNull
-                    deletion =
-                        isDeleted
-                        ? Deletion(
-                            stamp: try Stamp(row, at: 1), mergedInto: row[4], broughtBy: try HostID(bringer: row[12]))
-                        : nil
+                    deletion = try Deletion(row, at: 1)
                 }
-                guard let property: String = row[5] else { continue }
-                registers[property] = try Register(row, at: 6, bringer: 11)
+                guard let property: String = row[6] else { continue }
+                registers[property] = try Register(row, at: 7, bringer: 12)
             }
             finish()
             return records

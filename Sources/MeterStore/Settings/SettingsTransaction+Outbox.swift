@@ -52,9 +52,9 @@ extension SettingsTransaction {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)
         let type = merge.after.key.type
-        var entries = merge.news.compactMap { name in merge.after.properties[name].map { (name, $0.stamp) } }
-        if merge.deletionIsNews, let deletion = merge.after.deletion { entries.insert(("", deletion.stamp), at: 0) }
-        try queue(entries, of: row, type, written: sinceBoot)
+        let deletion = merge.deletionIsNews ? merge.after.deletion.map { [("", $0.stamp)] } : nil
+        let registers = merge.newRegisters.map { ($0.property, $0.register.stamp) }
+        try queue((deletion ?? []) + registers, of: row, type, written: sinceBoot)
     }
 
     private static let insert = InsertOfRows(

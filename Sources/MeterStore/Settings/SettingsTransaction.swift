@@ -70,14 +70,14 @@ extension SettingsTransaction {
     mutating func record(_ key: RecordKey) throws -> SyncRecord? {
         if case .some(nil) = rows[key] { return nil }
         let statement = try db.cachedStatement(
-            sql: "SELECT \(Self.deletionColumns), id FROM record WHERE type = ? AND name = ?")
+            sql: "SELECT \(Deletion.columns), id FROM record WHERE type = ? AND name = ?")
         guard let found = try Row.fetchOne(statement.bound(key.type.rawValue, key.name)) else {
             rows.updateValue(nil, forKey: key)
             return nil
         }
         let row: Int64 = found[5]
         rows.updateValue(row, forKey: key)
-        return SyncRecord(key: key, properties: try registers(of: row), deletion: try Deletion(found))
+        return SyncRecord(key: key, properties: try registers(of: row), deletion: try Deletion(found, at: 0))
     }
 
     func registers(of row: Int64) throws -> [String: Register] {
@@ -95,13 +95,9 @@ extension SettingsTransaction {
     }
 
     func deletion(of row: Int64) throws -> Deletion? {
-        let statement = try db.cachedStatement(sql: "SELECT \(Self.deletionColumns) FROM record WHERE id = ?")
-        return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0) }
+        let statement = try db.cachedStatement(sql: "SELECT \(Deletion.columns) FROM record WHERE id = ?")
+        return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0, at: 0) }
     }
-
-    /// Of the table `record`.
-    private static let deletionColumns =
-        "deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by"
 
     /// Writes what a merge changed. Whatever waited to be sent and is now outdated leaves the outbox; whatever was
     /// overwritten goes to the history.
@@ -110,7 +106,7 @@ extension SettingsTransaction {
         let isNew = try row(of: merge.after.key) == nil
         let row = try makeRow(of: merge.after.key)
         let waits = try !isNew && self.waits(row)
-        let registers = merge.news.compactMap { name in merge.after.properties[name].map { (name, $0) } }
+        let registers = merge.newRegisters
         try write(registers, of: row)
         if waits { for (property, _) in registers { try drop(property, of: row) } }
         try removeWhatIsGone(merge, of: row, waits: waits)
@@ -224,13 +220,5 @@ extension SettingsTransaction {
                 learned.millisecondsSince1970, old.broughtBy?.description, value.broughtBy?.description
             )
         }
-    }
-}
-
-extension Deletion {
-    /// Reads the five columns of a deletion; nil for a record that was not deleted.
-    fileprivate init?(_ row: Row) throws {
-        guard !(row[0] as DatabaseValue).isNull else { return nil }
-        self.init(stamp: try Stamp(row, at: 0), mergedInto: row[3], broughtBy: try HostID(bringer: row[4]))
     }
 }

@@ -49,6 +49,19 @@ extension Register {
     }
 }
 
+extension Deletion {
+    /// The five columns of the table `record`.
+    static let columns = "deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by"
+
+    /// Reads `columns`; nil for a record that was not deleted.
+    init?(_ row: Row, at column: Int) throws {
+        guard !(row[column] as DatabaseValue).isNull else { return nil }
+        self.init(
+            stamp: try Stamp(row, at: column), mergedInto: row[column + 3],
+            broughtBy: try HostID(bringer: row[column + 4]))
+    }
+}
+
 extension SettingValue {
     /// Two columns: kind and value.
     var columns: [(any DatabaseValueConvertible)?] { [kind, content] }
@@ -108,19 +121,15 @@ extension Statement {
 
     /// Binds the values to its question marks, in order, for a fetch that gives no arguments itself.
     func bound<each Value: StatementBinding>(_ values: repeat each Value) throws -> Statement {
-        var bound = unbound()
+        unbind()
+        var bound: CInt = 0
         try bind(repeat each values, after: &bound)
         checkBound(bound)
         return self
     }
 
     /// Ends the execution before, and tells GRDB that it has nothing to bind.
-    ///
-    /// - Returns: number of question marks that have a value: none.
-    func unbound() -> CInt {
-        setUncheckedArguments(StatementArguments())
-        return 0
-    }
+    func unbind() { setUncheckedArguments(StatementArguments()) }
 
     /// Binds the values to the question marks after the first `bound`, which are as many more then.
     func bind<each Value: StatementBinding>(_ values: repeat each Value, after bound: inout CInt) throws {

@@ -3,7 +3,7 @@ import Synchronization
 /// Hands values to whoever listens, each listener with a bounded buffer of its own.
 ///
 /// A listener that is too slow loses the oldest values and is told how many (`Item.missed`); nobody else slows down.
-/// With no listener, yielding costs one lock.
+/// With no listener, yielding costs two locks.
 package final class Feed<Value: Sendable>: Sendable {
     package struct Item: Sendable {
         package var value: Value
@@ -20,11 +20,13 @@ package final class Feed<Value: Sendable>: Sendable {
     private struct State {
         var listeners: [UInt64: AsyncStream<Numbered>.Continuation] = [:]
         var nextID: UInt64 = 0
-        /// The number that the next value gets.
-        var nextNumber: UInt64 = 0
         var isFinished = false
     }
 
+    /// The number that the next value gets. Locked until every listener has it, so that all get them in the same order.
+    private let nextNumber = Mutex<UInt64>(0)
+    /// Never locked while a listener is told something: who leaves locks it with its task locked, and being told locks the
+    /// task (`withTaskCancellationHandler`, "Cancellation handlers and locks"). Locked after `nextNumber`.
     private let state = Mutex(State())
 
     package init() {}
@@ -32,10 +34,10 @@ package final class Feed<Value: Sendable>: Sendable {
     package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     package func yield(_ value: Value) {
-        state.withLock { state in
-            let numbered = Numbered(value: value, number: state.nextNumber)
-            state.nextNumber += 1
-            for listener in state.listeners.values { listener.yield(numbered) }
+        nextNumber.withLock { number in
+            let numbered = Numbered(value: value, number: number)
+            number += 1
+            for listener in state.withLock({ $0.listeners }).values { listener.yield(numbered) }
         }
     }
 
@@ -43,18 +45,19 @@ package final class Feed<Value: Sendable>: Sendable {
     package func subscribe(buffer: Int = 256) -> Subscription {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Numbered.self, bufferingPolicy: .bufferingNewest(buffer))
-        let (id, first) = state.withLock { state -> (UInt64?, UInt64) in
-            guard !state.isFinished else { return (nil, 0) }
-            state.nextID += 1
-            state.listeners[state.nextID] = continuation
-            return (state.nextID, state.nextNumber)
-        }
-        if let id {
-            continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+        let first = nextNumber.withLock { number in
+            let isOpen = state.withLock { state in
+                guard !state.isFinished else { return false }
+                state.nextID += 1
+                let id = state.nextID
+                continuation.onTermination = { [weak self] _ in
+                    _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+                }
+                state.listeners[id] = continuation
+                return true
             }
-        } else {
-            continuation.finish()
+            if !isOpen { continuation.finish() }
+            return number
         }
         return Subscription(stream: stream, first: first)
     }

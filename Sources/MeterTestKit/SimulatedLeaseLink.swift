@@ -144,8 +144,9 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                let parked = Parked { continuation.resume(returning: $0) }
                 let fault = state.withLock { state in
-                    state.parked[number] = Parked { continuation.resume(returning: $0) }
+                    state.parked[number] = parked
                     return state.fault
                 }
                 if Task.isCancelled { resume(number, false) }

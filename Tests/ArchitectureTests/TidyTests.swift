@@ -38,6 +38,32 @@ struct TidyTests {
         }
     }
 
+    /// Who is cancelled has its task locked while what handles that waits for a lock; and who is told something has its task
+    /// locked for that. Told within that lock, both wait for ever (`withTaskCancellationHandler`, "Cancellation handlers and
+    /// locks").
+    @Test func nobody_isToldAnything_withinALockThatWhoLeavesTakes() throws {
+        for file in try SourceTree.swiftFiles(below: SourceTree.sources)
+        where file.text.contains("onTermination") || file.text.contains("onCancel") {
+            for text in file.text.split(separator: "state.withLock").dropFirst() {
+                let body = Self.block(text)
+                let told = [".yield(", ".resume(", ".finish("].first { body.contains($0) }
+                #expect(told == nil, "\(file.name): \(body.prefix(200))")
+            }
+        }
+    }
+
+    /// Up to the brace that closes the first one.
+    private static func block(_ text: Substring) -> Substring {
+        var depth = 0
+        for index in text.indices {
+            if text[index] == "{" { depth += 1 }
+            guard text[index] == "}" else { continue }
+            depth -= 1
+            if depth == 0 { return text[...index] }
+        }
+        return text
+    }
+
     /// Without a name the library makes one at the start, of all that can be reached from the service: a third of what
     /// meterd did until its first reading.
     @Test func services_haveNames() throws {

@@ -1,4 +1,5 @@
 import Gateway
+import MeterTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -91,5 +92,13 @@ struct FeedTests {
         await listening.value
 
         #expect(!feed.hasListeners)
+    }
+
+    @Test func listener_thatLeavesWhileItIsTold_holdsUpNobody() async throws {
+        try await leaveWhileTold(rounds: 500) {
+            let feed = Feed<Int>()
+            let values = feed.subscribe()
+            return (Task { for await _ in values {} }, { feed.yield(1) })
+        }
     }
 }

@@ -80,6 +80,10 @@ final class RelayHub: Sendable {
 
     private static let dueAtOnce = EventBuffer.waitingMax / 4
 
+    /// Locked until every watcher has an event, so that all get them in the same order.
+    private let telling = Mutex(())
+    /// Never locked while a watcher is told something: who leaves locks it with its task locked, and being told locks the task
+    /// (`withTaskCancellationHandler`, "Cancellation handlers and locks"). Locked after `telling`.
     private let state = Mutex(State())
     /// Called when nobody watches a meter any more that was held.
     private let ended: @Sendable (MeterPlace, HostID) -> Void
@@ -99,7 +103,21 @@ final class RelayHub: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RelaySubscription.Numbered.self, bufferingPolicy: .bufferingNewest(RelaySubscription.waitingMax))
         let watcher = Watcher(continuation: continuation, credential: credential, wantsAll: wantsAll)
-        let result = state.withLock { state -> Result<(id: UInt64, told: Int, isNews: Bool), CloudFailure> in
+        let result = telling.withLock { _ in
+            let result = add(watcher, to: place)
+            if case .success(let new) = result {
+                continuation.yield(RelaySubscription.Numbered(event: RelayEvent(first), before: new.told))
+            }
+            return result
+        }
+        let (told, isNews) = try result.get()
+        if isNews { changed() }
+        return RelaySubscription(stream: stream, first: told)
+    }
+
+    /// - Returns: measurements told so far, and whether other copies must hear of this watcher.
+    private func add(_ watcher: Watcher, to place: MeterPlace) -> Result<(told: Int, isNews: Bool), CloudFailure> {
+        state.withLock { state in
             guard !state.isClosed else { return .failure(.stopping) }
             let count = state.meters[place]?.watchers.count ?? 0
             guard count < CloudLimits.watchersPerMeter else {
@@ -109,19 +127,16 @@ final class RelayHub: Sendable {
                         retryAfter: .seconds(30)))
             }
             state.nextID += 1
+            let id = state.nextID
+            watcher.continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
             var watched = state.meters[place] ?? Watched()
-            continuation.yield(RelaySubscription.Numbered(event: RelayEvent(first), before: watched.told))
             // The holder must hear of it where somebody wants more than before.
-            if wantsAll, !watched.wantsAll { watched.interestAt = nil }
-            let isNews = watched.watchers.isEmpty || wantsAll && !watched.watchersWantAll
-            watched.watchers[state.nextID] = watcher
+            if watcher.wantsAll, !watched.wantsAll { watched.interestAt = nil }
+            let isNews = watched.watchers.isEmpty || watcher.wantsAll && !watched.watchersWantAll
+            watched.watchers[id] = watcher
             state.meters[place] = watched
-            return .success((state.nextID, watched.told, isNews))
+            return .success((watched.told, isNews))
         }
-        let (id, told, isNews) = try result.get()
-        if isNews { changed() }
-        continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
-        return RelaySubscription(stream: stream, first: told)
     }
 
     private func remove(_ id: UInt64, from place: MeterPlace) {
@@ -240,10 +255,13 @@ final class RelayHub: Sendable {
     /// Tells all who watch a meter.
     func tell(_ body: RelayEventBody, of place: MeterPlace) {
         let event = RelayEvent(body)
-        state.withLock { state in
-            guard let watched = state.meters[place] else { return }
+        telling.withLock { _ in
+            let watched = state.withLock { state in
+                defer { state.meters[place]?.told += event.measurements }
+                return state.meters[place]
+            }
+            guard let watched else { return }
             let numbered = RelaySubscription.Numbered(event: event, before: watched.told)
-            state.meters[place]?.told += event.measurements
             for watcher in watched.watchers.values { watcher.continuation.yield(numbered) }
         }
     }

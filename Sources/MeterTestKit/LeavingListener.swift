@@ -10,7 +10,7 @@ import Synchronization
 /// - Parameter listen: begins to listen; the listener's task, and what tells it something.
 /// - Throws: `NeverHappened` where the two hold each other up.
 package func leaveWhileTold(
-    rounds: Int = 2000, _ listen: @escaping @Sendable () -> (listener: Task<Void, Never>, tell: @Sendable () -> Void)
+    rounds: Int = 100, _ listen: @escaping @Sendable () -> (listener: Task<Void, Never>, tell: @Sendable () -> Void)
 ) async throws {
     let progress = Rounds()
     BackgroundThread.run {

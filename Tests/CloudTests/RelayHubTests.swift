@@ -8,7 +8,7 @@ import Testing
 struct RelayHubTests {
     @Test func observer_thatLeavesWhileItIsTold_holdsUpNobody() async throws {
         let meter = MeterPlace(zone: "home", meter: "00:15:A3:00:52:F7")
-        try await leaveWhileTold(rounds: 500) {
+        try await leaveWhileTold {
             let hub = RelayHub(ended: { _, _ in }, changed: {})
             let event = RelayEventBody(serverTime: 1)
             guard let events = try? hub.watch(meter, credential: "", wantsAll: false, first: event) else {

@@ -95,7 +95,7 @@ struct FeedTests {
     }
 
     @Test func listener_thatLeavesWhileItIsTold_holdsUpNobody() async throws {
-        try await leaveWhileTold(rounds: 500) {
+        try await leaveWhileTold {
             let feed = Feed<Int>()
             let values = feed.subscribe()
             return (Task { for await _ in values {} }, { feed.yield(1) })

@@ -103,28 +103,25 @@ final class RelayHub: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RelaySubscription.Numbered.self, bufferingPolicy: .bufferingNewest(RelaySubscription.waitingMax))
         let watcher = Watcher(continuation: continuation, credential: credential, wantsAll: wantsAll)
-        let result = telling.withLock { _ in
-            let result = add(watcher, to: place)
-            if case .success(let new) = result {
-                continuation.yield(RelaySubscription.Numbered(event: RelayEvent(first), before: new.told))
-            }
-            return result
+        let (told, isNews) = try telling.withLock { _ throws(CloudFailure) in
+            let added = try add(watcher, to: place)
+            continuation.yield(RelaySubscription.Numbered(event: RelayEvent(first), before: added.told))
+            return added
         }
-        let (told, isNews) = try result.get()
         if isNews { changed() }
         return RelaySubscription(stream: stream, first: told)
     }
 
     /// - Returns: measurements told so far, and whether other copies must hear of this watcher.
-    private func add(_ watcher: Watcher, to place: MeterPlace) -> Result<(told: Int, isNews: Bool), CloudFailure> {
-        state.withLock { state in
-            guard !state.isClosed else { return .failure(.stopping) }
+    /// - Throws: as `watch`.
+    private func add(_ watcher: Watcher, to place: MeterPlace) throws(CloudFailure) -> (told: Int, isNews: Bool) {
+        try state.withLock { state throws(CloudFailure) in
+            guard !state.isClosed else { throw .stopping }
             let count = state.meters[place]?.watchers.count ?? 0
             guard count < CloudLimits.watchersPerMeter else {
-                return .failure(
-                    CloudFailure(
-                        .limitExceeded, "\(count) hosts watch \(place.meter) here already; ask again later",
-                        retryAfter: .seconds(30)))
+                throw CloudFailure(
+                    .limitExceeded, "\(count) hosts watch \(place.meter) here already; ask again later",
+                    retryAfter: .seconds(30))
             }
             state.nextID += 1
             let id = state.nextID
@@ -135,7 +132,7 @@ final class RelayHub: Sendable {
             let isNews = watched.watchers.isEmpty || watcher.wantsAll && !watched.watchersWantAll
             watched.watchers[id] = watcher
             state.meters[place] = watched
-            return .success((watched.told, isNews))
+            return (watched.told, isNews)
         }
     }
 

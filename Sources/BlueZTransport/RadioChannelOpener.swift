@@ -47,7 +47,7 @@ package struct RadioChannelOpener: ChannelOpener {
     }
 
     package func open(
-        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         loop.checkIsolated()
         switch link {

@@ -6,7 +6,23 @@ package protocol ChannelOpener: Sendable {
     ///
     /// `handle` is called on the loop, never before this call has returned: first `.opened` or `.closed`, then
     /// `.received` as bytes come, and one `.closed` at the end, unless the caller closed the channel itself.
-    func open(_ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void) -> any ByteChannel
+    func open(
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel
+}
+
+/// What a meter asks of its line. A line ignores what it cannot do.
+package struct LineSettings: Hashable, Sendable {
+    /// Bits a second, for a real serial line.
+    package var baudRate: Int
+    /// How long a device of reports is left alone after each has reached it. Two calls of `send` lie apart, and still the
+    /// device gets them upon each other where the first had to wait.
+    package var writeGap: Duration
+
+    package init(baudRate: Int = 115_200, writeGap: Duration = .zero) {
+        self.baudRate = baudRate
+        self.writeGap = writeGap
+    }
 }
 
 /// A link that is open or opening. To be used only on the loop.

@@ -12,9 +12,9 @@ package struct ChannelOpeners: ChannelOpener {
     }
 
     package func open(
-        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
-        if let opener = openers[link.transport] { return opener.open(link, baudRate: baudRate, handle: handle) }
+        if let opener = openers[link.transport] { return opener.open(link, as: line, handle: handle) }
         let failure = ChannelFailure(
             .adapter, "This meterd has no \(link.transport.rawValue) links: radios are off in its configuration.")
         return RefusedChannel(failure, loop: loop, handle)

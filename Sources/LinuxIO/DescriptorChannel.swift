@@ -24,6 +24,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private var queue: WriteQueue
     /// Runs while bytes wait to be written.
     private var stallTimer: LoopTimer?
+    /// Runs while the next bytes wait because the line is left alone.
+    private var gapTimer: LoopTimer?
     /// Whether the loop waits for the descriptor to accept bytes.
     private var awaitsRoom = false
     /// A thread is about to write, or is writing; the descriptor stays open until it is done.
@@ -59,7 +61,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         self.link = link
         self.loop = loop
         self.stallLimit = stallLimit
-        queue = WriteQueue(link.framing)
+        queue = WriteQueue(link.framing, gap: link.writesBlock ? link.writeGap : .zero)
         state = .opening(handle)
     }
 
@@ -213,7 +215,14 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     }
 
     private func writeQueue() {
-        guard let end = usableEnd, !isWriting, !queue.isEmpty else { return }
+        guard let end = usableEnd, !isWriting, !queue.isEmpty, gapTimer == nil else { return }
+        if let pause = queue.pause(at: loop.now) {
+            gapTimer = loop.schedule(at: pause) { [self] in
+                gapTimer = nil
+                writeQueue()
+            }
+            return
+        }
         if link.writesBlock { return writeElsewhere(end) }
         do {
             var hasMoved = false
@@ -245,6 +254,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func wrote(_ result: Result<Int?, Errno>, to end: any LinkEndpoint) {
         isWriting = false
+        queue.wrote(at: loop.now)
         guard usableEnd != nil else {
             // Closed in the meantime, which left the end to the thread.
             end.close(discardingOutput: true)
@@ -306,6 +316,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func shut() {
         stopStallTimer()
+        if let gapTimer { loop.cancel(gapTimer) }
+        gapTimer = nil
         if let end = usableEnd {
             loop.unregister(end.descriptor)
             // A writing thread must not find another file under the number: it closes the end when it is done.

@@ -9,6 +9,9 @@ package protocol DescriptorLink: Sendable {
     /// Whether a write waits for the device, even on a non-blocking descriptor. Such writes happen on a thread of their
     /// own.
     var writesBlock: Bool { get }
+    /// How long the device is left alone after each write has ended; only where writes wait for the device, which is when
+    /// it is known that it has them.
+    var writeGap: Duration { get }
     /// What a person can do about a link that accepts no bytes, as a sentence.
     var remedy: String { get }
 
@@ -26,6 +29,7 @@ package protocol DescriptorLink: Sendable {
 
 extension DescriptorLink {
     package var writesBlock: Bool { false }
+    package var writeGap: Duration { .zero }
 
     package func failure(connecting reason: Errno) -> ChannelFailure {
         ChannelFailure(.unreachable, "Cannot connect to \(name): \(reason).")

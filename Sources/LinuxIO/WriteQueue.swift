@@ -1,4 +1,6 @@
-/// Bytes to send that the line has not accepted yet, up to a limit.
+package import MeterModel
+
+/// Bytes to send that the line has not accepted yet, up to a limit, and when the line may be given the next.
 package struct WriteQueue {
     /// More bytes than any meter is ever sent at once; a line with this much waiting is stuck.
     package static let capacity = 65_536
@@ -8,11 +10,27 @@ package struct WriteQueue {
     private var start = 0
     /// Lengths of the waiting packets, in their order; empty for a stream.
     private var lengths: ArraySlice<Int> = []
+    private let gap: Duration
+    /// Nil as long as the line has not been written to.
+    private var quietUntil: MonotonicTime?
 
-    package init(_ framing: Framing) { self.framing = framing }
+    /// - Parameter gap: for how long the line is left alone after each write, counted from its end: a line that takes one
+    ///   write late must not get the next at once.
+    package init(_ framing: Framing, gap: Duration = .zero) {
+        self.framing = framing
+        self.gap = gap
+    }
 
     package var count: Int { bytes.count - start }
     package var isEmpty: Bool { count == 0 }
+
+    /// Until when the line must be left alone; nil if it may be written to.
+    package func pause(at now: MonotonicTime) -> MonotonicTime? { quietUntil.flatMap { now < $0 ? $0 : nil } }
+
+    /// A write has ended.
+    package mutating func wrote(at now: MonotonicTime) {
+        if gap > .zero { quietUntil = now + gap }
+    }
 
     /// - Returns: false if that would be too much; then nothing is queued.
     package mutating func append(_ new: [UInt8]) -> Bool {

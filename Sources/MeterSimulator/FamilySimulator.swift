@@ -24,6 +24,8 @@ package struct SimulatorOptions: Hashable, Sendable {
     package var notificationMax: Int
     /// What flows, where somebody chose it; nil for what is usual at the model.
     package var flow: Flow?
+    /// What carries the commands delivers some of them late, and upon each other: the time between two is not judged.
+    package var isBunched = false
 
     /// How what is measured goes on with time.
     package enum Flow: Hashable, Sendable {

@@ -35,16 +35,19 @@ package struct SimulatorCatalogue: Sendable {
     ///   - seed: makes two meters of one model differ.
     ///   - refresh: how often the values are updated; nil for the model's own rate.
     ///   - flow: what flows; nil for what is usual at the model.
+    ///   - isBunched: whether what carries the commands delivers some of them upon each other, so that a meter that would
+    ///     miss one, or hang, must not.
     ///   - notificationMax: the longest notification for a meter over Bluetooth LE, in bytes; 1 or more.
     /// - Returns: nil for a link that the model does not have.
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport? = nil, seed: UInt64 = 1, refresh: Duration? = nil,
-        notificationMax: Int = defaultNotificationMax, flow: SimulatorOptions.Flow? = nil
+        notificationMax: Int = defaultNotificationMax, flow: SimulatorOptions.Flow? = nil,
+        isBunched: Bool = false
     ) -> (any SimulatedMeter)? {
         let transports = catalogue.transports(of: model)
         guard let transport = transport ?? transports.first, transports.contains(transport) else { return nil }
         let options = SimulatorOptions(
-            seed: seed, refresh: refresh, notificationMax: notificationMax, flow: flow)
+            seed: seed, refresh: refresh, notificationMax: notificationMax, flow: flow, isBunched: isBunched)
         guard let meter = self[model.family]?.meter(model, over: transport, options) else { return nil }
         return transport == .ble ? NotifyingMeter(meter, notificationMax: notificationMax) : meter
     }

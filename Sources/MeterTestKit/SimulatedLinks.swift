@@ -109,7 +109,7 @@ package final class SimulatedLinks: ChannelOpener {
     // MARK: ChannelOpener
 
     package func open(
-        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         let path = link.simulatedPath
         let now = loop.now

@@ -6,15 +6,19 @@ package import LinuxIO
 package final class SocketLink: DescriptorLink {
     package let framing: Framing
     package let writesBlock: Bool
+    package let writeGap: Duration
     package let name = "the test"
     package let remedy = "Do something."
     private let opening: @Sendable () throws(ChannelFailure) -> (FileDescriptor, connectLimit: Duration?)
     private let (hasBegun, reportBegun) = AsyncStream.makeStream(of: Void.self)
     private let (hasEnded, reportEnded) = AsyncStream.makeStream(of: Void.self)
 
-    package init(_ descriptor: FileDescriptor, _ framing: Framing, writesBlock: Bool = false) {
+    package init(
+        _ descriptor: FileDescriptor, _ framing: Framing, writesBlock: Bool = false, writeGap: Duration = .zero
+    ) {
         self.framing = framing
         self.writesBlock = writesBlock
+        self.writeGap = writeGap
         opening = { () throws(ChannelFailure) in (descriptor, nil) }
     }
 
@@ -25,6 +29,7 @@ package final class SocketLink: DescriptorLink {
     ) {
         self.framing = framing
         writesBlock = false
+        writeGap = .zero
         self.opening = opening
     }
 

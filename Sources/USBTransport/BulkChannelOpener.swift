@@ -18,7 +18,7 @@ package struct BulkChannelOpener: ChannelOpener {
     }
 
     package func open(
-        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         guard case .bulk(let path) = link else { preconditionFailure("\(link) is not a bulk link") }
         return BulkChannel.open(path, on: loop, handle: handle) { [devices] () throws(ChannelFailure) in

@@ -25,10 +25,10 @@ package struct HidChannelOpener: ChannelOpener {
     }
 
     package func open(
-        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         guard case .hid(let path) = link else { preconditionFailure("\(link) is not a HID link") }
-        let link = HidLink(path: path, devices: devices, isDeclared: isDeclared(path))
+        let link = HidLink(path: path, devices: devices, isDeclared: isDeclared(path), writeGap: line.writeGap)
         return HidChannel(DescriptorChannel.open(link, on: loop, stallLimit: stallLimit, handle: handle))
     }
 }

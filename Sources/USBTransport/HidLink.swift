@@ -10,6 +10,7 @@ struct HidLink: DescriptorLink {
     let devices: DeviceTable
     /// Whether a person declared that a meter is behind this node.
     let isDeclared: Bool
+    let writeGap: Duration
 
     var name: String { path }
     var framing: Framing { .packets }

@@ -16,10 +16,10 @@ package struct SerialChannelOpener: ChannelOpener {
     }
 
     package func open(
-        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         guard case .serial(let path) = link else { preconditionFailure("\(link) is not a serial link") }
         return DescriptorChannel.open(
-            SerialLink(path: path, baudRate: baudRate), on: loop, stallLimit: stallLimit, handle: handle)
+            SerialLink(path: path, baudRate: line.baudRate), on: loop, stallLimit: stallLimit, handle: handle)
     }
 }

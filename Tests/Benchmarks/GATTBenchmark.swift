@@ -121,7 +121,7 @@ enum GATTBenchmark {
         var hasBegun: Bool { measures.withLock { $0 } }
 
         func open(_ opener: RadioChannelOpener, _ link: LinkAddress) {
-            channel = opener.open(link, baudRate: 0) { [self] event in take(event) }
+            channel = opener.open(link, as: LineSettings()) { [self] event in take(event) }
         }
 
         private func take(_ event: ChannelEvent) {

@@ -222,7 +222,7 @@ struct L2CAPChannelTests {
             let (closed, report) = AsyncStream.makeStream(of: Void.self)
             try await loop.perform {
                 let opener = RadioChannelOpener(loop: loop, slots: slots, sockets: sockets, limits: .patient)
-                let channel = opener.open(.ble(.meter), baudRate: 0) { event in
+                let channel = opener.open(.ble(.meter), as: LineSettings()) { event in
                     guard case .opened = event else { return }
                     box.withLock { $0 }?.close()
                     report.finish()

@@ -152,7 +152,9 @@ struct RFCOMMChannelTests {
             }
             let opener = RadioChannelOpener(loop: loop, slots: ScriptedSlots(), sockets: sockets, limits: .patient)
             func link(answering: Bool) async throws {
-                let probe = try await ChannelProbe(on: loop) { opener.open(.spp(.meter), baudRate: 9600, handle: $0) }
+                let probe = try await ChannelProbe(on: loop) {
+                    opener.open(.spp(.meter), as: LineSettings(baudRate: 9600), handle: $0)
+                }
                 #expect(await probe.next()?.isOpened == true)
                 if answering {
                     _ = try meters.withLock { try $0.last?.write(all: [1]) }

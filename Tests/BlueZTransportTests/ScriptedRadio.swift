@@ -147,7 +147,7 @@ extension ChannelProbe {
         limits: RadioLimits = .patient
     ) async throws {
         let opener = RadioChannelOpener(loop: loop, slots: slots, sockets: sockets, limits: limits)
-        try await self.init(on: loop) { opener.open(link, baudRate: 9600, handle: $0) }
+        try await self.init(on: loop) { opener.open(link, as: LineSettings(baudRate: 9600), handle: $0) }
     }
 
     /// Collects bytes until there are so many, or the link ends.

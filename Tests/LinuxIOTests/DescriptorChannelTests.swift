@@ -76,6 +76,43 @@ struct DescriptorChannelTests {
         }
     }
 
+    /// Each goes out by itself, after the line was left alone.
+    @Test func gapBetweenWrites_endsByItself() async throws {
+        try await withLoop { loop in
+            let (ours, theirs) = try packetSocketPair()
+            let link = SocketLink(ours, .packets, writesBlock: true, writeGap: .milliseconds(2))
+            let probe = try await ChannelProbe(link, on: loop)
+            #expect(await probe.next()?.isOpened == true)
+            for number in UInt8(1)...5 { try await probe.send([number]) }
+            #expect(try await theirs.nextPackets(5, on: loop) == [[1], [2], [3], [4], [5]])
+            try await probe.close()
+        }
+    }
+
+    /// The first may go at once, the second waits, whether it was there when the first was written or came later. The line
+    /// has not stalled, and closing it leaves no timer behind.
+    @Test(arguments: [false, true])
+    func lineLeftAlone_getsNothing_andHasNotStalled(comesLater: Bool) async throws {
+        try await withLoop { loop in
+            let (ours, theirs) = try packetSocketPair()
+            let link = SocketLink(ours, .packets, writesBlock: true, writeGap: .seconds(3600))
+            let probe = try await ChannelProbe(link, on: loop)
+            #expect(await probe.next()?.isOpened == true)
+            try await probe.send([1])
+            if !comesLater { try await probe.send([2]) }
+            #expect(try await theirs.nextPackets(1, on: loop) == [[1]])
+            if comesLater { try await probe.send([2]) }
+            // A write is by a thread of its own: one that would not wait has long been there.
+            for _ in 0..<100 { try await loop.perform {} }
+            var byte = UInt8(0)
+            #expect(try withUnsafeMutableBytes(of: &byte) { try theirs.read(into: $0) } == nil)
+            #expect(probe.eventCount == 1)
+            try await probe.close()
+            await link.ended()
+            #expect(ours.raw == -1)
+        }
+    }
+
     @Test func packetsThatNobodyTakes_stall() async throws {
         try await withLoop { loop in
             let (ours, theirs) = try packetSocketPair()

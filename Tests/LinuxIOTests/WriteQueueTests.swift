@@ -1,3 +1,4 @@
+import MeterModel
 import Testing
 
 @testable import LinuxIO
@@ -59,5 +60,25 @@ struct WriteQueueTests {
         #expect(next(queue) == [7])
         queue.removeFirst(1)
         #expect(queue.isEmpty)
+    }
+
+    /// A report that a device took late must not bring the next one upon it.
+    @Test func gap_isCountedFromTheEndOfTheLastWrite() {
+        var queue = WriteQueue(.packets, gap: .milliseconds(25))
+        func time(_ milliseconds: Int) -> MonotonicTime { .origin + .milliseconds(milliseconds) }
+        #expect(queue.pause(at: time(0)) == nil)
+        // Begun at 0, ended at 60; ended again at 70.
+        for end in [60, 70] {
+            queue.wrote(at: time(end))
+            #expect(queue.pause(at: time(end)) == time(end + 25))
+            #expect(queue.pause(at: time(end + 24)) == time(end + 25))
+            #expect(queue.pause(at: time(end + 25)) == nil)
+        }
+    }
+
+    @Test func lineWithoutAGap_neverPauses() {
+        var queue = WriteQueue(.packets)
+        queue.wrote(at: .origin)
+        #expect(queue.pause(at: .origin) == nil)
     }
 }

@@ -42,6 +42,24 @@ struct SimulatedFNIRSITests {
         #expect(meter.receive(FNIRSIUSBCommand.hello.bytes, at: .zero).count == 1)
     }
 
+    /// Where what carries the commands delivers some upon each other, the meters that mind neither hang nor lose one.
+    @Test func bunchedCommands_areTakenAsTheyCome() throws {
+        func meter(_ model: ModelName, _ transport: LinkAddress.Transport, isBunched: Bool) throws -> any SimulatedMeter
+        {
+            try #require(SimulatorCatalogue.standard.meter(model, over: transport, isBunched: isBunched))
+        }
+        for isBunched in [false, true] {
+            var fnirsi = try meter(.fnb58, .hid, isBunched: isBunched)
+            let answers = (0..<3).map { _ in fnirsi.receive(FNIRSIUSBCommand.hello.bytes, at: .zero).count }
+            #expect(answers == (isBunched ? [1, 1, 1] : [1, 0, 0]))
+            var um = try meter(.um25c, .spp, isBunched: isBunched)
+            // Brightness 1, then 2 (Docs/Protocols/UM.md); the block has it in octets 120 and 121.
+            for command: UInt8 in [0xD1, 0xD2] { _ = um.receive([command], at: .zero) }
+            let block = try #require(um.receive([0xF0], at: .zero).first)
+            #expect(block[121] == (isBunched ? 2 : 1))
+        }
+    }
+
     /// Runs a driver against the meter as a session would, in steps of one millisecond.
     private func converse(
         _ driver: inout FNIRSIUSBDriver, _ meter: inout SimulatedFNIRSIUSB, milliseconds: Int, keepAlive: Bool = true
@@ -83,8 +101,8 @@ struct SimulatedFNIRSITests {
         var driver = FNIRSIUSBDriver(model: model)
         let heard = converse(&driver, &meter, milliseconds: 10_000)
         #expect(!meter.isHung)
-        // The stream starts after 50 ms, following the hello.
-        #expect(heard.readings == 4 * 248)
+        // The stream starts after 100 ms, following the hello.
+        #expect(heard.readings == 4 * 247)
         #expect(heard.refused == 0)
     }
 
@@ -150,7 +168,7 @@ struct SimulatedFNIRSITests {
         let heard = converse(&driver, &meter, milliseconds: 2000)
         #expect(heard.refused == 64)
         #expect(heard.firstSkip == .implausibleField(offset: 2))
-        #expect(heard.readings == 4 * 47)
+        #expect(heard.readings == 4 * 46)
     }
 
     @Test(arguments: SimulatorFaults.Kind.allCases)

@@ -161,7 +161,8 @@ struct ProgramTests {
         arguments: [
             ["connect"], ["frobnicate"], ["watch", "bench", "--json", "--csv"], ["scan", "--for", "soon"],
             ["command", "bench"], ["simulate", "um25c", "--every", "0"],
-            ["simulate", "um25c", "--framed"], ["simulate", "um25c", "--over", "ble"],
+            ["simulate", "um25c", "--framed"], ["simulate", "um25c", "--bunched"],
+            ["simulate", "um25c", "--over", "ble"],
             ["simulate", "um25c", "--stdio", "--pty"], ["cloud", "join", "https://pi"],
             ["cloud", "join", "--token-file", "f"], ["connect", "bench", "--queue=soon"], ["history"],
             ["connect", "bench", "--no-lease", "--takeover"], ["connect", "bench", "--detach", "--queue"],

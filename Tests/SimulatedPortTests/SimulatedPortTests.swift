@@ -23,7 +23,9 @@ struct SimulatedPortTests {
             self.loop = loop
             self.events = events
             channel = try await loop.perform {
-                SerialChannelOpener(loop: loop).open(.serial(path: link), baudRate: 115_200) { report.yield($0) }
+                SerialChannelOpener(loop: loop).open(.serial(path: link), as: LineSettings(baudRate: 115_200)) {
+                    report.yield($0)
+                }
             }
         }
 

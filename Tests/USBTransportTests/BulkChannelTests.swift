@@ -140,7 +140,9 @@ struct BulkChannelTests {
     func whatIsNoMeter_isNotTouched(path: String, code: ChannelFailure.Code) async throws {
         try await withLoop { loop in
             let opener = BulkChannelOpener(loop: loop)
-            let probe = try await ChannelProbe(on: loop) { opener.open(.bulk(path: path), baudRate: 0, handle: $0) }
+            let probe = try await ChannelProbe(on: loop) {
+                opener.open(.bulk(path: path), as: LineSettings(), handle: $0)
+            }
             let failure = await probe.next()?.failure
             #expect(failure?.code == code)
             #expect(failure?.message.contains(path) == true)

@@ -1,4 +1,5 @@
 import Gateway
+import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit
@@ -10,6 +11,8 @@ extension ChannelProbe {
     /// - Parameter stallLimit: by default longer than any busy machine keeps a test waiting.
     convenience init(_ path: String, on loop: IOLoop, stallLimit: Duration = .seconds(3600)) async throws {
         let opener = SerialChannelOpener(loop: loop, stallLimit: stallLimit)
-        try await self.init(on: loop) { opener.open(.serial(path: path), baudRate: 115_200, handle: $0) }
+        try await self.init(on: loop) {
+            opener.open(.serial(path: path), as: LineSettings(baudRate: 115_200), handle: $0)
+        }
     }
 }

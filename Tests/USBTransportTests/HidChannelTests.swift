@@ -68,7 +68,9 @@ struct HidChannelTests {
     func whatIsNoMeter_isNotWrittenTo(path: String, code: ChannelFailure.Code) async throws {
         try await withLoop { loop in
             let opener = HidChannelOpener(loop: loop)
-            let probe = try await ChannelProbe(on: loop) { opener.open(.hid(path: path), baudRate: 0, handle: $0) }
+            let probe = try await ChannelProbe(on: loop) {
+                opener.open(.hid(path: path), as: LineSettings(), handle: $0)
+            }
             let failure = await probe.next()?.failure
             #expect(failure?.code == code)
             #expect(failure?.message.contains(path) == true)
@@ -76,7 +78,7 @@ struct HidChannelTests {
     }
 
     @Test func losses_sayWhatToDo() {
-        let link = HidLink(path: "/dev/hidraw3", devices: .builtIn, isDeclared: false)
+        let link = HidLink(path: "/dev/hidraw3", devices: .builtIn, isDeclared: false, writeGap: .zero)
         for code in [EIO, ENODEV] { #expect(link.failure(losing: Errno(code)).code == .lost) }
         #expect(link.failure(losing: nil).message.contains("/dev/hidraw3 is gone"))
         #expect(link.failure(losing: .timedOut).code == .stalled)

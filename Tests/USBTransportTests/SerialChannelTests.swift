@@ -33,7 +33,8 @@ struct SerialChannelTests {
             let (done, report) = AsyncStream.makeStream(of: Void.self)
             let channel = try await loop.perform {
                 let opener = SerialChannelOpener(loop: loop)
-                let channel = opener.open(.serial(path: "/dev/no-such-meter"), baudRate: 9600) { event in
+                let channel = opener.open(.serial(path: "/dev/no-such-meter"), as: LineSettings(baudRate: 9600)) {
+                    event in
                     order.withLock { $0.append(event.failure?.code.rawValue ?? "other") }
                     report.yield()
                 }
@@ -57,7 +58,9 @@ struct SerialChannelTests {
             let (events, report) = AsyncStream.makeStream(of: ChannelEvent.self)
             let channel = try await loop.perform {
                 let opener = SerialChannelOpener(loop: loop)
-                let channel = opener.open(.serial(path: terminal.path), baudRate: 9600) { report.yield($0) }
+                let channel = opener.open(.serial(path: terminal.path), as: LineSettings(baudRate: 9600)) {
+                    report.yield($0)
+                }
                 channel.send([7, 8])
                 return channel
             }
@@ -105,7 +108,8 @@ struct SerialChannelTests {
             let isSending = Mutex(false)
             let calledWithinSend = Mutex(false)
             let channel = try await loop.perform {
-                SerialChannelOpener(loop: loop).open(.serial(path: terminal.path), baudRate: 9600) { event in
+                SerialChannelOpener(loop: loop).open(.serial(path: terminal.path), as: LineSettings(baudRate: 9600)) {
+                    event in
                     if isSending.withLock({ $0 }) { calledWithinSend.withLock { $0 = true } }
                     report.yield(event)
                 }
@@ -187,7 +191,9 @@ struct SerialChannelTests {
             let called = Mutex(false)
             try await loop.perform {
                 let opener = SerialChannelOpener(loop: loop)
-                opener.open(.serial(path: terminal.path), baudRate: 9600) { _ in called.withLock { $0 = true } }.close()
+                opener.open(.serial(path: terminal.path), as: LineSettings(baudRate: 9600)) { _ in
+                    called.withLock { $0 = true }
+                }.close()
             }
             try await loop.perform {}
             #expect(!called.withLock { $0 })

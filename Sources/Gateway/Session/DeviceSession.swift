@@ -468,7 +468,7 @@ package actor DeviceSession {
             return
         }
         line.open { number in
-            opener.open(link, baudRate: driver.profile.baudRate) { [weak self] event in
+            opener.open(link, as: LineSettings(of: driver.profile)) { [weak self] event in
                 self?.assumeIsolated { $0.channelEvent(event, number: number) }
             }
         }

@@ -1,4 +1,5 @@
 import ConnectionCore
+import IOPorts
 import MeterCodec
 import MeterModel
 
@@ -41,6 +42,13 @@ struct MeterTimes {
         timing.silenceTimeout = max(.seconds(15), staleAfter * 2)
         timing.connectTimeout = connectTimeout
         return timing
+    }
+}
+
+extension LineSettings {
+    /// - Parameter profile: of the meter behind the line.
+    init(of profile: MeterProfile) {
+        self.init(baudRate: profile.baudRate, writeGap: profile.commandSpacing)
     }
 }
 

@@ -29,14 +29,13 @@ package struct FNIRSIUSBDriver: MeterDriver {
     }
 
     /// A hello and two starts, separated by twice the shortest gap: waiting costs nothing, and a meter that hangs has
-    /// to be revived by hand.
+    /// to be revived by hand. Whoever had the meter before may just have written to it, so that the hello waits as well.
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
         filter = FNIRSIGlitchFilter(for: profile.model)
-        return [FNIRSIUSBCommand.hello, .start, quirks.secondStart].map { command in
-            Outgoing(command.bytes, pause: quirks.commandGap * 2)
-        }
+        let commands = [FNIRSIUSBCommand.hello, .start, quirks.secondStart]
+        return ([[]] + commands.map(\.bytes)).map { Outgoing($0, pause: quirks.commandGap * 2) }
     }
 
     /// The keep-alive. When one second's worth of them has brought nothing, the stream has ended and must be restarted.

@@ -12,6 +12,8 @@ package struct FNIRSISimulator: FamilySimulator {
         let load = options.load()
         return transport == .ble
             ? SimulatedFNIRSIBLE(model: model, load: load, notificationMax: options.notificationMax)
-            : SimulatedFNIRSIUSB(model: model, load: load, packetPeriod: options.refresh ?? .milliseconds(40))
+            : SimulatedFNIRSIUSB(
+                model: model, load: load, packetPeriod: options.refresh ?? .milliseconds(40),
+                commandGap: options.isBunched ? .zero : .milliseconds(25))
     }
 }

@@ -20,7 +20,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private let wantsKeepOn: Bool
     private var awaitsKeepOn = false
     private let lease: Duration = .seconds(1)
-    private let commandGap: Duration = .milliseconds(25)
+    private let commandGap: Duration
     private var lastCommand: Duration?
     private var stream: Stream?
     private var packets = 0
@@ -38,11 +38,13 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     ///   - startsWithGarbage: whether the first sample of each stream holds 188 V, as after a reader that left without
     ///     draining.
     ///   - wantsKeepOn: whether nothing is sent before a `keepOn`, as a C1 may be that is read by 81, 82, 83 alone.
+    ///   - commandGap: commands that come closer together hang it.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
-        startsWithGarbage: Bool = false, wantsKeepOn: Bool = false
+        startsWithGarbage: Bool = false, wantsKeepOn: Bool = false, commandGap: Duration = .milliseconds(25)
     ) {
         self.wantsKeepOn = wantsKeepOn
+        self.commandGap = commandGap
         self.model = model
         self.load = load
         self.packetPeriod = max(packetPeriod, .milliseconds(1))

@@ -16,7 +16,7 @@ package struct SimulatedUM: SimulatedMeter {
     /// When the first answer comes, while it is awaited.
     private var firstDue: Duration?
     private var hasAnswered = false
-    private let commandGap: Duration = .milliseconds(500)
+    private let commandGap: Duration
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
     private var selectedGroup = 0
     private var recorder = EnergyCounter()
@@ -32,9 +32,10 @@ package struct SimulatedUM: SimulatedMeter {
     /// - Parameters:
     ///   - transport: an A3-B expects other bytes over LE.
     ///   - refresh: how often the values are updated, at least a millisecond; half a second on a real meter.
+    ///   - commandGap: of commands that come closer together, the second is lost.
     package init(
         model: ModelName, over transport: LinkAddress.Transport = .spp, load: ElectricalLoad = ElectricalLoad(),
-        refresh: Duration = .milliseconds(500)
+        refresh: Duration = .milliseconds(500), commandGap: Duration = .milliseconds(500)
     ) {
         isWrapped = model == .a3b && transport == .ble
         // As its first reader saw it (dernasherbrezon.github.io).
@@ -42,6 +43,7 @@ package struct SimulatedUM: SimulatedMeter {
         self.model = model
         self.load = load
         self.refresh = max(refresh, .milliseconds(1))
+        self.commandGap = commandGap
     }
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {

@@ -36,6 +36,11 @@ struct Simulate: AsyncParsableCommand {
     var over: String?
     @Option(help: "The longest notification with --over ble, bytes.")
     var notification = SimulatorCatalogue.defaultNotificationMax
+    @Flag(
+        help:
+            "With --stdio: what plays the link delivers some commands upon each other, and no meter misses one or hangs for it."
+    )
+    var bunched = false
     @Option(help: "A symbolic link to the port, so that its path stays the same over restarts.")
     var link: String?
     @Option(help: "Makes two meters of one model differ.")
@@ -59,6 +64,7 @@ struct Simulate: AsyncParsableCommand {
         if every < 1 { throw ValidationError("--every \(every) is not a number of answers: 1 is every one") }
         if pty, stdio { throw ValidationError("--pty and --stdio exclude each other") }
         if framed, !stdio { throw ValidationError("--framed is for --stdio: a pseudo-terminal carries plain bytes") }
+        if bunched, !stdio { throw ValidationError("--bunched is for --stdio: a pseudo-terminal delivers at once") }
         if let over, over != LinkAddress.Transport.serial.rawValue, LinkAddress.Transport(rawValue: over) != nil, !stdio
         {
             throw ValidationError("--over \(over) is for --stdio: a pseudo-terminal is a serial port")
@@ -96,7 +102,8 @@ struct Simulate: AsyncParsableCommand {
             return transport
         }
         let meter = SimulatorCatalogue.standard.meter(
-            model, over: transport, seed: seed, refresh: refresh?.duration, notificationMax: notification, flow: flow)
+            model, over: transport, seed: seed, refresh: refresh?.duration, notificationMax: notification, flow: flow,
+            isBunched: bunched)
         guard let meter else {
             throw CommandFailure(
                 .error, "nothing simulates a \(model.displayName) over \(transport?.rawValue ?? "any link")",

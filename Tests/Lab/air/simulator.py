@@ -1,4 +1,5 @@
-"""The project's simulators as processes: `meterctl simulate MODEL --over LINK --stdio --framed`."""
+"""The project's simulators as processes: `meterctl simulate MODEL --over LINK --stdio --framed --bunched`: on its way through
+guest and host a command may be late by more than the pause that a meter wants before it."""
 
 import asyncio
 import logging
@@ -10,7 +11,7 @@ class Simulator:
     """One meter's inside. Each message, in and out, travels behind its length in two octets, the higher first."""
 
     def __init__(self, meterctl, model, over, arguments, said):
-        self._command = [meterctl, "simulate", model, "--over", over, "--stdio", "--framed", *arguments]
+        self._command = [meterctl, "simulate", model, "--over", over, "--stdio", "--framed", "--bunched", *arguments]
         self._said = said
         self._waiting = []
         self._process = None

@@ -6,6 +6,7 @@ import os
 import subprocess
 
 import gadget
+from bus_monitor import ReportsOut
 from checks import check
 from harness import Failure, wait
 from program import States
@@ -124,10 +125,17 @@ def km003c_at_its_plug(bench):
 
 @check("usb")
 def fnb58_at_its_plug(bench):
+    """And it is never rushed, however busy this machine is: reports less than 25 ms apart can hang a real one (Docs/Protocols/FNIRSI.md)."""
+    reports = ReportsOut()
+    bench.after(reports.close)
     try:
-        return at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
+        said = at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
     except Exception as failure:
         raise Failure(f"{failure}; the plug's reports: {dict(bench.fnb58_plug.reports)}") from failure
+    shortest, count = reports.shortest()
+    if count < 5 or shortest < 25:
+        raise Failure(f"{count} pauses between reports to it, the shortest of {shortest:.1f} ms")
+    return f"{said}; {count} pauses between its reports, {shortest:.1f} ms and more"
 
 
 def report_plug(bench, make):

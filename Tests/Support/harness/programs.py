@@ -1,7 +1,9 @@
 """Programs that a test starts: those that go on (Program), and commands that end by themselves (run)."""
 
+import collections
 import concurrent.futures
 import dataclasses
+import glob
 import os
 import random
 import re
@@ -183,8 +185,23 @@ class Program:
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired as late:
+            threads = self.threads()
             self.kill()
-            raise Failure(f"{self.name} did not end within {seconds} s of SIGTERM") from late
+            raise Failure(f"{self.name} did not end within {seconds} s of SIGTERM: {threads}; {self.last_lines()}") from late
+
+    def threads(self):
+        """Its threads by name, state and what in the kernel each waits for (proc(5)): one that holds up the others is known by it."""
+        said = []
+        for task in sorted(glob.glob(f"/proc/{self.pid}/task/*")):
+            try:
+                words = []
+                for name in ("comm", "wchan", "stat"):
+                    with open(os.path.join(task, name), encoding="utf-8", errors="replace") as file:
+                        words.append(file.read().strip())
+            except OSError:
+                continue  # it has just ended
+            said.append(f"{words[0]} {words[2].rsplit(')', 1)[1].split()[0]} {words[1]}")
+        return ", ".join(f"{count} × {one}" if count > 1 else one for one, count in collections.Counter(said).items())
 
     # What it writes
 

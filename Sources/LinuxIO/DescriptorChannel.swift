@@ -61,7 +61,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         self.link = link
         self.loop = loop
         self.stallLimit = stallLimit
-        queue = WriteQueue(link.framing, gap: link.writesBlock ? link.writeGap : .zero)
+        queue = WriteQueue(link.framing, gap: link.writeGap)
         state = .opening(handle)
     }
 

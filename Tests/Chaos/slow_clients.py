@@ -46,6 +46,11 @@ class SlowClients(threading.Thread):
         except asyncio.CancelledError:
             pass
         finally:
+            # The first that is cancelled ends the wait for all.
+            others = asyncio.all_tasks(self.loop)
+            for task in others:
+                task.cancel()
+            self.loop.run_until_complete(asyncio.gather(*others, return_exceptions=True))
             self.loop.close()
 
     def stop(self):

@@ -79,6 +79,7 @@ two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
 chaos: build ## etcd, copies of metercloud and hosts, and every fault for 30 minutes (ARGS="--for 90s --quick": less)
 	@Scripts/setup etcd-server etcd-client python3
 	swift build --product Chaos
+	Tests/Chaos/judge_tests.py
 	Tests/Chaos/run $(ARGS)
 
 connections: build ## thousands of connections that say nothing, against a meterd that serves its cloud

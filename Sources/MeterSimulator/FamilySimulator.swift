@@ -27,6 +27,11 @@ package struct SimulatorOptions: Hashable, Sendable {
     /// What carries the commands delivers some of them late, and upon each other: the time between two is not judged.
     package var isBunched = false
 
+    /// The gap that a simulator wants between two commands.
+    ///
+    /// - Parameter own: the meter's.
+    func commandGap(_ own: Duration) -> Duration { isBunched ? .zero : own }
+
     /// How what is measured goes on with time.
     package enum Flow: Hashable, Sendable {
         /// A phone fills, and its current falls to half in each such time.

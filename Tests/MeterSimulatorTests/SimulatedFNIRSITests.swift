@@ -158,7 +158,7 @@ struct SimulatedFNIRSITests {
         var meter = SimulatedFNIRSIUSB()
         var driver = FNIRSIUSBDriver(model: .fnb58)
         let heard = converse(&driver, &meter, milliseconds: 10_000, keepAlive: false)
-        // Started at 50 and again at 100 ms: packets from 90 to 1100 ms.
+        // Started at 100 and again at 150 ms: packets from 140 to 1140 ms.
         #expect(heard.readings == 4 * 26)
     }
 

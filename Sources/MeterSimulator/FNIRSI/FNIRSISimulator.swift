@@ -14,6 +14,6 @@ package struct FNIRSISimulator: FamilySimulator {
             ? SimulatedFNIRSIBLE(model: model, load: load, notificationMax: options.notificationMax)
             : SimulatedFNIRSIUSB(
                 model: model, load: load, packetPeriod: options.refresh ?? .milliseconds(40),
-                commandGap: options.isBunched ? .zero : .milliseconds(25))
+                commandGap: options.commandGap(SimulatedFNIRSIUSB.commandGap))
     }
 }

@@ -20,6 +20,8 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private let wantsKeepOn: Bool
     private var awaitsKeepOn = false
     private let lease: Duration = .seconds(1)
+    /// Commands that come closer together hang a real one.
+    package static let commandGap = Duration.milliseconds(25)
     private let commandGap: Duration
     private var lastCommand: Duration?
     private var stream: Stream?
@@ -41,7 +43,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     ///   - commandGap: commands that come closer together hang it.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
-        startsWithGarbage: Bool = false, wantsKeepOn: Bool = false, commandGap: Duration = .milliseconds(25)
+        startsWithGarbage: Bool = false, wantsKeepOn: Bool = false, commandGap: Duration = SimulatedFNIRSIUSB.commandGap
     ) {
         self.wantsKeepOn = wantsKeepOn
         self.commandGap = commandGap

@@ -16,6 +16,8 @@ package struct SimulatedUM: SimulatedMeter {
     /// When the first answer comes, while it is awaited.
     private var firstDue: Duration?
     private var hasAnswered = false
+    /// Of commands that come closer together, a real one loses the second.
+    package static let commandGap = Duration.milliseconds(500)
     private let commandGap: Duration
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
     private var selectedGroup = 0
@@ -35,7 +37,7 @@ package struct SimulatedUM: SimulatedMeter {
     ///   - commandGap: of commands that come closer together, the second is lost.
     package init(
         model: ModelName, over transport: LinkAddress.Transport = .spp, load: ElectricalLoad = ElectricalLoad(),
-        refresh: Duration = .milliseconds(500), commandGap: Duration = .milliseconds(500)
+        refresh: Duration = .milliseconds(500), commandGap: Duration = SimulatedUM.commandGap
     ) {
         isWrapped = model == .a3b && transport == .ble
         // As its first reader saw it (dernasherbrezon.github.io).

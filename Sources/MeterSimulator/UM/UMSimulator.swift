@@ -11,6 +11,6 @@ package struct UMSimulator: FamilySimulator {
     ) -> any SimulatedMeter {
         SimulatedUM(
             model: model, over: transport, load: options.load(),
-            refresh: options.refresh ?? .milliseconds(500), commandGap: options.isBunched ? .zero : .milliseconds(500))
+            refresh: options.refresh ?? .milliseconds(500), commandGap: options.commandGap(SimulatedUM.commandGap))
     }
 }

@@ -63,11 +63,47 @@ struct LeaseBoardTests {
     @Test func olderNews_isNoNews() {
         var board = LeaseBoard(host: own)
         board.update(lease(token: 5), at: .second(1))
-
         board.update(lease(token: 4, holder: own), at: .second(2))
-        board.list([lease(token: 3)], at: .second(3))
-
         #expect(board.lease(of: .um, at: .second(3))?.token.rawValue == 5)
+    }
+
+    /// A list is read while things go on, and may be overtaken by the events of what it has not seen: a grant, a change
+    /// of one grant, an end.
+    @Test func whatWasToldSinceTheListWasAskedFor_isNewerThanTheList() {
+        var board = LeaseBoard(host: own)
+        let held = lease(token: 5)
+        var (revoking, freed) = (held, lease(token: 5, holder: nil))
+        revoking.state = .revoking
+        freed.state = .free
+
+        board.listAsked()
+        board.update(held, at: .second(1))
+        board.list([lease(token: 3)], at: .second(2))
+        #expect(board.leases(at: .second(1)) == [held])
+        board.listAsked()
+        board.update(held, at: .second(2))
+        board.list([], at: .second(2))
+        #expect(board.leases(at: .second(2)) == [held])
+        board.listAsked()
+        board.update(revoking, at: .second(3))
+        board.list([held], at: .second(3))
+        #expect(board.leases(at: .second(3)) == [revoking])
+        board.listAsked()
+        board.update(freed, at: .second(4))
+        board.list([held], at: .second(4))
+        #expect(board.leases(at: .second(4)).isEmpty)
+    }
+
+    /// Also one of a cloud whose store went back, where tokens are smaller than known.
+    @Test func list_isBelieved_overWhatWasToldBeforeItWasAskedFor() {
+        var board = LeaseBoard(host: own)
+        board.update(lease(token: 5), at: .second(1))
+        board.listAsked()
+        board.list([lease(token: 4)], at: .second(1))
+        #expect(board.lease(of: .um, at: .second(1))?.token.rawValue == 4)
+        board.listAsked()
+        board.list([], at: .second(2))
+        #expect(board.leases(at: .second(2)).isEmpty)
     }
 
     @Test func freeLease_isNotListed_unlessSomebodyWaits() {
@@ -93,6 +129,30 @@ struct LeaseBoardTests {
         #expect(board.leases(at: .second(1)).count == 1)
         board.released(HeldLease(meter: .um, token: FencingToken(rawValue: 5)))
         #expect(board.leases(at: .second(1)).isEmpty)
+    }
+
+    /// News of the own lease that were on their way, as an event or in a list; not those of another host's, whose token
+    /// may be smaller where a store went back.
+    @Test(arguments: [true, false])
+    func released_isNotRevivedByNewsOfIt(inAList: Bool) {
+        var board = LeaseBoard(host: own)
+        func tell(_ lease: LeaseView) {
+            guard inAList else { return board.update(lease, at: .second(1)) }
+            board.listAsked()
+            board.list([lease], at: .second(1))
+        }
+        tell(lease(token: 5, holder: own))
+        board.released(HeldLease(meter: .um, token: FencingToken(rawValue: 5)))
+        board.released(HeldLease(meter: .um, token: FencingToken(rawValue: 4)))
+
+        for token: UInt64 in 4...5 {
+            tell(lease(token: token, holder: own))
+            #expect(board.leases(at: .second(1)).isEmpty)
+        }
+        for told in [lease(token: 4), lease(token: 6, holder: own)] {
+            tell(told)
+            #expect(board.leases(at: .second(1)) == [told])
+        }
     }
 
     private func lease(

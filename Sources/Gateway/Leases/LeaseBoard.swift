@@ -19,21 +19,26 @@ package struct LeaseBoard: Sendable {
     private let host: HostID
     private var entries: [MeterID: Entry] = [:]
     private var listedAt: MonotonicTime?
+    /// The meters that an event or an answer told about since the list was last asked for.
+    private var toldSinceAsked: Set<MeterID> = []
+    /// The greatest tokens that this host gave back.
+    private var givenBack: [MeterID: FencingToken] = [:]
 
     package init(host: HostID) { self.host = host }
 
     /// Whether the whole list came at least once.
     package private(set) var isKnown = false
 
-    /// The whole list came. Meters missing from it are free.
+    /// The list is being asked for. Until it came, no second one is.
+    package mutating func listAsked() { toldSinceAsked = [] }
+
+    /// The whole list came. Meters missing from it are free. What was told since it was asked for may be newer than the
+    /// list, and is followed by events where it is not.
     package mutating func list(_ leases: [LeaseView], at now: MonotonicTime) {
         (listedAt, isKnown) = (now, true)
-        let before = entries
-        entries = [:]
-        for lease in leases {
-            // The list may be older than an event that overtook it. The tokens tell.
-            let known = before[lease.meter].flatMap { $0.lease.token > lease.token ? $0 : nil }
-            entries[lease.meter] = known ?? Entry(lease: lease, receivedAt: now)
+        entries = entries.filter { toldSinceAsked.contains($0.key) }
+        for lease in leases where !toldSinceAsked.contains(lease.meter) && !isGivenBack(lease) {
+            entries[lease.meter] = Entry(lease: lease, receivedAt: now)
         }
     }
 
@@ -42,7 +47,9 @@ package struct LeaseBoard: Sendable {
 
     /// An event or an answer told about one lease.
     package mutating func update(_ lease: LeaseView, at now: MonotonicTime) {
+        if isGivenBack(lease) { return }
         if let known = entries[lease.meter], known.lease.token > lease.token { return }
+        toldSinceAsked.insert(lease.meter)
         guard lease.state != .free || !lease.waiting.isEmpty else {
             entries[lease.meter] = nil
             return
@@ -50,10 +57,17 @@ package struct LeaseBoard: Sendable {
         entries[lease.meter] = Entry(lease: lease, receivedAt: now)
     }
 
-    /// This host gave a lease back.
+    /// This host gave a lease back. News of it may still be on their way.
     package mutating func released(_ lease: HeldLease) {
+        givenBack[lease.meter] = max(lease.token, givenBack[lease.meter] ?? lease.token)
+        toldSinceAsked.insert(lease.meter)
         guard entries[lease.meter]?.lease.token == lease.token else { return }
         entries[lease.meter] = nil
+    }
+
+    private func isGivenBack(_ lease: LeaseView) -> Bool {
+        guard lease.holder == host, let token = givenBack[lease.meter] else { return false }
+        return lease.token <= token
     }
 
     /// One lease, with the time it has left now.

@@ -112,9 +112,8 @@ extension LeaseKeeper {
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
         case .none, .barred, .stopping, .releasing:
-            guard let lease, let holder = lease.holder, holder != identity.host || phase == .none else {
-                return LeaseStatus(.none)
-            }
+            // What an earlier run of this host left keeps nobody here from using the meter.
+            guard let lease, let holder = lease.holder, holder != identity.host else { return LeaseStatus(.none) }
             return status(of: lease, lease.state == .expired ? .expired : .elsewhere)
         }
     }

@@ -90,6 +90,8 @@ package actor LeaseKeeper {
     private var rng: any RandomNumberGenerator & Sendable
     private var alarm: (timer: LoopTimer, time: MonotonicTime)?
     private var isListing = false
+    /// The event stream was opened while the list was on its way, so that changes between the two were told by neither.
+    private var isListTooOld = false
     private var isShuttingDown = false
     /// Shut down: timers are no longer set.
     private var isOver = false
@@ -127,6 +129,7 @@ package actor LeaseKeeper {
         switch event {
         case .opened:
             for meter in meters { entries[meter]?.machine.cloudReached(at: now, random: nextRandom()) }
+            isListTooOld = isListing
             list()
         case .lease(let lease):
             board.update(lease, at: now)
@@ -383,6 +386,7 @@ package actor LeaseKeeper {
     private func list() {
         guard !isListing, !isShuttingDown else { return }
         isListing = true
+        board.listAsked()
         call(.list)
     }
 
@@ -397,6 +401,10 @@ package actor LeaseKeeper {
         if case .list = call {
             isListing = false
             endWaits(for: .list)
+            if isListTooOld {
+                isListTooOld = false
+                list()
+            }
         }
         callsUnderWay -= 1
         for meter in call.meters {

@@ -2,7 +2,7 @@
 package struct LeaseStatus: Codable, Hashable, Sendable {
     /// The values of `state`.
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Nobody has the lease, or this host belongs to no cloud.
+        /// Nobody has the lease, or at most an earlier run of this host; or this host belongs to no cloud.
         case none
         /// This host is asking for it.
         case requesting

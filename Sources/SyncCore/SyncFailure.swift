@@ -38,6 +38,9 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The wait that the cloud asked for.
     package var retryAfter: Duration?
 
+    /// Whether the cloud, or its store, may have had too little time for what was asked.
+    var isNoAnswer: Bool { kind == .network || kind == .serviceUnavailable }
+
     package init(_ kind: Kind, _ message: String, retryAfter: Duration? = nil) {
         self.kind = kind
         self.message = message

@@ -75,7 +75,7 @@ extension SyncState {
         let putOff = run?.putOff ?? [:]
         let records = batch?.records.filter { putOff[$0.key] == nil } ?? []
         if !records.isEmpty {
-            let few = OutboxBatch(records: Array(records.prefix(timing.batchRecordsMax)))
+            let few = OutboxBatch(records: Array(records.prefix(batchPortion.records(of: timing.batchRecordsMax))))
             withRun { $0.following = [.push(few)] }
         } else {
             turn = .fetch
@@ -89,6 +89,7 @@ extension SyncState {
     private mutating func pushed(_ outcome: PushOutcome, _ sample: ClockSample, at now: MonotonicTime) {
         guard case .push(let batch) = finish({ if case .push = $0 { true } else { false } }) else { return }
         counters.batches += 1
+        batchPortion.answered(batch.records.count, of: timing.batchRecordsMax)
         clock.measure(sample, at: now)
         let decided = outcome.results.filter { $0.isDecided(in: batch) }
         let tooLarge = Set(outcome.results.filter { $0.isTooLarge(in: batch) }.map(\.key))
@@ -154,8 +155,10 @@ extension SyncState {
     }
 
     private mutating func pageFetched(_ page: ChangesPage) {
-        guard finish({ if case .fetch(page.type, _, _) = $0 { true } else { false } }) != nil else { return }
+        guard case .fetch(_, _, let limit) = finish({ if case .fetch(page.type, _, _) = $0 { true } else { false } })
+        else { return }
         counters.pages += 1
+        pagePortion.answered(limit, of: timing.pageRecordsMax)
         withRun { $0.following = [.apply(page)] }
     }
 

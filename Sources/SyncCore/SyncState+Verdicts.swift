@@ -80,8 +80,21 @@ extension SyncState {
         case .fetch: turn = .modify
         default: break
         }
+        if failure.isNoAnswer { shorten(run.operation) }
         // The next run checks whether the cloud is still the same.
         account = .unknown
         return endRun(.failed(failure), at: now).map { [.announce($0)] } ?? []
+    }
+
+    /// The next request of this kind asks for less.
+    private mutating func shorten(_ operation: SyncOperation?) {
+        switch operation {
+        case .push(let batch):
+            batchPortion.unanswered(batch.records.count)
+            // A part is sent as it is. What it consists of is still in the outbox.
+            if batch.records.count > 1 { outbox.forgetParts() }
+        case .fetch(_, _, let limit): pagePortion.unanswered(limit)
+        default: break
+        }
     }
 }

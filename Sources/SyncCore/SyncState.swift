@@ -33,6 +33,8 @@ package struct SyncState: Hashable, Sendable {
     var role: HostRole?
     var clock = CloudClock()
     var outbox = OutboxQueue()
+    /// Of a batch, and of a page.
+    var (batchPortion, pagePortion) = (Portion(), Portion())
     /// Set while the cloud has no room for some of this host's changes.
     package internal(set) var fullness: Fullness?
     /// Whose turn it is next.
@@ -114,7 +116,8 @@ extension SyncState {
         counters.runs += 1
         phase = .running(
             SyncRun(
-                number: counters.runs, trigger: trigger, types: types, pageRecordsMax: timing.pageRecordsMax,
+                number: counters.runs, trigger: trigger, types: types,
+                pageRecordsMax: pagePortion.records(of: timing.pageRecordsMax),
                 heldBack: beginHeldBack(because: trigger, at: now), at: now))
     }
 

@@ -39,7 +39,7 @@ extension SyncState {
         let count = run.putOff.count
         return .perform(
             .readBatch(
-                recordsMax: timing.batchRecordsMax + count,
+                recordsMax: batchPortion.records(of: timing.batchRecordsMax) + count,
                 bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
                 // A host that may only look keeps everything else to itself, until it joins with another token.
                 of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))

@@ -20,7 +20,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private let wantsKeepOn: Bool
     private var awaitsKeepOn = false
     private let lease: Duration = .seconds(1)
-    /// Commands that come closer together hang a real one.
+    /// Commands that come closer together can hang a real one. How close is unverified: one public reader makes no pause.
     package static let commandGap = Duration.milliseconds(25)
     private let commandGap: Duration
     private var lastCommand: Duration?

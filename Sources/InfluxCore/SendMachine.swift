@@ -46,7 +46,8 @@ package struct SendMachine: Sendable {
     private var unsavedSince: MonotonicTime?
     /// How many points the server takes at once.
     private var sizeMax: Int
-    /// While a point is looked for that the server does not want: how many the next batch may have.
+    /// While a point is looked for that the server does not want, or less tried than what it did not take in time: how many
+    /// the next batch may have.
     private var narrowed: Int?
     /// Points in a row that were skipped although the server said nothing of a partial write.
     private var passes = 0
@@ -122,9 +123,12 @@ package struct SendMachine: Sendable {
         case .tooLarge:
             guard batch.points > 1 else { return unwanted(batch, "one point is too large for it", at: now) }
             sizeMax = max(1, min(pointsMax, batch.points) / 2)
+            narrowed = nil
             nextAt = now + Self.pace
             return []
         case .later(let delay, let cause, let next):
+            // Perhaps it, or the way there, is too slow for so many. Who names a time has looked at them.
+            if delay == nil { narrowed = max(1, min(pointsMax, batch.points) / 2) }
             putOff(delay, at: now)
             return interrupted(SendTrouble(.unreachable, cause, next: next))
         case .refused(let cause, let next):

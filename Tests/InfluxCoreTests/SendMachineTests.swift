@@ -201,6 +201,41 @@ struct SendMachineTests {
         #expect(machine.positions == [meter: wall])
     }
 
+    @Test(arguments: [1, 7, 700, 4999]) func serverThatIsSlow_getsAsManyAsItTakesInTime(bears: Int) {
+        var machine = known
+        let wanted = bears * 30
+        var requests = 0
+        while machine.sent < wanted, requests < 200 {
+            let points = min(machine.pointsMax, wanted - machine.sent)
+            let answer = points > bears ? SendAnswer.later(after: nil, "no answer within 30 s") : .taken
+            _ = machine.answered(
+                answer, to: batch(points, until: wall + .seconds(machine.sent + points)), at: at(Double(requests)), wall
+            )
+            requests += 1
+        }
+
+        // Each second one is in vain at most, and a batch has half of what it could have at the least.
+        #expect(machine.sent == wanted)
+        #expect(requests <= 13 + 2 * 2 * 30)
+    }
+
+    @Test func serverThatNamesATime_getsAsManyThen() {
+        var machine = known
+        _ = machine.answered(.later(after: .seconds(5), "busy"), to: batch(5000, until: wall), at: at(0), wall)
+
+        #expect(machine.pointsMax == 5000)
+    }
+
+    @Test func batchThatIsTooLarge_isHalved_afterOneThatWasNotTakenInTime() {
+        var machine = known
+        _ = machine.answered(.later(after: nil, "no answer"), to: batch(5000, until: wall), at: at(0), wall)
+        #expect(machine.pointsMax == 2500)
+        _ = machine.answered(.tooLarge, to: batch(2500, until: wall), at: at(1), wall)
+        #expect(machine.pointsMax == 1250)
+        _ = machine.answered(.taken, to: batch(1250, until: wall), at: at(2), wall)
+        #expect(machine.pointsMax == 1250)
+    }
+
     @Test func wrongToken_isLookedAtEachMinute() {
         var machine = SendMachine(.init())
         _ = machine.answered(refusal, to: batch(5, until: wall), at: at(0), wall)

@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test quick lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -31,11 +31,17 @@ test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test
 	@Scripts/setup umockdev python3
 	@Scripts/test
 
+quick: Sources/CBuildInfo/commit.h ## one suite, with no more built than it needs (TARGET=LeaseCoreTests ARGS="--filter TwoHosts")
+	@[ -d "Tests/$(TARGET)" ] && [ -n "$(TARGET)" ] || { echo "make quick TARGET=…, one of:"; ls -d Tests/*Tests | xargs -n1 basename; exit 2; }
+	@Scripts/setup
+	ONLY_SUITE=$(TARGET) swift build --build-tests
+	ONLY_SUITE=$(TARGET) swift test --skip-build $(ARGS)
+
 lint: ## the format of every source file
 	swift format lint --strict --recursive Sources Tests Package.swift
 
 bench: release ## speed, memory and disk, as ratios (ARGS=cloud: a part)
-	swift build -c release --product Benchmarks
+	WITH_TOOLS=1 swift build -c release --product Benchmarks
 	.build/release/Benchmarks $(ARGS)
 
 counts: build ## wake-ups and system calls a reading, and idle ones, beside those that are committed (ARGS=--write: makes the list anew)
@@ -44,7 +50,7 @@ counts: build ## wake-ups and system calls a reading, and idle ones, beside thos
 
 load: release ## a cloud under a fleet of up to 100,000 meters, over SQLite and over etcd (ARGS="--sizes 1000 --seconds 20")
 	@Scripts/setup etcd-server
-	swift build -c release --product Benchmarks
+	WITH_TOOLS=1 swift build -c release --product Benchmarks
 	.build/release/Benchmarks fleet $(ARGS)
 
 fuzz: setup ## every decoder against random bytes, 30 s each
@@ -56,7 +62,7 @@ soak: setup ## the long runs: 10,000 simulated lives, and every decoder, 10 minu
 	Tests/Fuzz/run 600
 
 simulate: setup Sources/CBuildInfo/commit.h ## hosts and a cloud over virtual time: random lives, and bugs put in on purpose
-	swift build --product ProgramSimulation
+	WITH_TOOLS=1 swift build --product ProgramSimulation
 	.build/debug/ProgramSimulation --planted --jobs $$(nproc)
 	.build/debug/ProgramSimulation --seeds 50 --jobs $$(nproc)
 	Tests/Simulation/same-history
@@ -69,7 +75,7 @@ model: ## the rules of leases and of sync, every state of them, and bugs put in 
 	Tests/Models/run $(ARGS)
 
 lease-histories: build ## concurrent hosts, a cloud that is killed, and whether any order explains what they saw
-	swift build --product LeaseHistories
+	WITH_TOOLS=1 swift build --product LeaseHistories
 	.build/debug/LeaseHistories
 
 two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
@@ -78,7 +84,7 @@ two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
 
 chaos: build ## etcd, copies of metercloud and hosts, and every fault for 30 minutes (ARGS="--for 90s --quick": less)
 	@Scripts/setup etcd-server etcd-client python3
-	swift build --product Chaos
+	WITH_TOOLS=1 swift build --product Chaos
 	Tests/Chaos/judge_tests.py
 	Tests/Chaos/run $(ARGS)
 

@@ -216,13 +216,16 @@ let package = Package(
 
         // MARK: Test support
 
+        // What the suites of pure cores need: apart, so that they build nothing above these.
+        .target(name: "CoreTestKit", dependencies: ["MeterModel"], path: "Tests/Support/CoreTestKit"),
+        .target(
+            name: "SimulatedPeripheral", dependencies: ["BluetoothCore"], path: "Tests/Support/SimulatedPeripheral"),
         .target(
             name: "MeterTestKit",
             dependencies: [
-                "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "IOPorts", "Gateway",
-                "GatewayAPI", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "CloudAPI",
-                "Cloud",
-                logging,
+                "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
+                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "CloudAPI", "Cloud",
+                "CoreTestKit", logging,
             ]),
 
         // MARK: Simulation (Tests/Simulation/README.md): whole hosts and the cloud's rules over virtual time
@@ -231,12 +234,6 @@ let package = Package(
             name: "SimulatedCloud",
             dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "RelayCore", "CloudAPI", "Cloud"],
             path: "Tests/Simulation/SimulatedCloud"),
-        .executableTarget(
-            name: "Simulation",
-            dependencies: ["SimulatedCloud"],
-            path: "Tests/Simulation/Simulation",
-            // Nothing in it imports Glibc, which would ask for it.
-            linkerSettings: [.linkedLibrary("m")]),
 
         // The program's own parts over virtual time.
         .target(
@@ -246,13 +243,8 @@ let package = Package(
                 "Cloud", "CloudStore", "CloudClient", "LeaseWitness", "SimulatedCloud", grdb, logging,
             ],
             path: "Tests/Simulation/SimulatedProgram"),
-        .executableTarget(
-            name: "ProgramSimulation",
-            dependencies: ["LinuxIO", "SimulatedProgram"],
-            path: "Tests/Simulation/ProgramSimulation"),
 
-        // MARK: Lease histories (make lease-histories): what concurrent hosts see of the real server, judged
-
+        // What concurrent hosts see of a cloud, written down and judged: by the simulation, lease-histories and chaos.
         .target(
             name: "LeaseWitness",
             dependencies: [
@@ -260,40 +252,6 @@ let package = Package(
                 "LinuxIO", "SimulatedCloud",
             ],
             path: "Tests/LeaseHistories/LeaseWitness"),
-        .executableTarget(
-            name: "LeaseHistories",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
-                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness",
-                logging, serviceLifecycle,
-            ],
-            path: "Tests/LeaseHistories",
-            exclude: ["README.md", "LeaseWitness"]),
-
-        // MARK: Chaos (make chaos): hosts, copies of the cloud over etcd, and whatever can go wrong between them
-
-        .executableTarget(
-            name: "Chaos",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "MeterStore", "Cloud",
-                "CloudEtcd", "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud",
-                "LeaseWitness", logging, serviceLifecycle,
-            ],
-            path: "Tests/Chaos/Chaos"),
-
-        // MARK: Benchmarks (make bench)
-
-        .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),
-        .executableTarget(
-            name: "Benchmarks",
-            dependencies: [
-                "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
-                "LinuxIO", "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore",
-                "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "MeterTestKit", "Cloud", "CloudStore",
-                "CloudServer", "CloudClient", "ServerKit", asyncHTTPClient, grdb, logging, nioCore, nioHTTP1, nioSSL,
-            ],
-            path: "Tests/Benchmarks",
-            exclude: ["CBenchmarks"]),
 
         // MARK: Tests
 
@@ -312,32 +270,34 @@ let package = Package(
             name: "MeterSimulatorTests",
             dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Cryptography"]),
         .testTarget(
-            name: "BluetoothCoreTests", dependencies: ["MeterModel", "MeterCodec", "BluetoothCore", "MeterTestKit"]),
+            name: "BluetoothCoreTests",
+            dependencies: ["MeterModel", "MeterCodec", "BluetoothCore", "CoreTestKit", "SimulatedPeripheral"]),
         .testTarget(name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"]),
-        .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "MeterTestKit"]),
+        .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "CoreTestKit"]),
         .testTarget(
             name: "RecordingCoreTests",
-            dependencies: ["MeterModel", "SettingsCore", "AlertCore", "RecordingCore", "MeterTestKit"]),
+            dependencies: ["MeterModel", "SettingsCore", "AlertCore", "RecordingCore", "CoreTestKit"]),
         .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
-        .testTarget(name: "InfluxCoreTests", dependencies: ["MeterModel", "InfluxCore", "MeterTestKit"]),
-        .testTarget(name: "ImportCoreTests", dependencies: ["MeterModel", "ImportCore", "MeterTestKit"]),
+        .testTarget(name: "InfluxCoreTests", dependencies: ["MeterModel", "InfluxCore", "CoreTestKit"]),
+        .testTarget(name: "ImportCoreTests", dependencies: ["MeterModel", "ImportCore", "CoreTestKit"]),
         .testTarget(
             name: "NotificationsTests",
             dependencies: [
                 "MeterModel", "AlertCore", "InfluxCore", "Notifications", "Gateway", "GatewayAPI", "LinuxIO",
                 "MeterTestKit", nioCore, nioPosix,
             ]),
-        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "MeterTestKit"]),
-        .testTarget(name: "RelayCoreTests", dependencies: ["MeterModel", "LeaseCore", "RelayCore", "MeterTestKit"]),
-        .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"]),
+        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "CoreTestKit"]),
+        .testTarget(name: "RelayCoreTests", dependencies: ["MeterModel", "LeaseCore", "RelayCore", "CoreTestKit"]),
+        .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "CoreTestKit"]),
         .testTarget(name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"]),
         .testTarget(
             name: "HomeAutomationCoreTests",
-            dependencies: ["MeterModel", "HomeAutomationCore", "MeterTestKit"]),
+            dependencies: ["MeterModel", "HomeAutomationCore", "CoreTestKit"]),
         .testTarget(
             name: "HomeAutomationTests",
             dependencies: [
                 "MeterModel", "HomeAutomationCore", "HomeAutomation", "CloudAPI", "Gateway", "LinuxIO", "MeterTestKit",
+                "CoreTestKit",
                 logging,
             ]),
         .testTarget(name: "CloudAPITests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI"]),
@@ -346,19 +306,21 @@ let package = Package(
             dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SimulatedCloud", "SimulatedProgram"]),
         .testTarget(
             name: "CloudTests",
-            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit", logging]),
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit", "CoreTestKit", logging,
+            ]),
         .testTarget(
             name: "CloudStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore",
-                "MeterTestKit", "StoreFiles", grdb,
+                "MeterTestKit", "CoreTestKit", "StoreFiles", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "CloudEtcdTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd",
-                "MeterTestKit", logging, nioCore, nioPosix,
+                "MeterTestKit", "CoreTestKit", logging, nioCore, nioPosix,
             ],
             exclude: ["Fixtures"]),
         .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument"),
@@ -368,6 +330,7 @@ let package = Package(
             name: "CloudServerTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
+                "CoreTestKit",
                 "YAMLDocument", "MetricsCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging,
                 nioCore, nioSSL, serviceLifecycle,
             ]),
@@ -376,7 +339,8 @@ let package = Package(
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "CloudClient",
                 "CloudServer",
-                "Cloud", "Gateway", "MeterTestKit", "ServerKit", hummingbird, logging, nioCore, nioPosix, nioSSL,
+                "Cloud", "Gateway", "MeterTestKit", "CoreTestKit", "ServerKit", hummingbird, logging, nioCore, nioPosix,
+                nioSSL,
                 serviceLifecycle,
             ]),
         .testTarget(
@@ -391,7 +355,7 @@ let package = Package(
             dependencies: [
                 "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "InfluxCore", "RelayCore",
                 "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI",
-                "MeterTestKit", logging,
+                "MeterTestKit", "CoreTestKit", logging,
             ]),
         .testTarget(
             name: "GatewayServerTests",
@@ -423,16 +387,21 @@ let package = Package(
             ]),
         .testTarget(
             name: "LinuxIOTests",
-            dependencies: ["MeterTestKit", "LinuxIO", "IOPorts", "Gateway", "MeterModel", "MetricsCore", "SyncCore"]),
+            dependencies: [
+                "MeterTestKit", "CoreTestKit", "LinuxIO", "IOPorts", "Gateway", "MeterModel", "MetricsCore",
+                "SyncCore",
+            ]),
         .testTarget(
             name: "USBTransportTests",
             dependencies: [
-                "MeterTestKit", "USBTransport", "LinuxIO", "IOPorts", "Gateway", "MeterModel", "MeterCodec",
+                "MeterTestKit", "CoreTestKit", "USBTransport", "LinuxIO", "IOPorts", "Gateway", "MeterModel",
+                "MeterCodec",
             ]),
         .testTarget(
             name: "BlueZTransportTests",
             dependencies: [
-                "MeterTestKit", "BlueZTransport", "BluetoothCore", "LinuxIO", "IOPorts", "Gateway", "GatewayAPI",
+                "MeterTestKit", "SimulatedPeripheral", "BlueZTransport", "BluetoothCore", "LinuxIO", "IOPorts",
+                "Gateway", "GatewayAPI",
                 "MeterModel", "MeterCodec", "MeterSimulator", logging,
             ]),
         .testTarget(
@@ -457,6 +426,66 @@ let package = Package(
     ]
 )
 
+// Programs of long runs and of measurements. Only those who make them ask for them, so that nobody else builds them.
+if Context.environment["WITH_TOOLS"] != nil {
+    package.targets += [
+        .executableTarget(
+            name: "Simulation",
+            dependencies: ["SimulatedCloud"],
+            path: "Tests/Simulation/Simulation",
+            // Nothing in it imports Glibc, which would ask for it.
+            linkerSettings: [.linkedLibrary("m")]),
+        .executableTarget(
+            name: "ProgramSimulation",
+            dependencies: ["LinuxIO", "SimulatedProgram"],
+            path: "Tests/Simulation/ProgramSimulation"),
+        // make lease-histories: concurrent hosts against the real server.
+        .executableTarget(
+            name: "LeaseHistories",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
+                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness",
+                logging, serviceLifecycle,
+            ],
+            path: "Tests/LeaseHistories",
+            exclude: ["README.md", "LeaseWitness"]),
+        // make chaos: hosts, copies of the cloud over etcd, and whatever can go wrong between them.
+        .executableTarget(
+            name: "Chaos",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "MeterStore", "Cloud",
+                "CloudEtcd", "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud",
+                "LeaseWitness", logging, serviceLifecycle,
+            ],
+            path: "Tests/Chaos/Chaos"),
+        // make bench, make load.
+        .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
+                "LinuxIO", "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore",
+                "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "MeterTestKit", "SimulatedPeripheral",
+                "Cloud", "CloudStore",
+                "CloudServer", "CloudClient", "ServerKit", asyncHTTPClient, grdb, logging, nioCore, nioHTTP1, nioSSL,
+            ],
+            path: "Tests/Benchmarks",
+            exclude: ["CBenchmarks"]),
+    ]
+}
+
+// make quick TARGET=LeaseCoreTests: one suite and what it stands on. There is one test bundle, which has all suites that are here.
+if let suite = Context.environment["ONLY_SUITE"] {
+    var kept: Set<String> = []
+    var open = [suite]
+    while let name = open.popLast() {
+        guard kept.insert(name).inserted else { continue }
+        open += package.targets.first { $0.name == name }?.dependencies.compactMap(\.name) ?? []
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products.removeAll()
+}
+
 // Every Swift target of ours is strict: Swift 6 mode comes with the tools version, a warning is an error.
 for target in package.targets where !target.isC {
     target.swiftSettings = [
@@ -470,4 +499,11 @@ for target in package.targets where !target.isC {
 extension Target {
     /// It is in C, or stands for a C library: its name begins with a C of its own, as in CLinux.
     fileprivate var isC: Bool { name.first == "C" && name.dropFirst().first?.isUppercase == true }
+}
+
+extension Target.Dependency {
+    /// The name of a target of this package.
+    fileprivate var name: String? {
+        if case .byNameItem(let name, _) = self { name } else { nil }
+    }
 }

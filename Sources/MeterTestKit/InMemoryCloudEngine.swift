@@ -1,5 +1,6 @@
 package import Cloud
 package import CloudAPI
+internal import CoreTestKit
 package import LeaseCore
 package import MeterModel
 package import SettingsCore

@@ -11,7 +11,6 @@ struct FamilyTests {
         "Sources/USBTransport/KnownUSBDevice.swift": "makers of devices that are not read",
         "Sources/meterd/Demo.swift": "the meters that it shows",
         "Sources/MeterTestKit/Contracts/MeterRepositoryContract.swift": "any models",
-        "Sources/MeterTestKit/SimulatedPeripheral.swift": "layouts of radio modules, called by who has them",
     ]
 
     @Test func nothingOutsideAFamily_asksWhichItIs() throws {

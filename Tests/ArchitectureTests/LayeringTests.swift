@@ -126,7 +126,7 @@ private let allowedImports: [String: Set<String>] = [
     "MetercloudMain": ["metercloud"],
     // Test support, which no target above may import.
     "MeterTestKit": [
-        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "IOPorts", "Gateway", "GatewayAPI",
+        "CoreTestKit", "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
         "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "CloudAPI", "Cloud", "Foundation",
         "Glibc", "Synchronization", "Logging",
     ],

@@ -7,6 +7,7 @@ import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
+import SimulatedPeripheral
 import Synchronization
 
 /// What GATT costs a reading: a UM25C asked over and over through a channel, beside a plain socket that sends the same

@@ -6,6 +6,7 @@ import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
+import SimulatedPeripheral
 import Synchronization
 import Testing
 

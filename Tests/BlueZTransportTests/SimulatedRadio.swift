@@ -4,6 +4,7 @@ import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
+import SimulatedPeripheral
 
 /// A meter's radio at the other end of a packet socket: a simulated meter behind a GATT server. Lives on a loop, holds
 /// the socket until `vanish` or until the host is gone.

@@ -1,6 +1,7 @@
 import BluetoothCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
+import SimulatedPeripheral
 import Testing
 
 struct GATTSerialMachineTests {

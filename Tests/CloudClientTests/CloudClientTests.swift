@@ -2,6 +2,7 @@ import Cloud
 import CloudAPI
 import CloudClient
 import CloudServer
+import CoreTestKit
 import Gateway
 import LeaseCore
 import MeterModel

@@ -1,5 +1,6 @@
 import Cloud
 import CloudStore
+import CoreTestKit
 import LeaseCore
 import Logging
 import MeterModel

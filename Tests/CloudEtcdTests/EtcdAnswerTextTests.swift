@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import MeterTestKit
+import CoreTestKit
 import Testing
 
 @testable import CloudEtcd

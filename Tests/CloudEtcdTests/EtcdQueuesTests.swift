@@ -1,4 +1,5 @@
 import CloudAPI
+import CoreTestKit
 import LeaseCore
 import Logging
 import MeterModel

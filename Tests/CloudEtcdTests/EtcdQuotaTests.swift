@@ -1,5 +1,6 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import MeterTestKit

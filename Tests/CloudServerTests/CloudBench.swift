@@ -9,6 +9,7 @@ import Logging
 import MeterModel
 import MeterTestKit
 import MetricsCore
+import CoreTestKit
 import ServerKit
 import SettingsCore
 import Synchronization

@@ -4,6 +4,7 @@ import CloudStore
 import LeaseCore
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import SettingsCore
 import Testing
 

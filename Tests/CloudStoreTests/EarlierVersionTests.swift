@@ -1,6 +1,7 @@
 import Cloud
 import CloudAPI
 import CloudStore
+import CoreTestKit
 import Foundation
 import LeaseCore
 import MeterModel

@@ -1,5 +1,6 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import Foundation
 import GRDB
 import LeaseCore

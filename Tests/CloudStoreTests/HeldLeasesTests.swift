@@ -1,6 +1,7 @@
 import LeaseCore
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import Testing
 
 @testable import CloudStore

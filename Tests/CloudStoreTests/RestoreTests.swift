@@ -6,6 +6,7 @@ import GRDB
 import LeaseCore
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import SettingsCore
 import StoreFiles
 import Testing

@@ -2,6 +2,7 @@ import CloudStore
 import Foundation
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import StoreFiles
 
 extension TemporaryFolder {

@@ -3,6 +3,7 @@ import LeaseCore
 import Logging
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import SettingsCore
 import Testing
 

@@ -1,6 +1,7 @@
 import CloudAPI
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import Testing
 
 @testable import Cloud

@@ -1,4 +1,5 @@
 import CloudAPI
+import CoreTestKit
 import FoundationEssentials
 import MeterModel
 import MeterTestKit

@@ -1,3 +1,4 @@
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import Testing

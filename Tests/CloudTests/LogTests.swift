@@ -1,4 +1,5 @@
 import CloudAPI
+import CoreTestKit
 import MeterModel
 import MeterTestKit
 import Synchronization

@@ -2,6 +2,7 @@ import Cloud
 import CloudAPI
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import SettingsCore
 import Testing
 

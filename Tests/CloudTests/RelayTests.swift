@@ -1,5 +1,6 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import MeterModel
 import MeterTestKit
 import Testing

@@ -4,6 +4,7 @@ import LeaseCore
 import Logging
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import SettingsCore
 import Testing
 

@@ -1,3 +1,4 @@
+import CoreTestKit
 import GatewayAPI
 import IOPorts
 import LeaseCore

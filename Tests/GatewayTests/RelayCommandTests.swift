@@ -1,3 +1,4 @@
+import CoreTestKit
 import Gateway
 import GatewayAPI
 import LeaseCore

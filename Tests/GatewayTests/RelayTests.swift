@@ -1,3 +1,4 @@
+import CoreTestKit
 import Gateway
 import IOPorts
 import LeaseCore

@@ -1,6 +1,7 @@
 import Gateway
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import Testing
 
 struct SampleBucketTests {

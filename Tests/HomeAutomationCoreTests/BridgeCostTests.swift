@@ -1,6 +1,6 @@
 import HomeAutomationCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 /// What it costs to look at the meters each second: payloads are made of what changed, and of nothing else.

@@ -1,6 +1,6 @@
 import HomeAutomationCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 /// Brokers that go, stall and refuse.

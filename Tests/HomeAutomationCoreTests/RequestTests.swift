@@ -1,6 +1,6 @@
 import HomeAutomationCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 /// What is asked through the broker.

@@ -3,6 +3,7 @@ import HomeAutomationCore
 import Logging
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import ImportCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 struct ImportReaderTests {

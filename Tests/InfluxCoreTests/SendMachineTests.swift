@@ -1,6 +1,6 @@
 import InfluxCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 struct SendMachineTests {

@@ -1,6 +1,6 @@
 import LeaseCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 /// Any sequence of events keeps what must always hold. The seed is in the message of a failure.

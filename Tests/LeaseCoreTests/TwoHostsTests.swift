@@ -1,6 +1,6 @@
 import LeaseCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 /// Hosts and the authority over virtual time, with messages that are late, lost or come twice.

@@ -1,5 +1,6 @@
 import LinuxIO
 import MeterTestKit
+import CoreTestKit
 import Testing
 
 struct NetlinkMessageTests {

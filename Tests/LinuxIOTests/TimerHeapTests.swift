@@ -1,5 +1,6 @@
 import IOPorts
 import MeterTestKit
+import CoreTestKit
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import MeterModel
-import MeterTestKit
 import RecordingCore
+import CoreTestKit
 import Testing
 
 struct RecordingTotalsTests {

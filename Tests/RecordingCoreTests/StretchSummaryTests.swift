@@ -1,5 +1,4 @@
 import MeterModel
-import MeterTestKit
 import RecordingCore
 import Testing
 

@@ -1,6 +1,6 @@
+import CoreTestKit
 import LeaseCore
 import MeterModel
-import MeterTestKit
 import RelayCore
 import Testing
 

@@ -1,7 +1,7 @@
 import LeaseCore
 import MeterModel
-import MeterTestKit
 import RelayCore
+import CoreTestKit
 import Testing
 
 /// What the holder of a watched meter sends, and when.

@@ -1,5 +1,5 @@
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import SettingsCore
 import SyncCore
 import Testing

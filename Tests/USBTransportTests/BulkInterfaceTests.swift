@@ -1,5 +1,6 @@
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import Testing
 
 @testable import USBTransport

@@ -1,7 +1,8 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import LeaseCore
-package import MeterModel
+import MeterModel
 
 extension CloudEngineContract {
     static func credential(
@@ -133,9 +134,4 @@ extension Credential {
 extension String {
     /// A number that depends only on the text, unlike `hashValue`.
     fileprivate var hashed: Int { utf8.reduce(7) { $0 &* 31 &+ Int($1) } }
-}
-
-extension UniqueID {
-    /// A value that a test can tell from others.
-    package static func numbered(_ number: UInt64) -> Self { Self(high: 0x4000, low: 1 << 63 | number) }
 }

@@ -1,4 +1,5 @@
 import Cloud
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import Synchronization

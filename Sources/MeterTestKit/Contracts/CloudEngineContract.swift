@@ -1,5 +1,6 @@
 package import Cloud
 import CloudAPI
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import SettingsCore

@@ -1,7 +1,7 @@
 import BluetoothCore
 import MeterCodec
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 struct RadioSightingsTests {

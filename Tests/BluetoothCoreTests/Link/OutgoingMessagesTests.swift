@@ -1,4 +1,4 @@
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 @testable import BluetoothCore

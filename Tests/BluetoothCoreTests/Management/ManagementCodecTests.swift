@@ -1,6 +1,6 @@
 import BluetoothCore
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import Testing
 
 struct ManagementCodecTests {

@@ -3,6 +3,7 @@ import IOPorts
 import Logging
 import MeterModel
 import MeterTestKit
+import CoreTestKit
 import SettingsCore
 import SyncCore
 import Synchronization

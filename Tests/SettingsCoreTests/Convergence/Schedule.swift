@@ -1,5 +1,5 @@
 import MeterModel
-import MeterTestKit
+import CoreTestKit
 import SettingsCore
 
 /// What may happen in a schedule. A family of schedules is one value of these.

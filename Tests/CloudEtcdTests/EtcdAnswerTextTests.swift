@@ -1,7 +1,7 @@
+import CoreTestKit
 import Foundation
 import Logging
 import MeterTestKit
-import CoreTestKit
 import Testing
 
 @testable import CloudEtcd

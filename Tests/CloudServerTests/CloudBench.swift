@@ -1,6 +1,7 @@
 import Cloud
 import CloudAPI
 import CloudServer
+import CoreTestKit
 import Foundation
 import Hummingbird
 import HummingbirdTesting
@@ -9,7 +10,6 @@ import Logging
 import MeterModel
 import MeterTestKit
 import MetricsCore
-import CoreTestKit
 import ServerKit
 import SettingsCore
 import Synchronization

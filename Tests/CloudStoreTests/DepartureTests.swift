@@ -1,10 +1,10 @@
 import Cloud
 import CloudAPI
 import CloudStore
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import SettingsCore
 import Testing
 

@@ -1,12 +1,12 @@
 import Cloud
 import CloudAPI
 import CloudStore
+import CoreTestKit
 import Foundation
 import GRDB
 import LeaseCore
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import SettingsCore
 import StoreFiles
 import Testing

@@ -1,8 +1,8 @@
 import CloudStore
+import CoreTestKit
 import Foundation
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import StoreFiles
 
 extension TemporaryFolder {

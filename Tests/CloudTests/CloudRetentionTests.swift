@@ -1,9 +1,9 @@
 import Cloud
+import CoreTestKit
 import LeaseCore
 import Logging
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import SettingsCore
 import Testing
 

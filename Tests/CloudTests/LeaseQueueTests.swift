@@ -1,7 +1,7 @@
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import Testing
 
 @testable import Cloud

@@ -1,7 +1,7 @@
 import CloudAPI
+import CoreTestKit
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import Testing
 
 @testable import Cloud

@@ -1,8 +1,8 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import SettingsCore
 import Testing
 

@@ -1,10 +1,10 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import LeaseCore
 import Logging
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import SettingsCore
 import Testing
 

@@ -1,8 +1,8 @@
+import CoreTestKit
 import Gateway
 import LeaseCore
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import Testing
 
 /// What becomes of what happens to a meter before it is written: as few lines as tell it.

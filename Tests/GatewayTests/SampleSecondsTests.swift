@@ -1,7 +1,7 @@
+import CoreTestKit
 import Gateway
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import Testing
 
 /// Chunks of seconds, and the buffer that makes them.

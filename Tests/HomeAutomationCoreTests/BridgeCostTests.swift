@@ -1,6 +1,6 @@
+import CoreTestKit
 import HomeAutomationCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 /// What it costs to look at the meters each second: payloads are made of what changed, and of nothing else.

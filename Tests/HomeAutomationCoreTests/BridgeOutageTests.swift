@@ -1,6 +1,6 @@
+import CoreTestKit
 import HomeAutomationCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 /// Brokers that go, stall and refuse.

@@ -1,7 +1,7 @@
+import CoreTestKit
 import Foundation
 import HomeAutomationCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 /// What Home Assistant is told, read as it reads it: by a JSON library that is not ours.

@@ -1,6 +1,6 @@
+import CoreTestKit
 import HomeAutomationCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 /// What is asked through the broker.

@@ -1,9 +1,9 @@
+import CoreTestKit
 import Gateway
 import HomeAutomationCore
 import Logging
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import Synchronization
 import Testing
 

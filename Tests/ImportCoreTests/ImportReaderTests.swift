@@ -1,6 +1,6 @@
+import CoreTestKit
 import ImportCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 struct ImportReaderTests {

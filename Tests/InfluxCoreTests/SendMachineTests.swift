@@ -1,6 +1,6 @@
+import CoreTestKit
 import InfluxCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 struct SendMachineTests {

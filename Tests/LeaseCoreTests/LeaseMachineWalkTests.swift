@@ -1,6 +1,6 @@
+import CoreTestKit
 import LeaseCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 /// Any sequence of events keeps what must always hold. The seed is in the message of a failure.

@@ -1,6 +1,6 @@
+import CoreTestKit
 import LeaseCore
 import MeterModel
-import CoreTestKit
 import Testing
 
 /// Hosts and the authority over virtual time, with messages that are late, lost or come twice.

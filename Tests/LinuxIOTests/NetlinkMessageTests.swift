@@ -1,6 +1,6 @@
+import CoreTestKit
 import LinuxIO
 import MeterTestKit
-import CoreTestKit
 import Testing
 
 struct NetlinkMessageTests {

@@ -1,6 +1,6 @@
+import CoreTestKit
 import IOPorts
 import MeterTestKit
-import CoreTestKit
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
+import CoreTestKit
 import MeterModel
 import RecordingCore
-import CoreTestKit
 import Testing
 
 struct RecordingTotalsTests {

@@ -1,7 +1,7 @@
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import RelayCore
-import CoreTestKit
 import Testing
 
 /// What an observer shows of what comes.

@@ -1,7 +1,7 @@
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import RelayCore
-import CoreTestKit
 import Testing
 
 /// What the holder of a watched meter sends, and when.

@@ -1,5 +1,5 @@
-import MeterModel
 import CoreTestKit
+import MeterModel
 import SettingsCore
 import Testing
 

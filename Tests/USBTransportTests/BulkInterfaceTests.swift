@@ -1,6 +1,6 @@
+import CoreTestKit
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import Testing
 
 @testable import USBTransport

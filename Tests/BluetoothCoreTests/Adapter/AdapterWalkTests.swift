@@ -1,6 +1,6 @@
 import BluetoothCore
-import MeterModel
 import CoreTestKit
+import MeterModel
 import Testing
 
 /// Any events in any order: what must always hold.

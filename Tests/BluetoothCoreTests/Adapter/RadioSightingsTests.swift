@@ -1,7 +1,7 @@
 import BluetoothCore
+import CoreTestKit
 import MeterCodec
 import MeterModel
-import CoreTestKit
 import Testing
 
 struct RadioSightingsTests {

@@ -1,9 +1,9 @@
+import CoreTestKit
 import Gateway
 import IOPorts
 import Logging
 import MeterModel
 import MeterTestKit
-import CoreTestKit
 import SettingsCore
 import SyncCore
 import Synchronization

@@ -1,5 +1,5 @@
-import MeterModel
 import CoreTestKit
+import MeterModel
 import SettingsCore
 
 /// What may happen in a schedule. A family of schedules is one value of these.

@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test quick lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,12 @@ quick: Sources/CBuildInfo/commit.h ## one suite, with no more built than it need
 	@Scripts/setup
 	ONLY_SUITE=$(TARGET) swift build --build-tests
 	ONLY_SUITE=$(TARGET) swift test --skip-build $(ARGS)
+
+tools: setup Sources/CBuildInfo/commit.h ## every target, with the programs of long runs and measurements, for development
+	WITH_TOOLS=1 swift build
+
+everything: ## what CI does, and each of its heavy checks, due or not (two hours)
+	.ci/run --all
 
 lint: ## the format of every source file
 	swift format lint --strict --recursive Sources Tests Package.swift

@@ -32,23 +32,14 @@ def check(part, usual=True):
     return declare
 
 
-def _halves():
-    """The usual parts but the control, every second one."""
-    parts = list(dict.fromkeys(check.part for check in _all if check.usual and check.part != "control"))
-    return {"half-1": parts[::2], "half-2": parts[1::2]}
-
-
 def chosen(words):
-    """The checks of these parts, halves and names, or all; the control's always, for without it a failure says nothing."""
-    halves = _halves()
-    known = {check.part for check in _all} | {check.name for check in _all} | set(halves)
+    """The checks of these parts and names, or all; the control's always, for without it a failure says nothing."""
+    known = {check.part for check in _all} | {check.name for check in _all}
     if unknown := [word for word in words if word not in known]:
         print(f"no part or check is called {unknown[0]!r}; there are {', '.join(sorted(known))}")
         sys.exit(1)
-    by_half = {part for word in words for part in halves.get(word, [])}
     return [check for check in _all
-            if (check.usual and (not words or check.part in by_half)) or check.part in words or check.name in words
-            or check.part == "control"]
+            if (check.usual and not words) or check.part in words or check.name in words or check.part == "control"]
 
 
 def provided(what, condition, seconds):

@@ -17,8 +17,8 @@ package final class CloudService: Sendable {
     let logger: Logger
     let hub: EventHub
     let relay: RelayHub
-    let commands = CommandDesk()
-    let logs = LogDesk()
+    let commands = PendingAnswers<PendingCommand>()
+    let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()
     let post = CopyPost()
     private let rng: Mutex<any RandomNumberGenerator & Sendable>
@@ -92,7 +92,7 @@ package final class CloudService: Sendable {
         hub.close()
         relay.close()
         commands.close(at: clock.now())
-        logs.close()
+        logs.close(at: clock.now())
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
             // Once cancelled, there is no time left, and the others end at once.

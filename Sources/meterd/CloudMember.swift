@@ -46,8 +46,7 @@ actor CloudMember: CloudJoining {
         var keeper: LeaseKeeper
         var uplink: RelayUplink
         var watcher: RelayWatcher
-        var servant: RelayServant
-        var logServant: LogServant
+        var executor: RequestExecutor
         var commander: RelayCommander
     }
 
@@ -258,14 +257,15 @@ actor CloudMember: CloudJoining {
         ) { [directory = dependencies.directory] in await directory.session(of: $0)?.relaySource }
         let watcher = RelayWatcher(
             link: client, host: dependencies.identity.host, loop: dependencies.loop, logger: logger)
-        let servant = RelayServant(
+        let log = zoneLog
+        let executor = RequestExecutor(
             link: client, keeper: keeper, isAllowed: dependencies.relay.takesCommands, loop: dependencies.loop,
-            logger: logger, log: dependencies.log, act: dependencies.actions.perform)
+            logger: logger, log: dependencies.log, act: dependencies.actions.perform
+        ) { question throws(GatewayError) in try await log.part(for: question) }
         let commander = RelayCommander(link: client, keeper: keeper) {
             var rng = SystemRandomNumberGenerator()
             return RequestID(using: &rng)
         }
-        let logServant = LogServant(link: client, log: zoneLog, logger: logger)
         let host = try CloudAddress(membership.urls[0]).host
         var syncing = SyncEngine.Dependencies(
             link: client, repository: dependencies.store, loop: dependencies.loop,
@@ -274,8 +274,7 @@ actor CloudMember: CloudJoining {
             heard: { event in
                 await keeper.handle(event)
                 await uplink.handle(event)
-                await servant.handle(event)
-                logServant.handle(event)
+                await executor.handle(event)
             },
             hostName: { [store = dependencies.store] in await store.hostName(of: $0) },
             confirmedToday: { [calendar = dependencies.calendar] in await calendar.confirmed() })
@@ -286,7 +285,7 @@ actor CloudMember: CloudJoining {
         dependencies.fetched.becomes(false)
         let begun = Active(
             membership: membership, client: client, engine: engine, keeper: keeper, uplink: uplink, watcher: watcher,
-            servant: servant, logServant: logServant, commander: commander)
+            executor: executor, commander: commander)
         active = begun
         await dependencies.directory.use(keeper)
         startSink.yield(begun)
@@ -303,7 +302,6 @@ actor CloudMember: CloudJoining {
         let localChanges = dependencies.settings.localChanges.subscribe(buffer: 1)
         await withDiscardingTaskGroup { group in
             group.addTask { await active.keeper.run() }
-            group.addTask { await active.logServant.run() }
             group.addTask {
                 for await word in words {
                     guard case .accountChecked(let account, _)? = word.value.input else { continue }
@@ -395,7 +393,6 @@ actor CloudMember: CloudJoining {
         dependencies.fetched.becomes(true)
         await ended.watcher.shutdown()
         await ended.uplink.shutdown()
-        ended.logServant.shutdown()
         await dependencies.directory.use(nil)
         await ended.keeper.shutdown()
         await ended.engine.stop()

@@ -225,7 +225,7 @@ struct CopyRelayTests {
         let author = try await copies[1].join(2)
         let asking = Task { try await copies.order(at: 1, author, lease) }
         let patience = Patience("it is taken")
-        while copies[1].service.commands.waiting(for: .numbered(1), in: "home").isEmpty { try await patience.turn() }
+        while copies[1].service.commands.offered(to: .numbered(1), in: "home").isEmpty { try await patience.turn() }
         let listener = try await Listener(copies[0], as: holder)
         let told = try #require(await listener.command())
         try await copies.claim(at: 0, holder, told)

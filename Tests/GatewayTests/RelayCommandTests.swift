@@ -19,7 +19,7 @@ struct RelayCommandTests {
         let holder: LeaseHost
         let author: LeaseHost
         let session: DeviceSession
-        let servant: RelayServant
+        let executor: RequestExecutor
         let commander: RelayCommander
         private let acts: Acts
 
@@ -29,7 +29,7 @@ struct RelayCommandTests {
             author = bench.host(2)
             session = try await holder.pluggedIn()
             let acts = Acts()
-            servant = RelayServant(
+            executor = RequestExecutor(
                 link: relay.link(of: holder.keeper.identity.host, named: "pi1"), keeper: holder.keeper,
                 isAllowed: isAllowed,
                 loop: bench.loop, logger: holder.host.log.logger, log: holder.host.happened
@@ -37,13 +37,15 @@ struct RelayCommandTests {
                 acts.list.withLock { $0.append(action) }
                 if case .command(let command) = action { try await session.perform(command, by: deadline) }
                 return #"{"done":true}"#
+            } part: { question in
+                LogPart(lines: [], isCut: question.meter == .um, isShared: true)
             }
             self.acts = acts
             let ids = IDs()
             commander = RelayCommander(
                 link: relay.link(of: author.keeper.identity.host, named: "pi2"), keeper: author.keeper,
                 newID: { ids.next() })
-            relay.listen(holder.keeper.identity.host) { [servant] in await servant.handle($0) }
+            relay.listen(holder.keeper.identity.host) { [executor] in await executor.handle($0) }
             await bench.advance(by: .seconds(2), holder, author)
         }
 
@@ -169,6 +171,15 @@ struct RelayCommandTests {
     @Test func meter_thatNobodyElseHas_isForThisHostToCommand() async throws {
         let world = try await World()
         #expect(try await world.commander.order(.stopRecording, of: .other, named: "other") == nil)
+        try await world.leave()
+    }
+
+    @Test func questionAboutALog_isAnswered() async throws {
+        let world = try await World()
+        let question = LogQuestion(id: .numbered(1), meter: .um, within: .seconds(60), copy: "a copy")
+        await world.executor.handle(.log(question))
+        try await eventually("it is answered") { world.relay.logAnswers.count == 1 }
+        #expect(world.relay.logAnswers[question] == LogPart(lines: [], isCut: true))
         try await world.leave()
     }
 

@@ -112,15 +112,15 @@ extension CloudService {
         _ = try addressed(to: question.to, from: question.to)
         if let claim = question.claim {
             guard let host = HostID(claim.hostID) else { throw CloudFailure(.badRequest, "no host claims it") }
-            let key = CommandLedger.Key(zone: claim.zone, requestID: try Self.request(claim.requestID))
+            let key = PendingKey(zone: claim.zone, requestID: try Self.request(claim.requestID))
             let member = Member(host: host, name: claim.hostName, credential: "")
             try await self.claim(claim.request, key, of: claim.meter, by: member)
             return CopyAnswerBody()
         }
         if let outcome = question.outcome {
             guard let host = HostID(outcome.hostID) else { throw CloudFailure(.badRequest, "no host says it") }
-            let key = CommandLedger.Key(zone: outcome.zone, requestID: try Self.request(outcome.requestID))
-            answer(outcome.request, key, by: host)
+            let key = PendingKey(zone: outcome.zone, requestID: try Self.request(outcome.requestID))
+            try answer(outcome.request, key, by: host)
             return CopyAnswerBody()
         }
         if let answer = try await answerLog(question) { return answer }

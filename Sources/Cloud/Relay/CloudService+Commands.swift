@@ -12,7 +12,7 @@ extension CloudService {
         _ request: RelayCommandRequest, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelayCommandAnswer {
         let member = try member(principal, of: zone)
-        let key = CommandLedger.Key(zone: zone, requestID: try Self.request(request.requestID))
+        let key = PendingKey(zone: zone, requestID: try Self.request(request.requestID))
         try Self.check(
             [request.action.kind, request.action.command, request.action.name], CloudLimits.actionTextBytes, "a command"
         )
@@ -22,14 +22,10 @@ extension CloudService {
         guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == request.token else {
             throw lost(standing.record, of: standing.meter, in: known)
         }
-        let order = CommandLedger.Order(
+        let order = PendingCommand(
             meter: standing.meter, token: request.token, holder: holder.host, holderName: holder.hostName,
             author: member.host, authorName: member.name, action: request.action)
-        if try commands.take(key, order, at: clock.now()) { tell(order, key) }
-        guard let outcome = await commands.outcome(of: key, now: clock.now) else {
-            throw CloudFailure(.serviceUnavailable, "nobody waits for the outcome any more")
-        }
-        return outcome
+        return try await commands.ask(key, order, now: clock.now) { tell(order, key) }
     }
 
     /// The holder is about to do it.
@@ -39,9 +35,9 @@ extension CloudService {
         _ request: RelayClaimRequest, _ requestID: String, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {
         let member = try member(principal, of: zone)
-        let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
+        let key = PendingKey(zone: zone, requestID: try Self.request(requestID))
         try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
-        guard let other = elsewhere(request.copy, key) else {
+        guard let other = elsewhere(request.copy, isHere: commands.request(key) != nil) else {
             return try await claim(request, key, of: meter, by: member)
         }
         let claim = CopyQuestionBody.Claim(
@@ -52,14 +48,14 @@ extension CloudService {
 
     /// Decides it here.
     func claim(
-        _ request: RelayClaimRequest, _ key: CommandLedger.Key, of meter: String, by member: Member
+        _ request: RelayClaimRequest, _ key: PendingKey, of meter: String, by member: Member
     ) async throws(CloudFailure) {
         let session = try Self.session(request.session)
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: key.zone) }
         guard standing.record?.isHeld(by: member.host, session, request.token) == true else {
             // An earlier run of the same host ends nothing: the lease at which the command is aimed may stand.
-            if let order = commands.order(key),
+            if let order = commands.request(key),
                 standing.record?.token.rawValue != order.token || standing.record?.holder?.host != order.holder
             {
                 commands.changedHands(key, at: clock.now())
@@ -79,22 +75,24 @@ extension CloudService {
         try Self.check(
             [said.code, said.message, said.next, said.result, said.holderName], CloudLimits.resultBytes, "an outcome")
         try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
-        let key = CommandLedger.Key(zone: zone, requestID: try Self.request(requestID))
-        guard let other = elsewhere(request.copy, key) else { return answer(request, key, by: member.host) }
+        let key = PendingKey(zone: zone, requestID: try Self.request(requestID))
+        guard let other = elsewhere(request.copy, isHere: commands.request(key) != nil) else {
+            return try answer(request, key, by: member.host)
+        }
         let outcome = CopyQuestionBody.Outcome(
             zone: zone, requestID: requestID, hostID: member.host.description, request: request)
         try await ask(other) { $0.outcome = outcome }
     }
 
     /// Takes it here.
-    func answer(_ request: RelayOutcomeRequest, _ key: CommandLedger.Key, by host: HostID) {
-        let isNews = commands.answer(key, by: host, token: request.token, request.answer, at: clock.now())
+    func answer(_ request: RelayOutcomeRequest, _ key: PendingKey, by host: HostID) throws(CloudFailure) {
+        let isNews = try commands.answer(key, by: host, token: request.token, request.answer, at: clock.now())
         if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
     }
 
     /// A host listens from now on: tells it what it has missed.
     func tellWaitingCommands(to host: HostID, in zone: String) {
-        for (key, order) in commands.waiting(for: host, in: zone) {
+        for (key, order) in commands.offered(to: host, in: zone) {
             hub.tellCommand(event(order, key), to: order.holder, zone: key.zone)
         }
         let listener = CopyNewsBody.Listener(zone: zone, hostID: host.description)
@@ -103,24 +101,24 @@ extension CloudService {
 
     /// Tells another copy of the commands that wait for a host that has begun to listen there.
     func tellWaitingCommands(to host: HostID, in zone: String, at copy: ReplicaID) {
-        for (key, order) in commands.waiting(for: host, in: zone) {
+        for (key, order) in commands.offered(to: host, in: zone) {
             let command = note(order, key)
             post.tell(copy) { $0.add(command) }
         }
     }
 
-    private func tell(_ order: CommandLedger.Order, _ key: CommandLedger.Key) {
+    private func tell(_ order: PendingCommand, _ key: PendingKey) {
         let command = note(order, key)
         hub.tellCommand(command.command, to: order.holder, zone: key.zone)
         // The holder may listen to any of them.
         post.tell { $0.add(command) }
     }
 
-    private func note(_ order: CommandLedger.Order, _ key: CommandLedger.Key) -> CopyNewsBody.Command {
+    private func note(_ order: PendingCommand, _ key: PendingKey) -> CopyNewsBody.Command {
         CopyNewsBody.Command(zone: key.zone, holderID: order.holder.description, command: event(order, key))
     }
 
-    private func event(_ order: CommandLedger.Order, _ key: CommandLedger.Key) -> EventBody.Command {
+    private func event(_ order: PendingCommand, _ key: PendingKey) -> EventBody.Command {
         var event = EventBody.Command(
             requestID: key.requestID.description, meter: order.meter, token: order.token, action: order.action,
             hostID: order.author.description, hostName: order.authorName)
@@ -128,11 +126,9 @@ extension CloudService {
         return event
     }
 
-    /// The copy that took a command, if it is another one.
-    private func elsewhere(_ copy: String?, _ key: CommandLedger.Key) -> ReplicaID? {
-        guard commands.order(key) == nil, let other = copy.flatMap({ ReplicaID($0) }), other != self.copy else {
-            return nil
-        }
+    /// The copy that took a request, if it is another one.
+    func elsewhere(_ copy: String?, isHere: Bool) -> ReplicaID? {
+        guard !isHere, let other = copy.flatMap({ ReplicaID($0) }), other != self.copy else { return nil }
         return other
     }
 
@@ -153,7 +149,7 @@ extension CloudService {
 
     static func request(_ text: String) throws(CloudFailure) -> RequestID {
         guard let id = RequestID(text) else {
-            throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which a command's id is")
+            throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which the id of a request is")
         }
         return id
     }

@@ -34,27 +34,25 @@ extension CloudService {
     /// - Throws: `rateLimited`, `serviceUnavailable`.
     func logParts(
         of meter: String, within: Int64?, in zone: String, for asker: HostID
-    ) async throws(CloudFailure) -> LogLedger.Answer {
+    ) async throws(CloudFailure) -> LogAnswer {
         var hosts = hub.listeners(in: zone)
         hosts[asker] = nil
-        let key = LogLedger.Key(zone: zone, requestID: RequestID(high: nextRandom(), low: nextRandom()))
-        try logs.ask(key, by: asker, of: hosts, at: clock.now())
+        let key = PendingKey(zone: zone, requestID: RequestID(high: nextRandom(), low: nextRandom()))
         var question = EventBody.LogQuestion(requestID: key.requestID.description, meter: meter, within: within)
         question.copy = post.isOpen ? copy.description : nil
-        for host in hosts.keys.sorted() { hub.tellLogQuestion(question, to: host, zone: zone) }
-        guard let answer = await logs.answer(to: key) else {
-            throw CloudFailure(.serviceUnavailable, "nobody waits for the answer any more")
+        let request = PendingLogQuestion(asker: asker, hosts: hosts.mapValues { AskedHost(name: $0) })
+        return try await logs.ask(key, request, now: clock.now) {
+            for host in hosts.keys.sorted() { hub.tellLogQuestion(question, to: host, zone: zone) }
         }
-        return answer
     }
 
     /// The parts of the hosts that listen to the other copies, and whether all of those answered.
-    private func parts(_ question: CopyQuestionBody.Log) async -> (LogLedger.Answer, areAllThere: Bool) {
-        await withTaskGroup(of: LogLedger.Answer?.self) { group in
+    private func parts(_ question: CopyQuestionBody.Log) async -> (LogAnswer, areAllThere: Bool) {
+        await withTaskGroup(of: LogAnswer?.self) { group in
             for other in post.others {
                 group.addTask {
                     do throws(CloudFailure) {
-                        return try await self.ask(other) { $0.log = question }.log.map { LogLedger.Answer($0) }
+                        return try await self.ask(other) { $0.log = question }.log.map { LogAnswer($0) }
                     } catch {
                         self.logger.info(
                             "the hosts at another copy are not asked for their logs",
@@ -63,7 +61,7 @@ extension CloudService {
                     }
                 }
             }
-            var (all, areAllThere) = (LogLedger.Answer(), true)
+            var (all, areAllThere) = (LogAnswer(), true)
             for await answer in group {
                 if let answer { all.add(answer) } else { areAllThere = false }
             }
@@ -81,8 +79,8 @@ extension CloudService {
         _ part: RelayLogPart, _ requestID: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {
         let member = try member(principal, of: zone)
-        let key = LogLedger.Key(zone: zone, requestID: try Self.question(requestID))
-        guard !logs.has(key), let other = part.copy.flatMap({ ReplicaID($0) }), other != copy else {
+        let key = PendingKey(zone: zone, requestID: try Self.request(requestID))
+        guard let other = elsewhere(part.copy, isHere: logs.request(key) != nil) else {
             return try answerLog(part, key, by: member)
         }
         _ = try part.checkedBytes()
@@ -91,7 +89,7 @@ extension CloudService {
         try await ask(other) { $0.logPart = forwarded }
     }
 
-    private func answerLog(_ part: RelayLogPart, _ key: LogLedger.Key, by member: Member) throws(CloudFailure) {
+    private func answerLog(_ part: RelayLogPart, _ key: PendingKey, by member: Member) throws(CloudFailure) {
         let bytes = try part.checkedBytes()
         var said = RelayLogAnswer.Part(hostID: member.host.description, hostName: member.name, lines: part.lines)
         (said.cut, said.shared) = (part.cut, part.shared)
@@ -113,20 +111,13 @@ extension CloudService {
         }
         guard let forwarded = question.logPart else { return nil }
         guard let host = HostID(forwarded.hostID) else { throw CloudFailure(.badRequest, "no host says it") }
-        let key = LogLedger.Key(zone: forwarded.zone, requestID: try Self.question(forwarded.requestID))
+        let key = PendingKey(zone: forwarded.zone, requestID: try Self.request(forwarded.requestID))
         try answerLog(forwarded.part, key, by: Member(host: host, name: forwarded.hostName, credential: ""))
         return CopyAnswerBody()
     }
-
-    private static func question(_ text: String) throws(CloudFailure) -> RequestID {
-        guard let id = RequestID(text) else {
-            throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which a question's id is")
-        }
-        return id
-    }
 }
 
-extension LogLedger.Answer {
+extension LogAnswer {
     /// As another copy said it. A host whose id cannot be read is left out.
     fileprivate init(_ said: CopyAnswerBody.Log) {
         for part in said.parts {
@@ -140,7 +131,7 @@ extension LogLedger.Answer {
 
 extension CopyAnswerBody.Log {
     /// For another copy. The hosts for whose parts there is no room count as silent.
-    fileprivate init(_ answer: LogLedger.Answer) {
+    fileprivate init(_ answer: LogAnswer) {
         self.init(
             parts: [],
             silent: answer.silent.sorted { $0.key < $1.key }.map {
@@ -162,7 +153,7 @@ extension RelayLogAnswer {
     /// What stands for the hosts of a copy that could not be asked.
     static let unknownHosts = "hosts at another copy of the cloud"
 
-    fileprivate init(_ answer: LogLedger.Answer, areAllThere: Bool) {
+    fileprivate init(_ answer: LogAnswer, areAllThere: Bool) {
         self.init(
             parts: answer.parts.sorted { $0.key < $1.key }.map(\.value),
             silent: answer.silent.values.sorted() + (areAllThere ? [] : [Self.unknownHosts]))

@@ -24,6 +24,7 @@ final class SimulatedRelay: Sendable {
         /// Hosts that may only look.
         var barred: Set<HostID> = []
         var orderCount = 0
+        var logAnswers: [LogQuestion: LogPart] = [:]
         var answersSlowly: [CheckedContinuation<Void, Never>]?
     }
 
@@ -49,6 +50,9 @@ final class SimulatedRelay: Sendable {
 
     /// Commands that reached the cloud.
     var orderCount: Int { state.withLock { $0.orderCount } }
+
+    /// What hosts said about meters' logs.
+    var logAnswers: [LogQuestion: LogPart] { state.withLock { $0.logAnswers } }
 
     /// The answers to claims get lost from now on.
     func loseClaims() { state.withLock { $0.losesClaims = true } }
@@ -85,9 +89,11 @@ final class SimulatedRelay: Sendable {
     }
 
     /// The link of one host.
-    func link(of host: HostID, named name: String) -> any RelayLink { Link(relay: self, host: host, name: name) }
+    func link(of host: HostID, named name: String) -> any RelayLink & LogLink {
+        Link(relay: self, host: host, name: name)
+    }
 
-    private struct Link: RelayLink {
+    private struct Link: RelayLink, LogLink {
         let relay: SimulatedRelay
         let host: HostID
         let name: String
@@ -161,6 +167,12 @@ final class SimulatedRelay: Sendable {
                 return state.orders[command.id]?.said
             }
             said?.resume(returning: outcome)
+        }
+
+        func parts(of meter: MeterID, within: Duration?) async throws(SyncFailure) -> LogParts { LogParts() }
+
+        func answer(_ question: LogQuestion, with part: LogPart) async throws(SyncFailure) {
+            relay.state.withLock { $0.logAnswers[question] = part }
         }
     }
 }

@@ -6,11 +6,15 @@ package import MeterModel
 package import RelayCore
 import SyncCore
 
-/// Does what other hosts want of the meters that this one has (Docs/Relay.md#commands).
+/// Does what other hosts ask of this one through the cloud: commands for meters that it has (Docs/Relay.md#commands), and
+/// questions about meters' logs (Docs/Relay.md#the-meters-log).
 ///
 /// An actor on the loop, where the sessions and the lease keeper are: whether this host still has the meter is looked up
 /// at the moment when it acts.
-package actor RelayServant {
+package actor RequestExecutor {
+    /// Returns what this host has of a meter's log.
+    package typealias Part = @Sendable (LogQuestion) async throws(GatewayError) -> LogPart
+
     /// Does it before the given time, or not at all.
     ///
     /// - Returns: what this host's own API answers, as a text of JSON; nil where that says nothing.
@@ -20,19 +24,24 @@ package actor RelayServant {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private nonisolated let loop: any SessionLoop
-    private let link: any RelayLink
+    private let link: any RelayLink & LogLink
     private let keeper: LeaseKeeper
     private let isAllowed: Bool
     private let act: Act
+    private let part: Part
     private let logger: Logger
     /// The meters' log, if this host keeps one.
     private let log: LogKeeper?
     private var duty = CommandDuty()
+    /// Number of questions that are being answered.
+    private var questions = 0
+    /// Questions beyond are not answered: nobody waits that long.
+    private static let questionsMax = 64
 
     /// - Parameter isAllowed: whether this host takes commands from others.
     package init(
-        link: any RelayLink, keeper: LeaseKeeper, isAllowed: Bool = true, loop: any SessionLoop, logger: Logger,
-        log: LogKeeper? = nil, act: @escaping Act
+        link: any RelayLink & LogLink, keeper: LeaseKeeper, isAllowed: Bool = true, loop: any SessionLoop,
+        logger: Logger, log: LogKeeper? = nil, act: @escaping Act, part: @escaping Part
     ) {
         self.link = link
         self.keeper = keeper
@@ -41,11 +50,24 @@ package actor RelayServant {
         self.logger = logger
         self.log = log
         self.act = act
+        self.part = part
     }
 
     /// Returns at once: what is to be done takes seconds, and the next event must not wait for it.
     package func handle(_ event: CloudEvent) {
-        guard case .command(let command) = event else { return }
+        switch event {
+        case .command(let command): handle(command)
+        case .log(let question):
+            guard questions < Self.questionsMax else { return }
+            questions += 1
+            Task { await self.answer(question) }
+        default: break
+        }
+    }
+
+    // MARK: Commands
+
+    private func handle(_ command: RelayCommand) {
         switch duty.received(command, holding: token(for: command), isAllowed: isAllowed) {
         case .ignore: break
         case .answer(let outcome): Task { await self.answer(command, outcome) }
@@ -105,5 +127,19 @@ package actor RelayServant {
 
     private func held(_ command: RelayCommand) -> (meter: MeterID, token: FencingToken)? {
         keeper.assumeIsolated { $0.held(command.meter) }
+    }
+
+    // MARK: Questions about logs
+
+    private func answer(_ question: LogQuestion) async {
+        do {
+            try await link.answer(question, with: try await part(question))
+        } catch {
+            // Whoever asked is told that this host did not answer.
+            logger.notice(
+                "another host's question about a meter's log is not answered",
+                metadata: ["meter.id": "\(question.meter)", "cause": "\(error)"])
+        }
+        questions -= 1
     }
 }

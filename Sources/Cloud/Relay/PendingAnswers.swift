@@ -1,0 +1,138 @@
+import CloudAPI
+import MeterModel
+import Synchronization
+
+/// The pending requests of one kind at this copy of the cloud, and those who wait for their outcomes.
+final class PendingAnswers<Request: PendingRequest>: Sendable {
+    private typealias Answer = Result<Request.Outcome, CloudFailure>
+    private typealias Waiter = CheckedContinuation<Answer, Never>
+    typealias Ended = PendingRequests<Request>.Ended
+
+    private struct State {
+        var requests = PendingRequests<Request>()
+        var waiters: [PendingKey: [UInt64: Waiter]] = [:]
+        var nextID: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Changes what is known, and answers those whose requests ended by that.
+    private func change<Value: Sendable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> (Value, [Ended])
+    ) throws(Failure) -> Value {
+        let (value, served) = try state.withLock { state throws(Failure) in
+            let (value, ended) = try body(&state)
+            return (
+                value,
+                ended.flatMap { key, outcome in
+                    (state.waiters.removeValue(forKey: key) ?? [:]).sorted { $0.key < $1.key }.map {
+                        ($0.value, outcome)
+                    }
+                }
+            )
+        }
+        for (waiter, outcome) in served { waiter.resume(returning: .success(outcome)) }
+        return value
+    }
+
+    /// Asks hosts, and waits for the outcome. If the task is cancelled before that, and nobody else waits, a request that
+    /// is not claimed is given up.
+    ///
+    /// - Parameter offer: tells the hosts. Called once for each new request.
+    /// - Throws: what `PendingRequests.take` does; `serviceUnavailable` for a cancelled task, and once it is closed.
+    func ask(
+        _ key: PendingKey, _ request: Request, now: @escaping @Sendable () -> MonotonicTime, offer: () -> Void
+    ) async throws(CloudFailure) -> Request.Outcome {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                begin(key, request, at: now(), id, waiter, offer: offer)
+            }
+        } onCancel: {
+            leave(key, id, at: now())
+        }
+        return try answer.get()
+    }
+
+    private func begin(
+        _ key: PendingKey, _ request: Request, at now: MonotonicTime, _ id: UInt64, _ waiter: Waiter, offer: () -> Void
+    ) {
+        do throws(CloudFailure) {
+            let isNew = try change { state throws(CloudFailure) -> (Bool, [Ended]) in
+                guard !state.isClosed else { throw .stopping }
+                guard !Task.isCancelled else { throw .nobodyWaits }
+                let taken = try state.requests.take(key, request, at: now)
+                state.waiters[key, default: [:]][id] = waiter
+                // A repeated request whose outcome is kept.
+                let known = state.requests.outcome(key).map { [Ended(key: key, outcome: $0)] }
+                return (taken.isNew, taken.isNew ? taken.ended : known ?? [])
+            }
+            if isNew { offer() }
+        } catch {
+            waiter.resume(returning: .failure(error))
+        }
+    }
+
+    private func leave(_ key: PendingKey, _ id: UInt64, at now: MonotonicTime) {
+        let gone = change { state -> (Waiter?, [Ended]) in
+            guard let gone = state.waiters[key]?.removeValue(forKey: id) else { return (nil, []) }
+            guard state.waiters[key]?.isEmpty == true else { return (gone, []) }
+            state.waiters[key] = nil
+            return (gone, state.requests.giveUp(key, .withdrawn, at: now))
+        }
+        gone?.resume(returning: .failure(.nobodyWaits))
+    }
+
+    func request(_ key: PendingKey) -> Request? { state.withLock { $0.requests.request(key) } }
+
+    func offered(to host: HostID, in zone: String) -> [(PendingKey, Request)] {
+        state.withLock { $0.requests.offered(to: host, in: zone) }
+    }
+
+    /// Number of requests, with those whose outcome is kept.
+    var count: Int { state.withLock { $0.requests.count } }
+
+    /// - Throws: what `PendingRequests.claim` does.
+    func claim(_ key: PendingKey, by host: HostID, token: UInt64, at now: MonotonicTime) throws(CloudFailure) {
+        try change { state throws(CloudFailure) in
+            try state.requests.claim(key, by: host, token: token, at: now)
+            return ((), [])
+        }
+    }
+
+    /// - Returns: whether somebody waits for it.
+    /// - Throws: what `PendingRequests.answer` does.
+    func answer(
+        _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes: Int = 0,
+        at now: MonotonicTime
+    ) throws(CloudFailure) -> Bool {
+        try change { state throws(CloudFailure) in
+            try state.requests.answer(key, by: host, token: token, part, bytes: bytes, at: now)
+        }
+    }
+
+    func changedHands(_ key: PendingKey, at now: MonotonicTime) {
+        change { ((), $0.requests.giveUp(key, .changedHands, at: now)) }
+    }
+
+    /// Ends what has waited long enough.
+    func passed(_ now: MonotonicTime) { change { ((), $0.requests.passed(now)) } }
+
+    /// Refuses new requests, and ends all others.
+    func close(at now: MonotonicTime) {
+        change { state in
+            state.isClosed = true
+            return ((), state.requests.close(at: now))
+        }
+    }
+}
+
+extension CloudFailure {
+    fileprivate static var nobodyWaits: CloudFailure {
+        CloudFailure(.serviceUnavailable, "nobody waits for the outcome any more")
+    }
+}

@@ -1,0 +1,30 @@
+import CloudAPI
+import MeterModel
+
+/// A question about a meter's log, for all hosts that listen here.
+struct PendingLogQuestion: PendingRequest {
+    static let rules = PendingRules(
+        noun: "questions about logs", offerTime: .milliseconds(CloudLimits.logMilliseconds), openPerHost: 4,
+        countMax: 1024, bytesMax: 64 << 20)
+
+    var asker: HostID
+    var hosts: [HostID: AskedHost]
+
+    func outcome(_ end: PendingEnd<RelayLogAnswer.Part>) -> LogAnswer {
+        LogAnswer(parts: end.parts, silent: end.silent.mapValues(\.name))
+    }
+}
+
+/// What hosts said about a meter's log, and which said nothing.
+struct LogAnswer: Hashable {
+    var parts: [HostID: RelayLogAnswer.Part] = [:]
+    /// With their names.
+    var silent: [HostID: String] = [:]
+
+    /// Adds what hosts said at another copy. A host that listens to both, as while it changes, has one part.
+    mutating func add(_ other: LogAnswer) {
+        parts.merge(other.parts) { own, _ in own }
+        silent.merge(other.silent) { own, _ in own }
+        for host in parts.keys { silent[host] = nil }
+    }
+}

@@ -1,0 +1,72 @@
+import CloudAPI
+import MeterModel
+
+/// One kind of request that the cloud passes on to hosts: who is asked, and what becomes of it.
+protocol PendingRequest: Equatable, Sendable {
+    /// What one host says.
+    associatedtype Part: Sendable
+    /// What the host that asked hears.
+    associatedtype Outcome: Sendable
+
+    static var rules: PendingRules { get }
+    var asker: HostID { get }
+    var hosts: [HostID: AskedHost] { get }
+    func outcome(_ end: PendingEnd<Part>) -> Outcome
+}
+
+/// A host that a request is offered to.
+struct AskedHost: Hashable {
+    var name: String
+    /// Of the lease that the request is aimed at; nil for a request that needs no claim.
+    var token: UInt64?
+}
+
+/// How a request ended.
+struct PendingEnd<Part: Sendable> {
+    enum Cause: Hashable {
+        /// Every host has said something.
+        case answered
+        /// Its time is over.
+        case expired
+        /// Nobody waits for it any more.
+        case withdrawn
+        /// The meter has another holder.
+        case changedHands
+        /// This copy of the cloud stops.
+        case closed
+    }
+
+    var cause: Cause
+    var wasClaimed: Bool
+    var parts: [HostID: Part]
+    /// Hosts that said nothing.
+    var silent: [HostID: AskedHost]
+}
+
+/// The times and limits of one kind of request.
+struct PendingRules {
+    /// Plural, for refusals.
+    var noun: String
+    /// From the offer to the claim or, for a request without a claim, to the end.
+    var offerTime: Duration
+    /// From the claim to the end.
+    var outcomeTime = Duration.zero
+    /// How long an outcome is kept for a repeated request.
+    var keptFor = Duration.zero
+    /// Most requests of one host that have not ended.
+    var openPerHost: Int
+    /// Most requests, with those whose outcome is kept.
+    var countMax: Int
+    /// Most bytes of all parts together. A part beyond is refused, and its host counts as silent.
+    var bytesMax = Int.max
+}
+
+/// Identifies a request in all zones.
+struct PendingKey: Hashable, Comparable {
+    var zone: String
+    var requestID: RequestID
+
+    static func < (one: Self, other: Self) -> Bool {
+        (one.zone, one.requestID.description) < (other.zone, other.requestID.description)
+    }
+}

@@ -1,0 +1,290 @@
+import CloudAPI
+import CoreTestKit
+import MeterModel
+import Testing
+
+@testable import Cloud
+
+/// Commands: at most once, and never late. Questions about logs: each is answered once, and nothing is kept.
+struct PendingRequestsTests {
+    private typealias Commands = PendingRequests<PendingCommand>
+    private typealias Questions = PendingRequests<PendingLogQuestion>
+
+    private let key = PendingKey(zone: "home", requestID: .numbered(1))
+    private let start = MonotonicTime.origin + .seconds(1000)
+
+    private func command(author: UInt64 = 2, token: UInt64 = 7) -> PendingCommand {
+        PendingCommand(
+            meter: TestCloud.meter, token: token, holder: .numbered(1), holderName: "alpha",
+            author: .numbered(author), authorName: "beta", action: RelayActionBody(kind: "stopRecording"))
+    }
+
+    private func question(by asker: UInt64 = 9, of hosts: [UInt64] = [1, 2]) -> PendingLogQuestion {
+        let hosts = hosts.map { (HostID.numbered($0), AskedHost(name: "host \($0)")) }
+        return PendingLogQuestion(asker: .numbered(asker), hosts: Dictionary(uniqueKeysWithValues: hosts))
+    }
+
+    private func part(_ host: UInt64, lines: Int = 1) -> RelayLogAnswer.Part {
+        let line = RelayLogLine(kind: "state", age: 1, lastAge: 1, time: 1, what: "offline")
+        return RelayLogAnswer.Part(
+            hostID: HostID.numbered(host).description, hostName: "host \(host)",
+            lines: Array(repeating: line, count: lines))
+    }
+
+    private func said(_ outcome: RelayCommandAnswer.Outcome, _ message: String? = nil) -> RelayCommandAnswer {
+        var answer = RelayCommandAnswer(outcome, message: message)
+        answer.holderName = "alpha"
+        return answer
+    }
+
+    private func refusal(of body: () throws(CloudFailure) -> Void) -> CloudErrorCode? {
+        do throws(CloudFailure) {
+            try body()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    // MARK: Commands
+
+    @Test func command_isClaimedOnce_byItsHolderUnderItsToken() throws {
+        var commands = Commands()
+        _ = try commands.take(key, command(), at: start)
+        #expect(commands.offered(to: .numbered(1), in: "home").map(\.0) == [key])
+        for (host, token, expected) in [(3, 7, .notFound), (1, 6, .notFound), (1, 7, nil), (1, 7, .notFound)]
+            as [(UInt64, UInt64, CloudErrorCode?)]
+        {
+            let code = refusal { () throws(CloudFailure) in
+                try commands.claim(key, by: .numbered(host), token: token, at: start)
+            }
+            #expect(code == expected, "host \(host), token \(token)")
+        }
+        #expect(commands.offered(to: .numbered(1), in: "home").isEmpty)
+        let wrong = try commands.answer(key, by: .numbered(1), token: 6, said(.done), at: start)
+        #expect(!wrong.isNews)
+        let right = try commands.answer(key, by: .numbered(1), token: 7, said(.done), at: start)
+        #expect(right.isNews && right.ended.map(\.outcome) == [said(.done)])
+    }
+
+    @Test func unclaimed_isNotDone_andCannotBeClaimedAfterwards() throws {
+        var commands = Commands()
+        _ = try commands.take(key, command(), at: start)
+        let late = start + PendingCommand.rules.offerTime
+        let code = refusal { () throws(CloudFailure) in
+            try commands.claim(key, by: .numbered(1), token: 7, at: late)
+        }
+        #expect(code == .notFound)
+        let ended = commands.passed(late)
+        #expect(ended.map(\.key) == [key])
+        #expect(ended.map(\.outcome) == [said(.notDone, "alpha did not take it within 5 s")])
+    }
+
+    @Test func claimed_withoutAnAnswer_mayHaveBeenDone() throws {
+        var commands = Commands()
+        _ = try commands.take(key, command(), at: start)
+        try commands.claim(key, by: .numbered(1), token: 7, at: start + .seconds(4))
+        let left = commands.giveUp(key, .withdrawn, at: start + .seconds(5))
+        let (early, late) = (commands.passed(start + .seconds(13)), commands.passed(start + .seconds(14)))
+        #expect(left.isEmpty && early.isEmpty)
+        #expect(late.map(\.outcome.outcome) == [.timedOut])
+        // What comes later changes nothing that was said.
+        let answer = try commands.answer(key, by: .numbered(1), token: 7, said(.done), at: start + .seconds(15))
+        #expect(!answer.isNews && answer.ended.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (.done, .notDone), (.timedOut, .notDone), (.refused, .refused), (.notDone, .notDone),
+        ] as [(RelayCommandAnswer.Outcome, RelayCommandAnswer.Outcome)])
+    func holderThatHasNotClaimed_isBelievedOnlyThatItDidNothing(
+        says: RelayCommandAnswer.Outcome, becomes: RelayCommandAnswer.Outcome
+    ) throws {
+        var commands = Commands()
+        _ = try commands.take(key, command(), at: start)
+        let answer = try commands.answer(key, by: .numbered(1), token: 7, said(says), at: start)
+        #expect(answer.ended.map(\.outcome.outcome) == [becomes])
+    }
+
+    @Test func sameCommandTwice_isOne_andAnotherUnderItsIdIsRefused() throws {
+        var commands = Commands()
+        let (first, second) = (
+            try commands.take(key, command(), at: start), try commands.take(key, command(), at: start)
+        )
+        #expect(first.isNew && !second.isNew)
+        let code = refusal { () throws(CloudFailure) in _ = try commands.take(key, command(token: 8), at: start) }
+        #expect(code == .badRequest)
+    }
+
+    @Test func outcomes_areForgotten_andOpenCommandsAreLimited() throws {
+        var commands = Commands()
+        for id in 0..<UInt64(PendingCommand.rules.openPerHost) {
+            _ = try commands.take(.init(zone: "home", requestID: .numbered(id)), command(), at: start)
+        }
+        let code = refusal { () throws(CloudFailure) in
+            _ = try commands.take(.init(zone: "home", requestID: .numbered(1000)), command(), at: start)
+        }
+        #expect(code == .rateLimited)
+        _ = try commands.take(.init(zone: "home", requestID: .numbered(1001)), command(author: 3), at: start)
+        _ = commands.passed(start + .seconds(5))
+        _ = commands.passed(start + .seconds(65))
+        #expect(commands.count == 0)
+    }
+
+    /// Holders and authors that do anything at any time: whoever was told "not done" can rely on it.
+    @Test(arguments: 0..<50)
+    func walk_neverSaysNotDone_ofWhatWasClaimed(seed: Int) throws {
+        var rng = SeededRNG(seed: UInt64(seed))
+        var commands = Commands()
+        var now = start
+        var claims: [PendingKey: Int] = [:]
+        var said: [PendingKey: RelayCommandAnswer.Outcome] = [:]
+        for _ in 0..<2000 {
+            now = now + .milliseconds(Int64.random(in: 0...1500, using: &rng))
+            let key = PendingKey(zone: "home", requestID: .numbered(UInt64.random(in: 0..<40, using: &rng)))
+            var ended: [Commands.Ended] = []
+            switch Int.random(in: 0..<7, using: &rng) {
+            case 0:
+                if commands.request(key) == nil { (claims[key], said[key]) = (0, nil) }
+                _ = try? commands.take(key, command(), at: now)
+            case 1, 2:
+                if (try? commands.claim(key, by: .numbered(1), token: 7, at: now)) != nil {
+                    #expect(said[key] == nil, "claimed after an outcome was known, seed \(seed)")
+                    claims[key, default: 0] += 1
+                }
+            case 3:
+                let outcome =
+                    [.done, .refused, .timedOut].randomElement(using: &rng) ?? RelayCommandAnswer.Outcome.done
+                ended = try commands.answer(key, by: .numbered(1), token: 7, self.said(outcome), at: now).ended
+            case 4: ended = commands.giveUp(key, .withdrawn, at: now)
+            case 5: ended = commands.giveUp(key, .changedHands, at: now)
+            default: ended = commands.passed(now)
+            }
+            for (key, answer) in ended {
+                #expect(said.updateValue(answer.outcome, forKey: key) == nil, "ended twice, seed \(seed)")
+            }
+            for (key, count) in claims {
+                #expect(count <= 1, "claimed \(count) times, seed \(seed)")
+                if let kept = commands.outcome(key) { #expect(said[key] == kept.outcome, "seed \(seed)") }
+                if said[key] == .notDone { #expect(count == 0, "not done, and claimed, seed \(seed)") }
+                if said[key] == .done { #expect(count == 1, "done without a claim, seed \(seed)") }
+            }
+        }
+    }
+
+    // MARK: Questions about logs
+
+    /// A host that listens to two copies, as while it changes from one to the other, is named once.
+    @Test func answersOfTwoCopies_areOne() {
+        var own = LogAnswer(parts: [.numbered(1): part(1, lines: 1)], silent: [.numbered(2): "host 2"])
+        own.add(
+            LogAnswer(
+                parts: [.numbered(1): part(1, lines: 2), .numbered(2): part(2)],
+                silent: [.numbered(1): "host 1", .numbered(3): "host 3"]))
+        #expect(
+            own
+                == LogAnswer(
+                    parts: [.numbered(1): part(1, lines: 1), .numbered(2): part(2)],
+                    silent: [.numbered(3): "host 3"]))
+    }
+
+    @Test func question_isAnswered_onceEverybodyHas_byTheFirstWordOfEach() throws {
+        var questions = Questions()
+        _ = try questions.take(key, question(), at: start)
+        for (host, lines, isNews) in [(2, 1, true), (2, 2, false), (3, 1, false)] as [(UInt64, Int, Bool)] {
+            let answer = try questions.answer(key, by: .numbered(host), part(host, lines: lines), bytes: 10, at: start)
+            #expect(answer.isNews == isNews && answer.ended.isEmpty)
+        }
+        let last = try questions.answer(key, by: .numbered(1), part(1), bytes: 10, at: start)
+        #expect(last.ended.map(\.key) == [key])
+        #expect(last.ended.map(\.outcome) == [LogAnswer(parts: [.numbered(1): part(1), .numbered(2): part(2)])])
+        #expect(questions.count == 0)
+    }
+
+    @Test func hostsThatSayNothing_areNamed_whenTheTimeIsOver() throws {
+        var questions = Questions()
+        _ = try questions.take(key, question(), at: start)
+        _ = try questions.answer(key, by: .numbered(1), part(1), bytes: 10, at: start)
+        let end = start + PendingLogQuestion.rules.offerTime
+        let (early, late) = (questions.passed(end - .milliseconds(1)), questions.passed(end))
+        #expect(early.isEmpty)
+        #expect(
+            late.map(\.outcome) == [LogAnswer(parts: [.numbered(1): part(1)], silent: [.numbered(2): "host 2"])])
+        // What comes later is for nobody.
+        let answer = try questions.answer(key, by: .numbered(2), part(2), bytes: 10, at: end)
+        #expect(!answer.isNews)
+    }
+
+    @Test func nobodyToAsk_isAnAnswerAtOnce() throws {
+        var questions = Questions()
+        let taken = try questions.take(key, question(of: []), at: start)
+        #expect(taken.ended.map(\.outcome) == [LogAnswer()])
+        #expect(questions.count == 0)
+    }
+
+    @Test func openQuestionsOfAHost_areLimited_andThoseOfOthersNotByThem() throws {
+        var questions = Questions()
+        for id in 0..<UInt64(PendingLogQuestion.rules.openPerHost) {
+            _ = try questions.take(.init(zone: "home", requestID: .numbered(id)), question(), at: start)
+        }
+        let other = PendingKey(zone: "home", requestID: .numbered(99))
+        #expect(
+            refusal { () throws(CloudFailure) in _ = try questions.take(other, question(), at: start) } == .rateLimited)
+        _ = try questions.take(other, question(by: 8), at: start)
+        let ended = questions.close(at: start)
+        #expect(ended.count == PendingLogQuestion.rules.openPerHost + 1)
+        #expect(questions.count == 0)
+    }
+
+    /// However many hosts answer with however much: what is kept has a limit, and is free again afterwards.
+    @Test func partsOfAll_areLimited() throws {
+        var questions = Questions()
+        let half = PendingLogQuestion.rules.bytesMax / 2 + 1
+        _ = try questions.take(key, question(), at: start)
+        _ = try questions.answer(key, by: .numbered(1), part(1), bytes: half, at: start)
+        let code = refusal { () throws(CloudFailure) in
+            _ = try questions.answer(key, by: .numbered(2), part(2), bytes: half, at: start)
+        }
+        #expect(code == .rateLimited)
+        let late = questions.passed(start + .seconds(5))
+        #expect(late.first?.outcome.silent == [.numbered(2): "host 2"])
+        _ = try questions.take(key, question(), at: start)
+        let answer = try questions.answer(key, by: .numbered(2), part(2), bytes: half, at: start)
+        #expect(answer.isNews)
+    }
+
+    /// Everybody does anything at any time: each question that was taken has one answer, in time, in which each host that was
+    /// asked is named once.
+    @Test(arguments: 0..<30)
+    func walk_answersEachQuestionOnce(seed: Int) throws {
+        var rng = SeededRNG(seed: UInt64(seed))
+        var questions = Questions()
+        var now = start
+        var asked: [PendingKey: (hosts: Set<HostID>, at: MonotonicTime)] = [:]
+        for step in 0..<2000 {
+            now = now + .milliseconds(Int64.random(in: 0...400, using: &rng))
+            var ended = questions.passed(now)
+            if Bool.random(using: &rng) {
+                let key = PendingKey(zone: "home", requestID: .numbered(UInt64(step)))
+                let hosts = (1...4).filter { _ in Bool.random(using: &rng) }.map { UInt64($0) }
+                let request = question(by: UInt64.random(in: 10...20, using: &rng), of: hosts)
+                if let taken = try? questions.take(key, request, at: now) {
+                    asked[key] = (Set(request.hosts.keys), now)
+                    ended += taken.ended
+                }
+            } else if let key = asked.keys.sorted().randomElement(using: &rng) {
+                let host = UInt64.random(in: 1...4, using: &rng)
+                ended += try questions.answer(key, by: .numbered(host), part(host), bytes: 100, at: now).ended
+            }
+            for (key, answer) in ended {
+                let known = asked.removeValue(forKey: key)
+                let question = try #require(known, "answered twice, seed \(seed)")
+                let named = Array(answer.parts.keys) + Array(answer.silent.keys)
+                #expect(named.count == question.hosts.count && Set(named) == question.hosts)
+                #expect(answer.silent.isEmpty || now >= question.at + PendingLogQuestion.rules.offerTime)
+            }
+            #expect(asked.values.allSatisfy { now < $0.at + PendingLogQuestion.rules.offerTime })
+            #expect(questions.count == asked.count)
+        }
+    }
+}

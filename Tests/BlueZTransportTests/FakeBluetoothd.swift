@@ -8,16 +8,16 @@ final class FakeBluetoothd: Sendable {
     /// Why the tests with a bus do not run here; nil where they do.
     static let missing: String? = {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon") else {
-            return "dbus-daemon is not installed; apt-get install dbus-daemon has it"
+            return "dbus-daemon is not installed: sudo apt-get install dbus-daemon"
         }
         let python = Process()
         python.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
         python.arguments = ["-c", "import dbus.mainloop.glib; from gi.repository import GLib"]
         python.standardError = FileHandle.nullDevice
-        guard (try? python.run()) != nil else { return "there is no /usr/bin/python3" }
+        guard (try? python.run()) != nil else { return "there is no /usr/bin/python3: sudo apt-get install python3" }
         python.waitUntilExit()
         return python.terminationStatus == 0
-            ? nil : "Python's D-Bus is not installed; apt-get install python3-dbus python3-gi has it"
+            ? nil : "Python's D-Bus is not installed: sudo apt-get install python3-dbus python3-gi"
     }()
 
     struct Problem: Error { var words: String }

@@ -6,7 +6,7 @@ import Synchronization
 @testable import CloudEtcd
 
 /// Why the tests with a real etcd do not run here.
-let etcdIsMissing = "etcd is not installed; apt-get install etcd-server has it"
+let etcdIsMissing = "etcd is not installed: sudo apt-get install etcd-server"
 
 /// A real etcd, of one member or several, in a folder of its own, on ports that were free. Gone with the value.
 final class EtcdServer: Sendable {

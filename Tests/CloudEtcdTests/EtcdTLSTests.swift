@@ -7,7 +7,10 @@ import Testing
 @testable import CloudEtcd
 
 /// A real etcd behind TLS, with certificates that openssl makes.
-@Suite(.enabled(if: EtcdServer.program != nil && OpenSSLProgram.path != nil, "etcd or openssl is not installed"))
+@Suite(
+    .enabled(
+        if: EtcdServer.program != nil && OpenSSLProgram.path != nil,
+        "etcd or openssl is missing: sudo apt-get install etcd-server openssl"))
 struct EtcdTLSTests {
     @Test func engine_knowsEtcdByItsCertificate_andIsKnownByItsOwn() async throws {
         let folder = try TemporaryFolder()

@@ -91,7 +91,7 @@ struct CertificateTests {
     }
 
     /// What another program reads in it. Addresses are as it writes them.
-    @Test(.enabled(if: OpenSSLProgram.path != nil, "openssl is not installed"))
+    @Test(.enabled(if: OpenSSLProgram.path != nil, "openssl is not installed: sudo apt-get install openssl"))
     func certificate_saysWhatAServerOfItsOwnSays() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/certificate.pem"

@@ -84,7 +84,7 @@ struct LocalPeerTests {
     }
 
     /// Orphaned sockets are listed with user 0: whoever is not root must not become root by closing.
-    @Test(.enabled(if: geteuid() == 0, "only root gives a socket to somebody else"))
+    @Test(.enabled(if: geteuid() == 0, "only root gives a socket to somebody else: sudo make test"))
     func othersSocket_isTheirs_andNobodysOnceClosed() throws {
         let connection = try Connection(to: "127.0.0.1")
         #expect(fchown(connection.client.raw, 65_534, 65_534) == 0)

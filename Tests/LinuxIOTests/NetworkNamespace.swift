@@ -11,12 +11,10 @@ import Testing
 final class NetworkNamespace: Sendable {
     /// What keeps these tests from running; nil: nothing.
     static let obstacle: String? = {
-        if geteuid() != 0 { return "needs root for a network namespace" }
-        if access(program, X_OK) != 0 { return "needs \(program) (package iproute2)" }
+        if geteuid() != 0 { return "a network namespace needs root: sudo make test" }
+        if access(program, X_OK) != 0 { return "\(program) is missing: sudo apt-get install iproute2" }
         return nil
     }()
-
-    static var comment: Comment { "network namespaces: \(obstacle ?? "available")" }
 
     private static let program = "/sbin/ip"
     private let loop: IOLoop

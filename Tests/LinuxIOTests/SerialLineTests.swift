@@ -38,7 +38,7 @@ struct SerialLineTests {
         #expect(failure?.message.contains("not a serial port") == true)
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may open everything"))
+    @Test(.enabled(if: geteuid() != 0, "root may open everything: make test, not as root"))
     func portOfOthers_isRefused_withTheGroupToJoin() throws {
         let terminal = try PseudoTerminal()
         try #require(chmod(terminal.path, 0) == 0)

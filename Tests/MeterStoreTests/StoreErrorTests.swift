@@ -182,7 +182,7 @@ struct StoreErrorTests {
         try expectRefused(.readOnly)
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may write to every folder"))
+    @Test(.enabled(if: geteuid() != 0, "root may write to every folder: make test, not as root"))
     func readOnlyFolder_isToldApart() async throws {
         try await makeStore()
         try FileManager.default.removeItem(atPath: folder.store + ".lock")

@@ -3,7 +3,7 @@ import MeterTestKit
 import Testing
 
 /// The built program, run as a person runs it.
-@Suite(.enabled(if: Program.path != nil, "metercloud was not built beside the tests"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Program.path != nil, "metercloud was not built: make build"), .timeLimit(.minutes(10)))
 struct ProgramTests {
     @Test func help_isThisText() throws {
         let run = try Program.run(["--help"])

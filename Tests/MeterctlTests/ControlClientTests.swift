@@ -33,7 +33,7 @@ struct ControlClientTests {
         #expect(await failure(path)?.status == .daemonNotRunning)
     }
 
-    @Test(.disabled(if: geteuid() == 0, "root may open everything, so the kernel refuses nothing here"))
+    @Test(.disabled(if: geteuid() == 0, "root may open everything: make test, not as root"))
     func socketOfSomebodyElse_isNoPermission() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("ctl-\(UUID().uuidString.prefix(8))")
             .path

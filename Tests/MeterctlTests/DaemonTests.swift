@@ -3,7 +3,7 @@ import Testing
 
 /// The built program against the built daemon with its simulated meters.
 @Suite(
-    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built beside the tests"),
+    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built: make build"),
     .timeLimit(.minutes(10)))
 struct DaemonTests {
     private let meter = "02:00:00:00:25:0C"
@@ -234,7 +234,7 @@ final class RunningProgram {
 
 /// Recordings of the demo's meters, as a person makes them.
 @Suite(
-    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built beside the tests"),
+    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built: make build"),
     .timeLimit(.minutes(10)))
 struct RecordProgramTests {
     private let meter = "02:00:00:00:25:0C"

@@ -47,7 +47,9 @@ struct IdentitiesTests {
 
     /// Whoever adds a row there has it judged here: it has a model, or Docs/Identities.md has the reason.
     @Test(
-        .enabled(if: FileManager.default.fileExists(atPath: Self.others.path), "no rows of others beside this folder"),
+        .enabled(
+            if: FileManager.default.fileExists(atPath: Self.others.path),
+            "there are no rows of others: put them into ../shared/meters/identities"),
         arguments: ["usb", "ble", "classic", "not-meters"])
     func everyRowOfOthers_hasAModel_orAReason(file: String) throws {
         let verdicts = try Self.verdicts(Self.others.appending(path: "\(file).json"))

@@ -16,7 +16,7 @@ extension TimeText {
 }
 
 /// What the built program prints with a time zone in its environment: the daemon tells UTC, people read their own.
-@Suite(.enabled(if: Program.path != nil, "meterctl was not built beside the tests"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Program.path != nil, "meterctl was not built: make build"), .timeLimit(.minutes(10)))
 struct PeoplesTimeTests {
     /// A rule instead of a name, so that the machine needs no zone database.
     private static let centralEurope = "CET-1CEST,M3.5.0,M10.5.0/3"

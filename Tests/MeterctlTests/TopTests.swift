@@ -146,7 +146,7 @@ struct StatusPictureTests {
 
 /// The built program on a terminal of its own.
 @Suite(
-    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built beside the tests"),
+    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built: make build"),
     .timeLimit(.minutes(10)))
 struct TopProgramTests {
     @Test(arguments: ["q", "SIGTERM", "SIGINT"])

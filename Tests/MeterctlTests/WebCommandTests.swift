@@ -4,7 +4,7 @@ import Testing
 
 /// `meterctl web` against the built daemon, and the page that it serves.
 @Suite(
-    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built beside the tests"),
+    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built: make build"),
     .timeLimit(.minutes(10)))
 struct WebCommandTests {
     /// What `curl` would get.

@@ -10,7 +10,7 @@ import Testing
 /// The watcher with real libudev, over devices that umockdev makes up.
 @Suite(
     .serialized, .timeLimit(.minutes(10)),
-    .enabled(if: MockTestbed.isPossible, "this process was not started by umockdev-wrapper; Scripts/test does that"))
+    .enabled(if: MockTestbed.isPossible, "this process was not started by umockdev-wrapper: make test"))
 struct UdevTests {
     @Test func fnb58_comesAndGoes_asItsHIDNode() async throws {
         let bed = try MockTestbed()

@@ -1,5 +1,6 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
 
@@ -21,21 +22,23 @@ release: setup Sources/CBuildInfo/commit.h ## the programs, optimised
 	swift build -c release --product meterctl
 	swift build -c release --product metercloud
 
-# Only what runs is built, and not its tests and tools.
-run: setup Sources/CBuildInfo/commit.h ## the real meters where one is plugged in or heard, else four simulated ones
-	swift build --product meterd
-	swift build --product meterctl
-	@Scripts/run
+# All output goes to .build/log; the screen shows what a person needs of it (V=1: all). $(1): Debian packages; $(2): a command.
+# A signal goes to all processes; the shell waits until the last of them has ended.
+define logged
+	@mkdir -p .build/log
+	@Scripts/setup $$(command -v python3 >/dev/null || echo python3) $(1) 2>&1 | tee .build/log/$@ | sed -un '/^\(setup\|dpkg\|[EW]\):/p'
+	@trap : INT TERM HUP; $(2) 2>&1 | Scripts/screen .build/log/$@
+endef
 
-test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test
-	@Scripts/setup umockdev python3
-	@Scripts/test
+run: Sources/CBuildInfo/commit.h ## the real meters where one is plugged in or heard, else four simulated ones
+	$(call logged,,Scripts/run)
+
+test: Sources/CBuildInfo/commit.h ## everything that this machine can test
+	$(call logged,umockdev,Scripts/test)
 
 quick: Sources/CBuildInfo/commit.h ## one suite, with no more built than it needs (TARGET=LeaseCoreTests ARGS="--filter TwoHosts")
 	@[ -d "Tests/$(TARGET)" ] && [ -n "$(TARGET)" ] || { echo "make quick TARGET=…, one of:"; ls -d Tests/*Tests | xargs -n1 basename; exit 2; }
-	@Scripts/setup
-	ONLY_SUITE=$(TARGET) swift build --build-tests
-	ONLY_SUITE=$(TARGET) swift test --skip-build $(ARGS)
+	$(call logged,,ONLY_SUITE=$(TARGET) Scripts/test $(ARGS))
 
 tools: setup Sources/CBuildInfo/commit.h ## every target, with the programs of long runs and measurements, for development
 	WITH_TOOLS=1 swift build

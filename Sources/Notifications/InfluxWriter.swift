@@ -20,7 +20,7 @@ package struct InfluxTarget: Hashable, Sendable {
     package var user: String?
     /// The file with the token or the password, if one is needed.
     package var tokenPath: String?
-    package var limit: Duration = .seconds(10)
+    package var limit = NotificationTarget.limitDefault
 
     package init(address: NotificationAddress, place: Place) {
         self.address = address

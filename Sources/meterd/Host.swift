@@ -130,7 +130,7 @@ struct Host {
         guard settings.isUsed else { return nil }
         var configuration = Radios.Configuration()
         configuration.linksMax = settings.linksMax
-        configuration.adapters = settings.adapters
+        configuration.adapters = Set(settings.adapters)
         configuration.files.requests = settings.requestFolder
         configuration.search = settings.search
         configuration.isAgent = true

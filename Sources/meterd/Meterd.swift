@@ -100,12 +100,12 @@ struct Meterd: AsyncParsableCommand {
                 try ConfigurationFile(text: text, path: path).apply(to: &configuration)
             }
             try configuration.apply(environment: environment)
-            if let logLevel { configuration.logLevel = try Configuration.level(logLevel, named: "--log-level") }
+            try configuration.apply(
+                overrides: ["--state-directory": stateDirectory, "--socket": socket, "--log-level": logLevel]
+                    .compactMapValues(\.self))
         } catch let error as ConfigurationError {
             throw CommandFailure(.error, error.message, next: error.next)
         }
-        if let stateDirectory { configuration.stateDirectory = stateDirectory }
-        if let socket { configuration.socketPath = socket }
         return configuration
     }
 

@@ -44,7 +44,7 @@ struct CloudConfigurationTests {
             "[cloud]\nlisten = \"0.0.0.0\"",
             "meterd.toml: cloud.listen cannot be \"0.0.0.0\"\nit takes address:port, as 0.0.0.0:8643"
         ),
-        ("host-name = \"\"", "host-name cannot be \"\"\nit takes a text of 1 to 64 characters"),
+        ("host-name = \"\"", "meterd.toml: host-name cannot be \"\"\nit takes a text of 1 to 64 characters"),
     ])
     func illegalValue_isNamedWithWhatIsLegal(text: String, words: String) {
         var said: String?

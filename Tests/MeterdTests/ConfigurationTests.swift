@@ -225,7 +225,7 @@ struct ConfigurationTests {
             "it takes \"always\", \"gentle\" or \"on-demand\""
         ),
         (
-            "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" is not an address of an adapter",
+            "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" in bluetooth.adapters is not an address of an adapter",
             "meterctl status shows them; hci0 and the like change from boot to boot"
         ),
         (
@@ -249,8 +249,8 @@ struct ConfigurationTests {
             "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\""
         ),
         (
-            "[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nid = \"bench\"", "\"bench\" is not a meter id",
-            "give a MAC address or a usb:… id"
+            "[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nid = \"bench\"", "port.id cannot be \"bench\"",
+            "it takes a MAC address or a usb:… id"
         ),
     ])
     func badValue_saysWhatIsLegal(_ text: String, _ message: String, _ next: String) {
@@ -288,7 +288,9 @@ struct ConfigurationTests {
         let error = failure(of: "log-level = \"loud\"")
 
         #expect(error?.message.contains("log-level cannot be \"loud\"") == true)
-        #expect(error?.next == "it takes trace, debug, info, notice, warning, error, critical")
+        #expect(
+            error?.next
+                == #"it takes "trace", "debug", "info", "notice", "warning", "error" or "critical""#)
     }
 
     @Test func brokenTOML_namesTheFile_andTheLine() {

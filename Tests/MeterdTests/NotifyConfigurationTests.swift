@@ -4,6 +4,8 @@ import Testing
 @testable import meterd
 
 struct NotifyConfigurationTests {
+    private static let kinds = #"it takes "webhook", "ntfy", "gotify" or "exec""#
+
     private func read(_ text: String) throws -> [NotificationTarget] { try Configuration(reading: text).notify }
 
     @Test func everyKind_isRead() throws {
@@ -33,8 +35,8 @@ struct NotifyConfigurationTests {
     }
 
     @Test(arguments: [
-        ("[notify.a]\nurl = \"https://b\"", "[notify.a] has no kind\nit takes webhook, ntfy, gotify, exec"),
-        ("[notify.a]\nkind = \"fax\"", "notify.a.kind cannot be \"fax\"\nit takes webhook, ntfy, gotify, exec"),
+        ("[notify.a]\nurl = \"https://b\"", "[notify.a] has no kind\n\(Self.kinds)"),
+        ("[notify.a]\nkind = \"fax\"", "notify.a.kind cannot be \"fax\"\n\(Self.kinds)"),
         (
             "[notify.a]\nkind = \"ntfy\"",
             "notify.a.url is missing\ngive it an address, for example url = \"https://ntfy.sh/topic\""
@@ -59,7 +61,7 @@ struct NotifyConfigurationTests {
             "[notify.a]\nkind = \"exec\"\ncommand = [\"/lamp\"]\ntimeout = \"1h\"",
             "notify.a.timeout cannot be \"1h\"\nit takes a time from 1s to 5m"
         ),
-        ("[notify.a]\nkindd = \"ntfy\"", "unknown key \"notify.kindd\"\ndid you mean \"notify.kind\"?"),
+        ("[notify.a]\nkindd = \"ntfy\"", "unknown key \"notify.a.kindd\"\ndid you mean \"notify.a.kind\"?"),
         (
             "[notify.\"a b\"]\nkind = \"ntfy\"",
             "[notify.a b] cannot be called that\na name has 1 to 32 letters, digits, \"-\" and \"_\""

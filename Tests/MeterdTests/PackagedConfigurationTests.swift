@@ -38,17 +38,28 @@ struct PackagedConfigurationTests {
         #expect(block.map { String($0) } == ConfigurationReference.text(isSwitchedOff: false))
     }
 
-    /// The reader takes each key, and says so where it means nothing to it: a key that is listed and not read would pass.
+    /// A key that is listed and not read would take anything.
     @Test func everyKey_isRead() throws {
-        for table in ConfigurationReference.tables {
-            for key in table.keys {
-                let heading = table.name.isEmpty ? "" : "\(table.heading)\n"
+        for block in ConfigurationReference.blocks {
+            for line in block.lines {
                 // A date is what no key takes.
-                let others = table.keys.filter { $0.name != key.name }.map { "\($0.name) = \($0.value)\n" }.joined()
-                #expect(throws: ConfigurationError.self, "\(table.name).\(key.name)") {
-                    try read("\(heading)\(others)\(key.name) = 1979-05-27\n")
+                let others = block.lines.filter { $0.key != line.key }.map { "\($0.key) = \($0.value)\n" }.joined()
+                #expect(throws: ConfigurationError.self, "\(block.heading) \(line.key)") {
+                    try read("\(block.heading)\n\(others)\(line.key) = 1979-05-27\n")
                 }
             }
+        }
+    }
+
+    /// A variable or flag that the reference names changes something, or its value is refused.
+    @Test func everyOverride_isRead() {
+        let defaults = Configuration(environment: [:], userID: 0)
+        let names = ConfigurationReference.blocks.flatMap(\.lines).flatMap(\.otherWays)
+        #expect(names.count == 8)
+        for name in names {
+            var configuration = defaults
+            let isRefused = (try? configuration.apply(overrides: [name: "/x"])) == nil
+            #expect(isRefused || configuration != defaults, "\(name)")
         }
     }
 
@@ -74,7 +85,8 @@ struct PackagedConfigurationTests {
         configuration.mqtt.address = defaults.mqtt.address
         configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath
         configuration.mqtt.certificatePath = defaults.mqtt.certificatePath
-        configuration.influx.target = nil
+        (configuration.influx.address, configuration.influx.tokenPath) = (nil, nil)
+        (configuration.influx.bucket, configuration.influx.org) = (nil, nil)
         configuration.catalogue = defaults.catalogue
         configuration.ports = defaults.ports
         configuration.notify = defaults.notify

@@ -1,0 +1,97 @@
+import MeterCodec
+import MeterModel
+
+/// A key of meterd.toml. The reader and the reference are made of it.
+struct ConfigurationKey<Target>: Sendable {
+    let name: String
+    /// Variable and flag that override the file.
+    let overrides: [String]
+    let explanation: String
+    let read: @Sendable (ConfigurationEntry, inout Target) throws(ConfigurationError) -> Void
+    /// Returns the example or else the default, in TOML; nil for a key without a line of its own in the reference.
+    let shown: @Sendable (_ defaults: Target) -> String?
+
+    /// A key with a default.
+    ///
+    /// - Parameters:
+    ///   - example: TOML shown instead of the default.
+    ///   - explanation: its purpose; `{range}` stands for the legal values.
+    init<Value>(
+        _ name: String, _ field: any WritableKeyPath<Target, Value> & Sendable, _ type: ConfigurationType<Value>,
+        example: String? = nil, overrides: [String] = [], _ explanation: String = ""
+    ) {
+        self.name = name
+        self.overrides = overrides
+        self.explanation = explanation.replacing("{range}", with: type.range)
+        read = { entry, target throws(ConfigurationError) in target[keyPath: field] = try type.read(entry) }
+        shown = { example ?? type.write($0[keyPath: field]) }
+    }
+
+    /// A key without a default.
+    init<Value>(
+        _ name: String, optional field: any WritableKeyPath<Target, Value?> & Sendable,
+        _ type: ConfigurationType<Value>, example: String? = nil, overrides: [String] = [], _ explanation: String = ""
+    ) {
+        self.name = name
+        self.overrides = overrides
+        self.explanation = explanation.replacing("{range}", with: type.range)
+        read = { entry, target throws(ConfigurationError) in target[keyPath: field] = try type.read(entry) }
+        shown = { _ in example }
+    }
+}
+
+/// A table of meterd.toml and its keys.
+struct ConfigurationTable<Target: Sendable>: Sendable {
+    /// Empty for the keys before all tables.
+    let name: String
+    let keys: [ConfigurationKey<Target>]
+    /// The table in the reference.
+    let block: ConfigurationReference.Block
+
+    /// - Parameter heading: `[name]` if nil.
+    init(
+        _ name: String, heading: String? = nil, _ explanation: String = "", defaults: Target,
+        keys: [ConfigurationKey<Target>]
+    ) {
+        self.name = name
+        self.keys = keys
+        block = ConfigurationReference.Block(
+            heading: name.isEmpty ? "" : heading ?? "[\(name)]", explanation: explanation,
+            lines: keys.compactMap { key in
+                key.shown(defaults).map {
+                    .init(key: key.name, value: $0, otherWays: key.overrides, explanation: key.explanation)
+                }
+            })
+    }
+
+    /// Reads every key that is present.
+    ///
+    /// - Parameters:
+    ///   - prefix: precedes the keys in messages.
+    ///   - tables: names of tables that may stand among the keys.
+    func read(
+        _ values: [String: DescriptionValue], prefix: String, tables: [String] = [], into target: inout Target
+    ) throws(ConfigurationError) {
+        let known = keys.map(\.name) + tables
+        for name in values.keys.sorted() where !known.contains(name) {
+            throw ConfigurationError(
+                "unknown key \"\(prefix)\(name.visible)\"",
+                next: known.nearest(to: name).map { "did you mean \"\(prefix)\($0)\"?" }
+                    ?? "the keys are \(known.joined(separator: ", "))")
+        }
+        for key in keys {
+            guard let value = values[key.name] else { continue }
+            try key.read(ConfigurationEntry(key: prefix + key.name, value: value), &target)
+        }
+    }
+
+    /// Reads the values of variables or flags.
+    func read(overrides: [String: String], into target: inout Target) throws(ConfigurationError) {
+        for key in keys {
+            for name in key.overrides {
+                guard let text = overrides[name] else { continue }
+                try key.read(ConfigurationEntry(key: name, value: .text(text)), &target)
+            }
+        }
+    }
+}

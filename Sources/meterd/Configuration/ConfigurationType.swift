@@ -1,0 +1,145 @@
+import MeterCodec
+import MeterModel
+
+/// A value of meterd.toml, of a variable or of a flag.
+struct ConfigurationEntry {
+    /// Name in messages: the key with its table, the variable or the flag.
+    let key: String
+    let value: DescriptionValue
+
+    func text() throws(ConfigurationError) -> String {
+        guard case .text(let text) = value else { throw wrongType("a text in quotes") }
+        return text
+    }
+
+    func table(_ takes: String) throws(ConfigurationError) -> [String: DescriptionValue] {
+        guard case .table(let members) = value else { throw wrongType(takes) }
+        return members
+    }
+
+    func wrongType(_ takes: String) -> ConfigurationError {
+        ConfigurationError("\(key) has the wrong type", next: "it takes \(takes)")
+    }
+
+    func illegal(_ shown: String, takes: String) -> ConfigurationError {
+        ConfigurationError("\(key) cannot be \(shown)", next: "it takes \(takes)")
+    }
+}
+
+/// Type of a key: how its value is read, how it is written, and its legal range.
+struct ConfigurationType<Value>: Sendable {
+    /// Legal values as the reference lists them, for example "1s to 1h".
+    var range = ""
+    let read: @Sendable (ConfigurationEntry) throws(ConfigurationError) -> Value
+    /// Returns the value in TOML.
+    var write: @Sendable (Value) -> String = { "\"\($0)\"" }
+}
+
+extension ConfigurationType {
+    /// A text with a meaning.
+    ///
+    /// - Parameter takes: legal texts, as the message about an illegal one describes them.
+    static func parsed(
+        _ takes: String, range: String = "", write: @escaping @Sendable (Value) -> String = { "\($0)" },
+        _ parse: @escaping @Sendable (String) -> Value?
+    ) -> Self {
+        Self(
+            range: range,
+            read: { entry throws(ConfigurationError) in
+                let text = try entry.text()
+                guard let value = parse(text) else { throw entry.illegal("\"\(text.visible)\"", takes: takes) }
+                return value
+            },
+            write: { "\"\(write($0))\"" })
+    }
+
+    /// A text that messages do not repeat, since it may hold a secret.
+    static func secret(_ what: String, takes: String, _ parse: @escaping @Sendable (String) -> Value?) -> Self {
+        Self(read: { entry throws(ConfigurationError) in
+            guard let value = parse(try entry.text()) else {
+                throw ConfigurationError("\(entry.key) is not \(what)", next: "it takes \(takes)")
+            }
+            return value
+        })
+    }
+
+    /// A list of texts.
+    static func list<Item>(
+        of items: String, each item: String, next: String, _ parse: @escaping @Sendable (String) -> Item?
+    ) -> Self where Value == [Item] {
+        Self(read: { entry throws(ConfigurationError) in
+            guard case .list(let values) = entry.value else { throw entry.wrongType("a list of \(items)") }
+            var result: [Item] = []
+            for value in values {
+                guard case .text(let text) = value, let parsed = parse(text) else {
+                    throw ConfigurationError("\(value.shown) in \(entry.key) is not \(item)", next: next)
+                }
+                result.append(parsed)
+            }
+            return result
+        })
+    }
+}
+
+extension ConfigurationType<Bool> {
+    static var flag: Self {
+        Self(
+            read: { entry throws(ConfigurationError) in
+                guard case .flag(let flag) = entry.value else { throw entry.wrongType("true or false") }
+                return flag
+            },
+            write: { "\($0)" })
+    }
+}
+
+extension ConfigurationType<Int> {
+    static func integer(_ legal: ClosedRange<Int>) -> Self {
+        let range = "\(legal.lowerBound) to \(legal.upperBound)"
+        let takes = "a whole number from \(range)"
+        return Self(
+            range: range,
+            read: { entry throws(ConfigurationError) in
+                guard case .integer(let number) = entry.value else { throw entry.wrongType(takes) }
+                guard legal.contains(number) else { throw entry.illegal("\(number)", takes: takes) }
+                return number
+            },
+            write: { "\($0)" })
+    }
+}
+
+extension ConfigurationType<Duration> {
+    /// A time such as `5s`.
+    static func time(_ legal: ClosedRange<Duration>) -> Self {
+        let range = "\(legal.lowerBound.shortText) to \(legal.upperBound.shortText)"
+        return .parsed("a time from \(range)", range: range, write: \.shortText) { text in
+            Duration(shortText: text).flatMap { legal.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension ConfigurationType<String> {
+    static func text(_ takes: String, where isLegal: @escaping @Sendable (String) -> Bool) -> Self {
+        .parsed(takes) { isLegal($0) ? $0 : nil }
+    }
+
+    static var text: Self { .text("a text") { _ in true } }
+
+    /// The path of a file. A relative one would depend on where meterd was started.
+    static var file: Self { .text("a path that begins with /") { $0.hasPrefix("/") } }
+}
+
+extension ConfigurationType where Value: CaseIterable & RawRepresentable<String> & SendableMetatype {
+    /// One of a few words, in upper or lower case.
+    static var choice: Self {
+        .parsed(quoted, range: either(Value.allCases.map(\.rawValue)), write: \.rawValue) {
+            Value(rawValue: $0.lowercased())
+        }
+    }
+
+    /// The words in quotes.
+    static var quoted: String { either(Value.allCases.map { "\"\($0.rawValue)\"" }) }
+
+    private static func either(_ words: [String]) -> String {
+        "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")"
+    }
+}

@@ -1,3 +1,4 @@
+import ArgumentParser
 import FoundationEssentials
 
 /// JSON for programs: keys sorted, one object on each line in streams, indented elsewhere.
@@ -14,5 +15,21 @@ package enum JSONOutput {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting
         return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// The flag `--json`.
+package struct JSONOption: ParsableArguments {
+    @Flag(name: .customLong("json"), help: "Print JSON.")
+    package var isOn = false
+
+    package init() {}
+
+    /// Prints a value if JSON is wanted.
+    ///
+    /// - Returns: whether it is.
+    package func print(_ value: some Encodable) throws -> Bool {
+        if isOn { Terminal.exact(try JSONOutput.pretty(value)) }
+        return isOn
     }
 }

@@ -11,13 +11,13 @@ struct HostCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All hosts of a zone.")
 
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             let request = ConsoleRequest.hosts(zone: zone)
             guard case .hosts(let hosts) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            try print(hosts.map(HostLine.init), as: json, header: HostLine.header, \.cells)
+            try print(hosts.map(HostLine.init), as: json.isOn, header: HostLine.header, \.cells)
         }
     }
 
@@ -31,13 +31,13 @@ struct HostCommand: AsyncParsableCommand {
 
         @Argument(help: "Its id, or its name where one host alone has it.") var host: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             let request = ConsoleRequest.retireHost(zone: zone, host: host)
             guard case .host(let host) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            if json { return Terminal.exact(try JSONOutput.pretty(host)) }
+            if try json.print(host) { return }
             Terminal.talk("\(host.name) is retired: \(host.tokens) tokens, \(host.leases.count) leases")
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CloudAPI
 import CloudServer
+import ProgramKit
 
 struct LeaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,13 +11,13 @@ struct LeaseCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All leases of a zone, free ones too.")
 
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             let request = ConsoleRequest.leases(zone: zone)
             guard case .leases(let leases) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            try print(leases.map(LeaseLine.init), as: json, header: LeaseLine.header, \.cells)
+            try print(leases.map(LeaseLine.init), as: json.isOn, header: LeaseLine.header, \.cells)
         }
     }
 
@@ -30,13 +31,13 @@ struct LeaseCommand: AsyncParsableCommand {
 
         @Argument(help: "The meter's id, as lease list shows it.") var meter: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             let request = ConsoleRequest.revokeLease(zone: zone, meter: meter)
             guard case .lease(let lease) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            try print([LeaseLine(lease)], as: json, one: true, header: LeaseLine.header, \.cells)
+            try print([LeaseLine(lease)], as: json.isOn, one: true, header: LeaseLine.header, \.cells)
         }
     }
 }

@@ -15,13 +15,13 @@ struct RecordCommand: AsyncParsableCommand {
 
         @Option(help: "Host, DeviceSettings, MeterAlias or Recording. Default: all.") var type: String?
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             let request = ConsoleRequest.records(zone: zone, type: type)
             guard case .records(let records) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            try print(records.map(RecordLine.init), as: json, header: RecordLine.header, \.cells)
+            try print(records.map(RecordLine.init), as: json.isOn, header: RecordLine.header, \.cells)
         }
     }
 
@@ -48,17 +48,14 @@ struct RecordCommand: AsyncParsableCommand {
         @Argument(help: "Its type, such as DeviceSettings.") var type: String
         @Argument(help: "Its name, such as a meter's id.") var name: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             let request = ConsoleRequest.record(zone: zone, type: type, name: name)
             guard case .record(let record) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            if json {
-                Terminal.exact(try JSONOutput.pretty(record))
-            } else {
-                for line in Self.lines(of: record) { Terminal.exact(line) }
-            }
+            if try json.print(record) { return }
+            for line in Self.lines(of: record) { Terminal.exact(line) }
         }
 
         static func lines(of record: SyncRecord) -> [String] {

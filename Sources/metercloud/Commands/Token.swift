@@ -74,13 +74,13 @@ struct TokenCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All tokens, revoked ones too, without their text.")
 
         @Option(help: "Default: all zones.", completion: .zones) var zone: String?
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             let request = ConsoleRequest.tokens(zone: zone)
             guard case .tokens(let tokens) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            try print(tokens.map(TokenLine.init), as: json, header: TokenLine.header, \.cells)
+            try print(tokens.map(TokenLine.init), as: json.isOn, header: TokenLine.header, \.cells)
         }
     }
 

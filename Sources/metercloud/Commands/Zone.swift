@@ -96,7 +96,7 @@ struct ZoneCommand: AsyncParsableCommand {
             abstract: "One zone: its terms, its limits, and each host's share.")
 
         @Argument(completion: .zones) var name: String
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
@@ -104,8 +104,8 @@ struct ZoneCommand: AsyncParsableCommand {
                 return
             }
             let line = ZoneLine(zone)
-            try print([line], as: json, one: true, header: ZoneLine.header, \.cells)
-            guard !json, !line.hosts.isEmpty else { return }
+            try print([line], as: json.isOn, one: true, header: ZoneLine.header, \.cells)
+            guard !json.isOn, !line.hosts.isEmpty else { return }
             try print(line.hosts, as: false, header: ShareLine.header, \.cells)
         }
     }
@@ -113,12 +113,12 @@ struct ZoneCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All zones.")
 
-        @Flag(help: "For programs.") var json = false
+        @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
         func run() async throws {
             guard case .zones(let zones) = try await ConsoleClient(folder: data.folder).ask(.zones) else { return }
-            try print(zones.map(ZoneLine.init), as: json, header: ZoneLine.header, \.cells)
+            try print(zones.map(ZoneLine.init), as: json.isOn, header: ZoneLine.header, \.cells)
         }
     }
 

@@ -31,8 +31,7 @@ struct Alert: AsyncParsableCommand {
         var name: String?
         @Option(help: "Who to tell, a [notify.NAME] of meterd.toml; as often as you like.")
         var notify: [String] = []
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             guard !meter.isEmpty else {
@@ -40,7 +39,7 @@ struct Alert: AsyncParsableCommand {
             }
             let request = AlertRequest(meter: meter, condition: condition, name: name, notify: notify)
             let alert: AlertBody = try await daemon.client.call(.post, "/v1/alerts", body: request)
-            if json { return Terminal.exact(try JSONOutput.pretty(alert)) }
+            if try json.print(alert) { return }
             Terminal.line("\(alert.id)")
             if alert.notify.isEmpty {
                 Terminal.talk("it tells nobody; meterctl alert list, status and the broker show it")
@@ -53,12 +52,11 @@ struct Alert: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let body: AlertsBody = try await daemon.client.call(.get, "/v1/alerts")
-            if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+            if try json.print(body) { return }
             if body.alerts.isEmpty {
                 Terminal.talk("there is no alert; meterctl alert add METER 'current < 50mA for 2m' adds one")
             } else {
@@ -79,12 +77,11 @@ struct Alert: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
         @OptionGroup var which: AlertArgument
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let alert: AlertBody = try await daemon.client.call(.get, which.path())
-            if json { return Terminal.exact(try JSONOutput.pretty(alert)) }
+            if try json.print(alert) { return }
             AlertText.table(alert, times.text).print()
         }
     }
@@ -94,12 +91,11 @@ struct Alert: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: AlertArgument
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let gone: AlertBody = try await daemon.client.call(.delete, which.path())
-            if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+            if try json.print(gone) { return }
             Terminal.talk("\(gone.name ?? gone.condition) of \(gone.meter_name ?? gone.meter) is removed")
         }
     }
@@ -111,13 +107,12 @@ struct Alert: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: AlertArgument
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             // As long as the slowest program may take.
             let body: AlertTestBody = try await daemon.client.call(.post, which.path("/test"), patience: .seconds(330))
-            if json { Terminal.exact(try JSONOutput.pretty(body)) } else { AlertText.table(body).print() }
+            if try !json.print(body) { AlertText.table(body).print() }
             let failed = body.results.filter { !$0.delivered }
             guard let first = failed.first else { return }
             throw CommandFailure(

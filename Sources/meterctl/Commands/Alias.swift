@@ -14,8 +14,7 @@ struct Alias: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "The id that means the meter from now on.", completion: .meters) var alias: String?
     @Argument(help: "The meter, under the id that stays.", completion: .meters) var meter: String?
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func validate() throws {
         guard (alias == nil) == (meter == nil) else { throw ValidationError("Name the other id and the meter.") }
@@ -25,13 +24,13 @@ struct Alias: AsyncParsableCommand {
         guard let alias, let meter else { return try await list() }
         let body: MeterAliasBody = try await daemon.client.call(
             .post, aliasPath(alias), body: AliasRequest(meter: meter))
-        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if try json.print(body) { return }
         Terminal.talk("\(body.alias) is \(body.meter)")
     }
 
     private func list() async throws {
         let all: MeterAliases = try await daemon.client.call(.get, "/v1/aliases")
-        if json { return Terminal.exact(try JSONOutput.pretty(all)) }
+        if try json.print(all) { return }
         guard !all.aliases.isEmpty else { return Terminal.talk("no meter has another id") }
         var table = Table(["ALIAS", "METER"])
         for one in all.aliases { table.add([.init(one.alias), .init(one.meter)]) }
@@ -46,12 +45,11 @@ struct Unalias: AsyncParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "The id that means another meter.", completion: .aliases) var alias: String
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let body: MeterAliasBody = try await daemon.client.call(.delete, aliasPath(alias))
-        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if try json.print(body) { return }
         Terminal.talk("\(body.alias) is not \(body.meter) any more")
     }
 }

@@ -61,8 +61,7 @@ struct BatteryTest: AsyncParsableCommand {
         @Option(help: "What to call it.")
         var name: String?
         @OptionGroup var confirmation: ConfirmationOption
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func validate() throws {
             guard load != nil else {
@@ -96,7 +95,7 @@ struct BatteryTest: AsyncParsableCommand {
                 request.load = LoadRequest(current: load, cutoff: cutoff, limit: atMost, on_link_loss: onLinkLoss)
             }
             let test: RecordingBody = try await client.call(.post, meterPath(meter, "/recording"), body: request)
-            if json { return Terminal.exact(try JSONOutput.pretty(test)) }
+            if try json.print(test) { return }
             Terminal.line(test.id)
             Terminal.talk(BatteryTestText.begun(test, on: meter))
             let status: MeterStatus = try await client.call(.get, meterPath(meter))
@@ -112,8 +111,7 @@ struct BatteryTest: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let client = daemon.client
@@ -124,7 +122,7 @@ struct BatteryTest: AsyncParsableCommand {
                     next: "meterctl record stop \(meter.shellWord)")
             }
             let test: RecordingBody = try await client.call(.delete, meterPath(meter, "/recording"))
-            if json { return Terminal.exact(try JSONOutput.pretty(test)) }
+            if try json.print(test) { return }
             if let load = test.test?.load { Terminal.talk(BatteryTestText.stopped(load, of: meter)) }
             guard test.state != "ended" || test.readings > 0 else {
                 return Terminal.talk("it had not begun, so nothing is kept of it")
@@ -140,14 +138,13 @@ struct BatteryTest: AsyncParsableCommand {
         @Argument(help: "Of this meter only.", completion: .meters)
         var meter: String?
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let query = meter.map { "?meter=\($0.percentEncoded)" } ?? ""
             let all: RecordingsBody = try await daemon.client.call(.get, "/v1/recordings\(query)")
             let tests = RecordingsBody(recordings: all.recordings.filter { $0.test != nil })
-            if json { return Terminal.exact(try JSONOutput.pretty(tests)) }
+            if try json.print(tests) { return }
             guard !tests.recordings.isEmpty else {
                 return Terminal.talk("no battery was tested; meterctl battery-test start METER --until … begins")
             }
@@ -161,8 +158,7 @@ struct BatteryTest: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let test: RecordingBody = try await daemon.client.call(.get, which.path())
@@ -170,7 +166,7 @@ struct BatteryTest: AsyncParsableCommand {
                 throw CommandFailure(
                     .error, "\(test.id) is a recording, and no battery test", next: "meterctl record show \(test.id)")
             }
-            if json { return Terminal.exact(try JSONOutput.pretty(test)) }
+            if try json.print(test) { return }
             RecordingText.table(test, times.text).print()
         }
     }

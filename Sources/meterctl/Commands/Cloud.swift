@@ -25,15 +25,14 @@ struct Cloud: AsyncParsableCommand {
                 "Where this is another zone than the last: bring others' settings too, not only those made on this host and those of meters that it has met."
         )
         var bringAll = false
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let request = CloudJoinRequest(
                 urls: urls, token: try Self.token(in: tokenFile), pin: pin, bring_all: bringAll ? true : nil)
             let status: CloudStatus = try await daemon.client.call(
                 .post, "/v1/cloud/join", body: request, patience: .seconds(60))
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             Terminal.talk("joined \(status.zone.map { "the zone \($0)" } ?? "the cloud") as \(status.host_name)")
         }
 
@@ -56,12 +55,11 @@ struct Cloud: AsyncParsableCommand {
             abstract: "Leave the cloud. Settings stay, leases are given back.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: CloudStatus = try await daemon.client.call(.delete, "/v1/cloud", patience: .seconds(60))
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             Terminal.talk("\(status.host_name) is on its own now")
         }
     }
@@ -74,8 +72,7 @@ struct Cloud: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @Argument(help: "Its id, or its name where one host alone has it.", completion: .hosts) var host: String
         @OptionGroup var confirmation: ConfirmationOption
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             guard !host.isEmpty else {
@@ -84,7 +81,7 @@ struct Cloud: AsyncParsableCommand {
             try confirmation.confirm("shut \(host) out of the cloud for good")
             let gone: RetiredHost = try await daemon.client.call(
                 .post, "/v1/cloud/hosts/\(host.percentEncoded)/retire", patience: .seconds(60))
-            if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+            if try json.print(gone) { return }
             Terminal.talk("\(gone.name) is retired: \(gone.tokens) tokens, \(gone.leases.count) leases")
         }
     }
@@ -93,12 +90,11 @@ struct Cloud: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Which cloud, and whether it is reached.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: CloudStatus = try await daemon.client.call(.get, "/v1/cloud")
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             Self.table(status).print()
         }
 

@@ -15,8 +15,7 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
     @OptionGroup var times: TimeOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
     @Option(help: "Write a file for a report, and say what is in it. - for standard output.")
     var bundle: String?
 
@@ -28,11 +27,7 @@ struct Doctor: AsyncParsableCommand {
         let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
         if let bundle { return try await write(bundle, machine, facts, client) }
         let findings = Checkup(machine: machine, daemon: facts).findings
-        if json {
-            Terminal.exact(try JSONOutput.pretty(findings))
-        } else {
-            Self.table(findings, times.text).print()
-        }
+        if try !json.print(findings) { Self.table(findings, times.text).print() }
         if findings.contains(where: { $0.verdict == .problem }) { throw ExitCode(ExitStatus.error.rawValue) }
     }
 

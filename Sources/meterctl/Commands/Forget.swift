@@ -17,15 +17,14 @@ struct Forget: AsyncParsableCommand {
     @Flag(help: "Delete its stored readings too.")
     var readings = false
     @OptionGroup var confirmation: ConfirmationOption
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let alsoReadings = readings ? ", and all its readings on this host" : ""
         try confirmation.confirm("forget \(meter), its settings on all hosts of the cloud\(alsoReadings)")
         let gone: ForgottenMeter = try await daemon.client.call(
             .delete, meterPath(meter) + (readings ? "?readings=true" : ""), patience: .seconds(600))
-        if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+        if try json.print(gone) { return }
         for line in Self.words(gone, called: meter) { Terminal.talk(line) }
     }
 

@@ -14,8 +14,7 @@ struct History: AsyncParsableCommand {
     @Option(help: "At most so many, the latest first.")
     var limit = 100
     @OptionGroup var times: TimeOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func validate() throws {
         guard (1...1000).contains(limit) else { throw ValidationError("--limit takes a number from 1 to 1000") }
@@ -25,7 +24,7 @@ struct History: AsyncParsableCommand {
         let of = key.map { "&key=\($0.percentEncoded)" } ?? ""
         let body: HistoryBody = try await daemon.client.call(
             .get, meterPath(meter, "/history") + "?limit=\(limit)\(of)")
-        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if try json.print(body) { return }
         guard !body.history.isEmpty else { return Terminal.talk("nothing was overwritten") }
         Self.table(body.history, times.text).print()
     }

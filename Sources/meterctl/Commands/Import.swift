@@ -35,8 +35,7 @@ struct Import: AsyncParsableCommand {
     @Option(help: "Of a file of several meters: which one, as it is called there.")
     var of: String?
     @OptionGroup var times: TimeOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     private static var allKinds: [String] { ImportFormat.allCases.map(\.rawValue) }
     private static var kinds: String { allKinds.joined(separator: ", ") }
@@ -57,7 +56,7 @@ struct Import: AsyncParsableCommand {
                 .usage, "whose readings these are, no file says", next: "add --meter METER; meterctl status lists them")
         }
         let body = try await send(upload, to: try meterPath(meter, "/imports\(query(zone))"))
-        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if try json.print(body) { return }
         if !body.columns_left_out.isEmpty {
             Terminal.talk("left out, as no quantity stands for it: \(body.columns_left_out.joined(separator: ", "))")
         }

@@ -20,8 +20,7 @@ struct Log: AsyncParsableCommand {
     @Flag(help: "Only what this host has; other hosts are not asked.")
     var own = false
     @OptionGroup var times: TimeOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func validate() throws {
         guard (1...10_000).contains(limit) else { throw ValidationError("--limit takes a number from 1 to 10000") }
@@ -30,7 +29,7 @@ struct Log: AsyncParsableCommand {
     func run() async throws {
         let query = "?limit=\(limit)\(own ? "&own=true" : "")\(since.map { "&\($0.query(times.text))" } ?? "")"
         let body: LogBody = try await daemon.client.call(.get, meterPath(meter, "/log") + query, patience: .seconds(30))
-        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if try json.print(body) { return }
         if body.log.isEmpty {
             Terminal.talk("nothing is known to have happened")
         } else {

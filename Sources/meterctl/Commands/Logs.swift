@@ -15,7 +15,7 @@ struct Logs: AsyncParsableCommand {
     @Argument(completion: .meters) var meter: String
     @Argument(help: "A log's name in the list.")
     var log: String?
-    @Flag(help: "JSON on stdout; of a log one object a line.")
+    @Flag(help: "Print JSON; a log as one object a line.")
     var json = false
 
     private static let models = MeterCatalogue.standard.modelsWithLogs.map(\.displayName).joined(separator: ", ")

@@ -27,7 +27,7 @@ struct PD: AsyncParsableCommand {
     var format: Format?
     @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
     var output: String?
-    @Flag(help: "JSON on stdout; with --follow, one entry a line.")
+    @Flag(help: "Print JSON; with --follow, one entry a line.")
     var json = false
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, pcapng }

@@ -13,14 +13,13 @@ struct Rebuild: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Flag(help: "Only say what would be done.")
     var dryRun = false
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         if dryRun {
             let report: RebuildReportBody = try await daemon.client.call(
                 .post, "/v1/rebuild", body: RebuildRequest(dry_run: true), patience: .seconds(600))
-            if json { return Terminal.exact(try JSONOutput.pretty(report)) }
+            if try json.print(report) { return }
             for line in Self.lines(for: report) { Terminal.line(line) }
             return
         }
@@ -36,7 +35,7 @@ struct Rebuild: AsyncParsableCommand {
         if let error = last.error {
             throw CommandFailure(ControlClient.status(for: error.code), error.message, next: error.next)
         }
-        if json { return Terminal.exact(try JSONOutput.pretty(last)) }
+        if try json.print(last) { return }
         Terminal.line(Self.summary(last))
     }
 

@@ -10,8 +10,7 @@ extension Record {
         @OptionGroup var which: RecordingArgument
         @Argument(help: "1 to 64 characters; empty takes the name away.") var name: String
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             try await Record.describe(which, RecordingTextRequest(name: name), daemon, times, json)
@@ -25,8 +24,7 @@ extension Record {
         @OptionGroup var which: RecordingArgument
         @Argument(help: "Up to 1,000 characters; empty takes the note away.") var text: String
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             try await Record.describe(which, RecordingTextRequest(note: text), daemon, times, json)
@@ -40,24 +38,23 @@ extension Record {
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
         @OptionGroup var confirmation: ConfirmationOption
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let path = try which.path()
             try confirmation.confirm("delete the recording \(which.recording)")
             let gone: RecordingBody = try await daemon.client.call(.delete, path)
-            if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+            if try json.print(gone) { return }
             Terminal.talk("\(which.recording) is deleted")
         }
     }
 
     private static func describe(
         _ which: RecordingArgument, _ request: RecordingTextRequest, _ daemon: DaemonOptions, _ times: TimeOptions,
-        _ json: Bool
+        _ json: JSONOption
     ) async throws {
         let recording: RecordingBody = try await daemon.client.call(.patch, try which.path(), body: request)
-        if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
+        if try json.print(recording) { return }
         RecordingText.table(recording, times.text).print()
     }
 }

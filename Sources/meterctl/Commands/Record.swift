@@ -21,14 +21,13 @@ struct Record: AsyncParsableCommand {
         @Argument(completion: .meters) var meter: String
         @Option(help: "What to call the recording.")
         var name: String?
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let client = daemon.client
             let recording: RecordingBody = try await client.call(
                 .post, meterPath(meter, "/recording"), body: RecordingRequest(name: name))
-            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
+            if try json.print(recording) { return }
             Terminal.line(recording.id)
             let status: MeterStatus = try await client.call(.get, meterPath(meter))
             if let words = Formatting.noData(status, called: meter) { Terminal.talk(words) }
@@ -41,12 +40,11 @@ struct Record: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.delete, meterPath(meter, "/recording"))
-            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
+            if try json.print(recording) { return }
             RecordingText.table(recording, times.text).print()
         }
     }
@@ -59,13 +57,12 @@ struct Record: AsyncParsableCommand {
         @Argument(help: "Of this meter only.", completion: .meters)
         var meter: String?
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let query = meter.map { "?meter=\($0.percentEncoded)" } ?? ""
             let body: RecordingsBody = try await daemon.client.call(.get, "/v1/recordings\(query)")
-            if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+            if try json.print(body) { return }
             guard !body.recordings.isEmpty else {
                 return Terminal.talk("nothing was recorded; meterctl record start METER begins")
             }
@@ -80,12 +77,11 @@ struct Record: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.get, which.path())
-            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
+            if try json.print(recording) { return }
             RecordingText.table(recording, times.text).print()
         }
     }

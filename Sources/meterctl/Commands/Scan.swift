@@ -11,8 +11,7 @@ struct Scan: AsyncParsableCommand {
     var patience: TimeArgument?
     @Flag(help: "Also what was heard or is plugged in and is not a meter here, with the reason.")
     var all = false
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let begun = ContinuousClock.now
@@ -26,7 +25,7 @@ struct Scan: AsyncParsableCommand {
             entries = try await daemon.client.call(.get, "/v1/scan")
         }
         let others = all ? try await ScanOthers.all(daemon.client) : []
-        if json {
+        if json.isOn {
             let text = all ? try JSONOutput.pretty(ScanOthers.Listing(meters: entries, others: others)) : nil
             return Terminal.exact(try text ?? JSONOutput.pretty(entries))
         }

@@ -19,8 +19,7 @@ struct Set: AsyncParsableCommand {
     @Argument(completion: .meters) var meter: String
     @Argument(help: "key=value …", completion: .settingChanges)
     var changes: [String]
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         var settings: [String: String?] = [:]
@@ -34,9 +33,9 @@ struct Set: AsyncParsableCommand {
         }
         let body: SettingsBody = try await daemon.client.call(
             .patch, meterPath(meter, "/settings"), body: SettingsRequest(settings: settings))
-        try printSettings(body.settings, json: json)
+        try printSettings(body.settings, json)
         await sayWhereItStays()
-        if !json { await sayHowItDiffers(from: settings) }
+        if !json.isOn { await sayHowItDiffers(from: settings) }
     }
 
     /// Where a command changes the same as a setting, people want to know which of the two they used.
@@ -75,17 +74,16 @@ struct Get: AsyncParsableCommand {
     @Argument(help: "One setting, its value alone.", completion: .settingKeys)
     var key: String?
     @OptionGroup var times: TimeOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let body: SettingsBody = try await daemon.client.call(.get, meterPath(meter, "/settings"))
         guard let key else {
-            guard !json, let details = body.details else { return try printSettings(body.settings, json: json) }
+            guard !json.isOn, let details = body.details else { return try printSettings(body.settings, json) }
             return Self.table(details, times.text).print()
         }
         let value = try Self.value(of: key, in: body)
-        if json { return Terminal.exact(try JSONOutput.pretty(value)) }
+        if try json.print(value) { return }
         if let value { return Terminal.line(SettingText.shown(value, of: key), linesKept: true) }
         let standard = body.details?.first { $0.key == key }?.default
         Terminal.talk("\(key) is not set\(standard.map { "; its default is \($0)" } ?? "")")
@@ -125,8 +123,8 @@ struct Get: AsyncParsableCommand {
     }
 }
 
-private func printSettings(_ settings: [String: String?], json: Bool) throws {
-    if json { return Terminal.exact(try JSONOutput.pretty(settings)) }
+private func printSettings(_ settings: [String: String?], _ json: JSONOption) throws {
+    if try json.print(settings) { return }
     if settings.isEmpty { Terminal.talk("nothing is set: everything has its default") }
     for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
         Terminal.line("\(key)=\(value.map { SettingText.shown($0, of: key) } ?? "")")

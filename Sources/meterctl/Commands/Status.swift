@@ -13,13 +13,12 @@ struct Status: AsyncParsableCommand {
     @Flag(help: "Show it anew each second and with each change, until Ctrl-C.")
     var watch = false
     @OptionGroup var times: TimeOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let client = daemon.client
         guard watch else { return try await look(client, fitting: Terminal.columns).show() }
-        guard let painter = LivePainter(), !json else {
+        guard let painter = LivePainter(), !json.isOn else {
             return try await Redraw.loop(client) { try await look(client, fitting: nil).show() }
         }
         try await Redraw.loop(client) {
@@ -31,11 +30,11 @@ struct Status: AsyncParsableCommand {
     private func look(_ client: ControlClient, fitting room: Int?) async throws -> Look {
         if let meter {
             let status: MeterStatus = try await client.call(.get, meterPath(meter))
-            if json { return Look(lines: [watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)]) }
+            if json.isOn { return Look(lines: [watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)]) }
             return Look(lines: Self.table(status, times.text).lines(fitting: room))
         }
         let status: GatewayStatus = try await client.call(.get, "/v1/status")
-        if json { return Look(lines: [watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)]) }
+        if json.isOn { return Look(lines: [watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)]) }
         // A meterd of another version that knows no broker, or no time series database, has no trouble with one.
         let broker: BrokerStatus? = try? await client.call(.get, "/v1/broker")
         let influx: InfluxStatus? = try? await client.call(.get, "/v1/influx")

@@ -36,8 +36,7 @@ struct Stretch: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
     @OptionGroup var when: SpanOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let span = try when.span
@@ -45,7 +44,7 @@ struct Stretch: AsyncParsableCommand {
             meter,
             "/stretch?from=\(span.lowerBound.millisecondsSince1970)&to=\(span.upperBound.millisecondsSince1970)")
         let body: StretchBody = try await daemon.client.call(.get, path, patience: .seconds(300))
-        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        if try json.print(body) { return }
         guard body.readings > 0 else { return Terminal.talk("no reading is kept of this time here") }
         Self.sums(body, when.times.text).print()
         Self.spreads(body).print()
@@ -94,8 +93,7 @@ extension Record {
         @OptionGroup var when: SpanOptions
         @Option(help: "What to call the recording.")
         var name: String?
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let span = try when.span
@@ -104,7 +102,7 @@ extension Record {
                 body: StretchRecordingRequest(
                     from: span.lowerBound.description, to: span.upperBound.description, name: name),
                 patience: .seconds(300))
-            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
+            if try json.print(recording) { return }
             RecordingText.table(recording, when.times.text).print()
         }
     }

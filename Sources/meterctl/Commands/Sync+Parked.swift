@@ -20,12 +20,11 @@ extension Sync {
 
             @OptionGroup var daemon: DaemonOptions
             @OptionGroup var times: TimeOptions
-            @Flag(help: "JSON on stdout.")
-            var json = false
+            @OptionGroup var json: JSONOption
 
             func run() async throws {
                 let parked: ParkedBody = try await daemon.client.call(.get, "/v1/sync/parked")
-                if json { return Terminal.exact(try JSONOutput.pretty(parked)) }
+                if try json.print(parked) { return }
                 guard !parked.entries.isEmpty else { return Terminal.talk("nothing is parked") }
                 Self.table(parked, times.text).print()
                 Terminal.talk("meterctl sync parked restore ID, or drop ID")
@@ -54,12 +53,11 @@ extension Sync {
             @OptionGroup var daemon: DaemonOptions
             @Argument(help: "As meterctl sync parked lists it.", completion: .parked)
             var id: String
-            @Flag(help: "JSON on stdout.")
-            var json = false
+            @OptionGroup var json: JSONOption
 
             func run() async throws {
                 let answer: ParkedAnswer = try await daemon.client.call(.post, try parkedPath(id) + "/restore")
-                if json { return Terminal.exact(try JSONOutput.pretty(answer)) }
+                if try json.print(answer) { return }
                 Terminal.talk("restored \(answer.id): \(answer.properties ?? 0) properties wait to be sent")
             }
         }
@@ -73,14 +71,13 @@ extension Sync {
             @Argument(help: "As meterctl sync parked lists it.", completion: .parked)
             var id: String
             @OptionGroup var confirmation: ConfirmationOption
-            @Flag(help: "JSON on stdout.")
-            var json = false
+            @OptionGroup var json: JSONOption
 
             func run() async throws {
                 let path = try parkedPath(id)
                 try confirmation.confirm("take \(id) from the list of what was parked for good")
                 let answer: ParkedAnswer = try await daemon.client.call(.delete, path)
-                if json { return Terminal.exact(try JSONOutput.pretty(answer)) }
+                if try json.print(answer) { return }
                 Terminal.talk("dropped \(answer.id)")
             }
         }

@@ -15,15 +15,14 @@ struct Sync: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @Flag(help: "Return at once.")
         var detach = false
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let client = daemon.client
             guard !detach else {
                 let status: SyncStatusBody = try await client.call(
                     .post, "/v1/sync", body: SyncRequest(detach: true))
-                if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+                if try json.print(status) { return }
                 return Terminal.talk("asked for; meterctl sync status shows how it goes")
             }
             try show(try await result(client))
@@ -50,9 +49,7 @@ struct Sync: AsyncParsableCommand {
         }
 
         private func show(_ result: SyncResultBody) throws {
-            if json {
-                Terminal.exact(try JSONOutput.pretty(result))
-            } else {
+            if try !json.print(result) {
                 SyncText.table(result).print()
                 Terminal.line(SyncText.summary(result))
             }
@@ -68,12 +65,11 @@ struct Sync: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.get, "/v1/sync")
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             SyncText.table(status, times.text).print()
             if let result = status.result {
                 SyncText.table(result).print()
@@ -116,12 +112,11 @@ struct Sync: AsyncParsableCommand {
             abstract: "End the present run after its page; the next one goes on there.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/cancel")
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             Terminal.talk("\(SyncText.mode(status)); meterctl sync now goes on")
         }
     }
@@ -131,12 +126,11 @@ struct Sync: AsyncParsableCommand {
             abstract: "Go on after a halt, once its cause is fixed.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/resume")
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             Terminal.talk(SyncText.mode(status))
         }
     }

@@ -6,12 +6,11 @@ struct Version: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Version, commit and build.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let own = VersionBody.current
-        if json { return Terminal.exact(try JSONOutput.pretty(own)) }
+        if try json.print(own) { return }
         Terminal.line("meterctl \(own.version) (\(own.commit), \(own.build))")
         // Without a daemon there is simply no second line.
         if let theirs = try? await daemon.client.call(.get, "/v1/version") as VersionBody {

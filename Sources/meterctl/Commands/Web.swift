@@ -18,13 +18,12 @@ struct Web: AsyncParsableCommand {
         @OptionGroup var daemon: DaemonOptions
         @Option(help: "Where to listen, address:port. Default: every address, and the configuration's port.")
         var listen: String?
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: WebStatus = try await daemon.client.call(
                 .post, "/v1/web", body: WebEnableRequest(listen: listen))
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             Web.show(status)
             if let token = status.token { Terminal.line("token: \(token)") }
             Terminal.talk("The token is shown this once. It stays good until meterctl web enable or disable.")
@@ -36,12 +35,11 @@ struct Web: AsyncParsableCommand {
             abstract: "Take the page back to this machine alone. Every login is over.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: WebStatus = try await daemon.client.call(.delete, "/v1/web")
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             Web.show(status)
         }
     }
@@ -51,12 +49,11 @@ struct Web: AsyncParsableCommand {
             commandName: "url", abstract: "Where a browser finds the page.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Flag(help: "JSON on stdout.")
-        var json = false
+        @OptionGroup var json: JSONOption
 
         func run() async throws {
             let status: WebStatus = try await daemon.client.call(.get, "/v1/web")
-            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
+            if try json.print(status) { return }
             guard status.serving || status.error != nil else {
                 throw CommandFailure(
                     .error, "this meterd serves no web page", next: "set [web] serve = true in meterd.toml")

@@ -10,13 +10,12 @@ struct Who: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Flag(help: "Show it anew each second and with each change, until Ctrl-C.")
     var watch = false
-    @Flag(help: "JSON on stdout.")
-    var json = false
+    @OptionGroup var json: JSONOption
 
     func run() async throws {
         let client = daemon.client
         guard watch else { return try look(try await client.call(.get, "/v1/leases"), Terminal.columns).show() }
-        guard let painter = LivePainter(), !json else {
+        guard let painter = LivePainter(), !json.isOn else {
             return try await Redraw.loop(client) { try look(try await client.call(.get, "/v1/leases"), nil).show() }
         }
         try await Redraw.loop(client) {
@@ -26,7 +25,7 @@ struct Who: AsyncParsableCommand {
     }
 
     private func look(_ body: WhoBody, _ room: Int?) throws -> Status.Look {
-        if json { return .init(lines: [watch ? try JSONOutput.line(body) : try JSONOutput.pretty(body)]) }
+        if json.isOn { return .init(lines: [watch ? try JSONOutput.line(body) : try JSONOutput.pretty(body)]) }
         guard body.joined else {
             let words = "this host belongs to no cloud, so there are no leases; meterctl cloud join URL …"
             return .init(lines: [], talk: [words])

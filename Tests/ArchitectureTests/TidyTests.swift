@@ -113,8 +113,7 @@ struct TidyTests {
                 "Sources/MeterModel/ToldBody.swift",
                 "Sources/CloudAPI/Leases.swift", "Sources/CloudAPI/RecordPage.swift",
                 "Sources/CloudAPI/SyncRecord+Codable.swift",
-                "Sources/metercloud/Commands/Host.swift", "Sources/meterctl/Identify/IdentityRow.swift",
-                "Sources/meterctl/Output/DecodedFrame.swift",
+                "Sources/meterctl/Identify/IdentityRow.swift", "Sources/meterctl/Output/DecodedFrame.swift",
             ])
     }
 

@@ -104,7 +104,7 @@ struct IdentitiesTests {
     @Test func encoded_hasEveryKey_andTheRowAsItWas() throws {
         let verdict = try #require(
             try Identify.verdicts(on: Array(#"{"name": "UM25C", "address": null, "handle": 3}"#.utf8), in: "-").first)
-        let data = try JSONEncoder().encode(IdentityLine(verdict))
+        let data = try JSONEncoder().encode(TakenFor(verdict, given: verdict.given))
         let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
 
         #expect(Swift.Set(object.keys) == ["given", "model", "family", "transport", "reason"])

@@ -17,7 +17,7 @@ struct HostCommand: AsyncParsableCommand {
         func run() async throws {
             let request = ConsoleRequest.hosts(zone: zone)
             guard case .hosts(let hosts) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
-            try print(hosts.map(HostLine.init), as: json.isOn, header: HostLine.header, \.cells)
+            try print(hosts, as: json.isOn, header: HostBody.header, \.cells)
         }
     }
 
@@ -43,19 +43,13 @@ struct HostCommand: AsyncParsableCommand {
     }
 }
 
-struct HostLine: Encodable {
-    private let host: HostBody
+extension HostBody {
+    fileprivate static let header = ["ID", "NAME", "TOKENS", "MAY", "LEASES", "LISTENS"]
 
-    init(_ host: HostBody) { self.host = host }
-
-    func encode(to encoder: any Encoder) throws { try host.encode(to: encoder) }
-
-    static let header = ["ID", "NAME", "TOKENS", "MAY", "LEASES", "LISTENS"]
-
-    var cells: [String] {
+    fileprivate var cells: [String] {
         [
-            host.id, host.name, "\(host.tokens)", Formatting.role(host.role),
-            host.leases.isEmpty ? "–" : host.leases.joined(separator: ", "), host.listening ? "yes" : "–",
+            id, name, "\(tokens)", Formatting.role(role), leases.isEmpty ? "–" : leases.joined(separator: ", "),
+            listening ? "yes" : "–",
         ]
     }
 }

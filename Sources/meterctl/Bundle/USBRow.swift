@@ -29,21 +29,6 @@ struct USBRow: Codable, Hashable {
     }
 }
 
-/// The program's verdict on a row.
-struct TakenFor: Codable, Hashable {
-    @NullCodable var model: String? = nil
-    @NullCodable var family: String? = nil
-    var transport: String
-    var reason: String
-
-    init(_ verdict: IdentityVerdict) {
-        model = verdict.model?.rawValue
-        family = verdict.maker?.rawValue
-        transport = verdict.transport
-        reason = verdict.reason
-    }
-}
-
 extension USBRow {
     /// Devices that are plugged in and are, or may be, meters; the rest is private.
     ///

@@ -20,7 +20,9 @@ struct Identify: ParsableCommand {
 
     func run() throws {
         let verdicts = try Self.verdicts(on: try InputFile.bytes(of: file), in: file)
-        guard !json else { return try verdicts.forEach { Terminal.exact(try JSONOutput.line(IdentityLine($0))) } }
+        guard !json else {
+            return try verdicts.forEach { Terminal.exact(try JSONOutput.line(TakenFor($0, given: $0.given))) }
+        }
         var table = Table(["GIVEN", "MODEL", "FAMILY", "TRANSPORT", "REASON"], wrapsLast: true)
         for verdict in verdicts {
             table.add([

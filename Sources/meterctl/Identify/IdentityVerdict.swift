@@ -17,16 +17,17 @@ struct IdentityVerdict: Hashable {
     var reason: String
 }
 
-/// A verdict as `meterctl identify --json` prints it.
-struct IdentityLine: Encodable {
-    var given: GivenValue
+/// A verdict as `meterctl identify --json` prints it, and as a support bundle has it beside its row.
+struct TakenFor: Codable, Hashable {
+    /// Absent in a bundle.
+    var given: GivenValue?
     @NullCodable var model: String?
     @NullCodable var family: String?
     var transport: String
     var reason: String
 
-    init(_ verdict: IdentityVerdict) {
-        given = verdict.given
+    init(_ verdict: IdentityVerdict, given: GivenValue? = nil) {
+        self.given = given
         transport = verdict.transport
         reason = verdict.reason
         (model, family) = (verdict.model?.rawValue, verdict.maker?.rawValue)

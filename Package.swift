@@ -120,7 +120,7 @@ let package = Package(
             name: "MeterStore",
             dependencies: [
                 "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "AlertCore", "LeaseCore",
-                "Gateway", "StoreKit", grdb,
+                "GatewayAPI", "Gateway", "StoreKit", grdb,
             ]),
         // How people and programs are told of alerts.
         .target(
@@ -239,8 +239,8 @@ let package = Package(
         .target(
             name: "SimulatedProgram",
             dependencies: [
-                "MeterModel", "IOPorts", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "MeterStore",
-                "Cloud", "CloudStore", "CloudClient", "LeaseWitness", "SimulatedCloud", grdb, logging,
+                "MeterModel", "IOPorts", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "GatewayAPI",
+                "MeterStore", "Cloud", "CloudStore", "CloudClient", "LeaseWitness", "SimulatedCloud", grdb, logging,
             ],
             path: "Tests/Simulation/SimulatedProgram"),
 
@@ -418,8 +418,8 @@ let package = Package(
         .testTarget(
             name: "MeterStoreTests",
             dependencies: [
-                "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "MeterCodec", "SettingsCore",
-                "SyncCore", "LeaseCore", "RecordingCore", "AlertCore", "StoreFiles", grdb,
+                "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "GatewayAPI", "MeterModel", "MeterCodec",
+                "SettingsCore", "SyncCore", "LeaseCore", "RecordingCore", "AlertCore", "StoreFiles", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "ArchitectureTests"),

@@ -16,11 +16,3 @@ package struct CostBody: Codable, Hashable, Sendable {
         (currency, per_kWh) = (tariff.currency, tariff.perKWh)
     }
 }
-
-/// What a kilowatt-hour through a meter costs, as the setting `tariff` says.
-package struct TariffBody: Codable, Hashable, Sendable {
-    package var per_kWh: Double
-    package var currency: String
-
-    package init(_ tariff: Tariff) { (per_kWh, currency) = (tariff.perKWh, tariff.currency) }
-}

@@ -32,7 +32,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     /// What was counted for a meter that counts nothing itself; absent for one that does, and for another host's.
     package var counted: CountedBody?
     /// What a kilowatt-hour through it costs; absent where nobody said.
-    package var tariff: TariffBody?
+    package var tariff: Tariff?
     /// What the meter tells besides that, if anything and if it is here.
     package var told: ToldBody?
     /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`); absent otherwise.

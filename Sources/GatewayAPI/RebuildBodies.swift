@@ -13,9 +13,9 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
         package var type: String
         package var from: String
         package var into: String
-        /// Properties whose value is moved.
+        /// Properties whose value is moved, sorted by name.
         package var moved: [String]
-        /// Properties that already have a younger value.
+        /// Properties that already have a younger value, sorted by name.
         package var kept: [String]
 
         package init(type: String, from: String, into: String, moved: [String], kept: [String]) {
@@ -31,10 +31,12 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
     package var scanned: Int
     /// Records that would be folded.
     package var folded: Int
-    /// The first few such records.
+    /// The first `examplesMax` such records.
     package var examples: [Example]
 
-    package init(scanned: Int, folded: Int, examples: [Example]) {
+    package static let examplesMax = 20
+
+    package init(scanned: Int = 0, folded: Int = 0, examples: [Example] = []) {
         self.scanned = scanned
         self.folded = folded
         self.examples = examples

@@ -44,7 +44,7 @@ extension AlertsBody {
     init(_ entries: [AlertEntry], of alerts: AlertService) {
         self.init(
             alerts: entries.map { AlertBody($0) }, raised: entries.count(where: \.standing.isRaised),
-            targets: alerts.targets.map { AlertTarget($0.name, $0.kind, $0.figures) })
+            targets: alerts.targets)
     }
 }
 
@@ -59,14 +59,6 @@ extension AlertBody {
         (raised_at, cleared_at) = (standing.raisedAt?.description, standing.clearedAt?.description)
         quantity = rule.pattern.condition.quantity?.key
         value = standing.value
-    }
-}
-
-extension AlertTarget {
-    fileprivate init(_ name: String, _ kind: String, _ figures: AlertOutbox.Figures) {
-        self.init(
-            name: name, kind: kind, waiting: figures.waiting, delivered: figures.delivered, lost: figures.lost,
-            error: figures.error)
     }
 }
 

@@ -21,24 +21,16 @@ package struct HistoryRoutes: RouteGroup {
         api.get("meters/:meter/history") { request, context in
             let meter = try await directory.meter(try MeterRoutes.reference(in: context))
             let limit = try request.number("limit", in: 1...1000) ?? 100
-            let losses = try await settings.history(
+            let lines = try await settings.history(
                 of: meter, key: request.uri.queryParameters["key"].map(String.init), limit: limit)
-            return try JSON.response(HistoryBody(meter: meter.description, history: losses.map { HistoryLine($0) }))
+            return try JSON.response(HistoryBody(meter: meter.description, history: lines))
         }
         api.post("rebuild") { request, _ in
             var request = request
             _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
             let body = try await JSON.decode(RebuildRequest.self, from: request)
             if body.dry_run == true {
-                let report = try await rebuild.report()
-                return try JSON.response(
-                    RebuildReportBody(
-                        scanned: report.scanned, folded: report.folded,
-                        examples: report.examples.map { example in
-                            RebuildReportBody.Example(
-                                type: example.from.type.rawValue, from: example.from.name, into: example.into.name,
-                                moved: example.moved, kept: example.kept)
-                        }))
+                return try JSON.response(try await rebuild.report())
             }
             return try await Response.lines(for: request) { write in try await run(write) }
         }
@@ -83,21 +75,5 @@ package struct HistoryRoutes: RouteGroup {
         } catch {
             return RebuildLine(.failed, error: error.body)
         }
-    }
-}
-
-extension HistoryLine {
-    fileprivate init(_ loss: SettingLoss) {
-        self.init(
-            key: loss.key, old: loss.old, new: loss.new, deleted: loss.wasDeleted, written: Author(loss.written),
-            overwritten: Author(loss.overwritten))
-    }
-}
-
-extension HistoryLine.Author {
-    fileprivate init(_ author: SettingLoss.Author) {
-        self.init(
-            at: author.at.description, host: author.hostName, host_id: author.host?.description,
-            brought_by: author.bringerName, brought_by_id: author.bringer?.description)
     }
 }

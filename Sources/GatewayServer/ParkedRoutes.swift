@@ -11,7 +11,7 @@ package struct ParkedRoutes: RouteGroup {
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("sync/parked") { _, _ in
-            try JSON.response(ParkedBody(entries: try await parked.entries().map(ParkedBody.Entry.init)))
+            try JSON.response(ParkedBody(entries: try await parked.entries()))
         }
         api.post("sync/parked/:id/restore") { _, context in
             let id = try context.parameters.require("id").percentDecoded ?? ""
@@ -22,13 +22,5 @@ package struct ParkedRoutes: RouteGroup {
             try await parked.drop(id)
             return try JSON.response(ParkedAnswer(id: id))
         }
-    }
-}
-
-extension ParkedBody.Entry {
-    fileprivate init(_ entry: ParkedEntry) {
-        self.init(
-            id: entry.id, reason: entry.reason.rawValue, words: entry.words, type: entry.type, name: entry.name,
-            values: entry.values, own: entry.isOwn, zone: entry.zone, at_ms: entry.at.millisecondsSince1970)
     }
 }

@@ -1,9 +1,11 @@
 /// What a kilowatt-hour costs, as a person says it: `0.32 EUR`.
-package struct Tariff: Hashable, Sendable, CustomStringConvertible {
+package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
     /// Of the currency; from 0 to `perKWhMax`, with six decimals at most.
     package let perKWh: Double
     /// One to eight letters or signs of currencies, as it was typed: `EUR`, `€`, `ct`.
     package let currency: String
+
+    private enum CodingKeys: String, CodingKey { case perKWh = "per_kWh", currency }
 
     package static let perKWhMax = 1_000_000.0
     private static let decimalsMax = 6

@@ -1,4 +1,5 @@
 package import Gateway
+package import GatewayAPI
 package import MeterModel
 package import SettingsCore
 package import SyncCore
@@ -14,5 +15,5 @@ extension FailingRepository: SettingsRepository {
     package func rebuildStep(
         recordsMax: Int, at now: WallTime
     ) throws -> (progress: RebuildProgress, changed: [RecordKey]) { throw error }
-    package func rebuildReport() throws -> RebuildReport { throw error }
+    package func rebuildReport() throws -> RebuildReportBody { throw error }
 }

@@ -1,4 +1,5 @@
 package import Gateway
+import GatewayAPI
 package import MeterModel
 package import SettingsCore
 package import SyncCore

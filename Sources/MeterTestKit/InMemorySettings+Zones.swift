@@ -1,4 +1,5 @@
 package import Gateway
+package import GatewayAPI
 package import MeterModel
 import SettingsCore
 package import SyncCore
@@ -35,7 +36,7 @@ extension InMemorySettings {
             ParkedEntry(
                 id: "r\(number + 1)", reason: parked.isRefused ? .refused : .unreadable, words: parked.reason,
                 type: parked.key.type.rawValue, name: parked.key.name, values: [:],
-                isOwn: state.records[parked.key]?.hasStamp(of: state.clock.host) ?? false, zone: nil,
+                own: state.records[parked.key]?.hasStamp(of: state.clock.host) ?? false, zone: nil,
                 at: WallTime(millisecondsSince1970: 0))
         }
         let aside = state.aside.map { aside in
@@ -43,7 +44,7 @@ extension InMemorySettings {
                 id: "a\(aside.number)", reason: aside.reason, words: aside.reason.rawValue,
                 type: aside.key.type.rawValue, name: aside.key.name,
                 values: aside.registers.mapValues { "\($0.value)" },
-                isOwn: aside.registers.values.contains { $0.stamp.host == state.clock.host }, zone: aside.zoneName,
+                own: aside.registers.values.contains { $0.stamp.host == state.clock.host }, zone: aside.zoneName,
                 at: aside.learned)
         }
         return Array((refused + aside).prefix(max(limit, 0)))

@@ -1,4 +1,5 @@
 package import Gateway
+package import GatewayAPI
 package import MeterModel
 package import SettingsCore
 package import SyncCore
@@ -90,20 +91,20 @@ package actor InMemorySettings: SettingsRepository {
         }
     }
 
-    package func rebuildReport() -> RebuildReport {
+    package func rebuildReport() -> RebuildReportBody {
         var copy = state
         copy.rebuild = RebuildProgress(version: RebuildPlan.version)
-        var report = RebuildReport()
+        var report = RebuildReportBody()
         for key in copy.keysToScan {
             report.scanned += 1
             guard let record = state.records[key] else { continue }
             guard let fold = RebuildPlan.fold(record, into: state.records[key.normalised]) else { continue }
             report.folded += 1
-            guard report.examples.count < RebuildReport.examplesMax else { continue }
+            guard report.examples.count < RebuildReportBody.examplesMax else { continue }
             let moved = fold.canonical.news
             report.examples.append(
-                RebuildReport.Example(
-                    from: key, into: key.normalised, moved: moved,
+                RebuildReportBody.Example(
+                    type: key.type.rawValue, from: key.name, into: key.normalised.name, moved: moved,
                     kept: record.properties.keys.filter { !moved.contains($0) }.sorted()))
         }
         return report

@@ -17,35 +17,3 @@ package struct RebuildProgress: Hashable, Sendable {
     /// At its beginning.
     package init(version: Int) { self.version = version }
 }
-
-/// What a rebuild would do, for `meterctl rebuild --dry-run`.
-package struct RebuildReport: Hashable, Sendable {
-    /// One record that would be folded into another.
-    package struct Example: Hashable, Sendable {
-        package var from: RecordKey
-        package var into: RecordKey
-        /// Properties whose value the canonical record takes over, sorted by name.
-        package var moved: [String]
-        /// Properties of which the canonical record already has a younger value, sorted by name.
-        package var kept: [String]
-
-        package init(from: RecordKey, into: RecordKey, moved: [String], kept: [String]) {
-            self.from = from
-            self.into = into
-            self.moved = moved
-            self.kept = kept
-        }
-    }
-
-    /// Number of records examined.
-    package var scanned = 0
-    /// Number of records that would be folded.
-    package var folded = 0
-    /// The first few of those.
-    package var examples: [Example] = []
-
-    /// The most examples that a report lists.
-    package static let examplesMax = 20
-
-    package init() {}
-}

@@ -147,7 +147,7 @@ struct MeterdOpenAPITests {
         meter.told = ToldBody()
         let counted = CountedBody(energy_Wh: 1, charge_mAh: 1, since: "s", counted_ms: 1)
         meter.counted = counted
-        let tariff = Tariff("0.3 EUR").map { TariffBody($0) }
+        let tariff = Tariff("0.3 EUR")
         meter.tariff = tariff
         meter.hears_pd = true
         (meter.measured_by, meter.holder_state, meter.unshared) = ("h", "ready", true)
@@ -341,13 +341,13 @@ struct MeterdOpenAPITests {
             ("SyncCounters", status.counters), ("SyncStatusBody", status),
             (
                 "ParkedEntry",
-                ParkedBody.Entry(
-                    id: "i", reason: "refused", words: "w", type: "t", name: "n", values: [:], own: true, zone: nil,
-                    at_ms: 1)
+                ParkedEntry(
+                    id: "i", reason: .refused, words: "w", type: "t", name: "n", values: [:], own: true, zone: nil,
+                    at: WallTime(millisecondsSince1970: 1))
             ),
             ("ParkedBody", ParkedBody(entries: [])), ("ParkedAnswer", ParkedAnswer(id: "i", properties: 1)),
             ("RebuildExample", RebuildReportBody.Example(type: "t", from: "f", into: "i", moved: [], kept: [])),
-            ("RebuildReportBody", RebuildReportBody(scanned: 0, folded: 0, examples: [])),
+            ("RebuildReportBody", RebuildReportBody()),
             ("RebuildLine", RebuildLine(.failed, version: 1, scanned: 1, folded: 1, error: error)),
         ]
     }

@@ -33,7 +33,7 @@ struct ParkedRoutesTests {
     @Test func entries_areListedWithTheirReasons() async throws {
         try await setAside()
         let entries = try await request(.get).decode(ParkedBody.self).entries
-        #expect(entries.map(\.reason) == ["unlisted"])
+        #expect(entries.map(\.reason) == [.unlisted])
         #expect(entries.first?.values.keys.sorted() == ["name"])
         #expect(entries.first?.own == false)
     }

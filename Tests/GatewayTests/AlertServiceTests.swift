@@ -105,7 +105,7 @@ struct AlertServiceTests {
             try await eventually("what was told arrives") { notifier.sent.count == 2 }
         }
         #expect(await repository.alertNotices().map(\.target) == ["phone"])
-        #expect(first.targets.first { $0.name == "phone" }?.figures.error == "no connection")
+        #expect(first.targets.first { $0.name == "phone" }?.error == "no connection")
 
         notifier.answer("phone", .delivered)
         let second = service()

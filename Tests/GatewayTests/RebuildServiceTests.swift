@@ -95,7 +95,7 @@ struct RebuildServiceTests {
         let report = try await rebuild.report()
 
         #expect(report.folded == 30)
-        #expect(report.examples.count == RebuildReport.examplesMax)
+        #expect(report.examples.count == 20)
         #expect(report.examples.first?.moved == ["old"])
         #expect(report.examples.first?.kept == ["name"])
         #expect(try await rebuild.status().scanned == 0)

@@ -209,11 +209,11 @@ struct SettingsServiceTests {
         #expect(loss.key == "poll-interval")
         #expect(loss.old == "2s")
         #expect(loss.new == "5s")
-        #expect(loss.written.hostName == "shed")
-        #expect(loss.overwritten.hostName == "attic")
-        #expect(loss.overwritten.host == elsewhere)
-        #expect(loss.overwritten.at == WallTime(millisecondsSince1970: Int64(later)))
-        #expect(!loss.wasDeleted)
+        #expect(loss.written.host == "shed")
+        #expect(loss.overwritten.host == "attic")
+        #expect(loss.overwritten.host_id == "\(elsewhere)")
+        #expect(loss.overwritten.at == "\(WallTime(millisecondsSince1970: Int64(later)))")
+        #expect(!loss.deleted)
     }
 
     @Test func history_saysWhoBroughtIt_byName() async throws {
@@ -225,10 +225,10 @@ struct SettingsServiceTests {
 
         let loss = try #require(try await bench.service.history(of: .um).first)
 
-        #expect(loss.overwritten.host == elsewhere)
-        #expect(loss.overwritten.bringer == bringer)
-        #expect(loss.overwritten.bringerName == "attic")
-        #expect(loss.written.bringer == nil)
+        #expect(loss.overwritten.host_id == "\(elsewhere)")
+        #expect(loss.overwritten.brought_by_id == "\(bringer)")
+        #expect(loss.overwritten.brought_by == "attic")
+        #expect(loss.written.brought_by_id == nil)
     }
 
     @Test func history_isOfOneSetting_whereThatIsAsked() async throws {
@@ -242,7 +242,7 @@ struct SettingsServiceTests {
         let last = try await bench.service.history(of: .um, key: "name", limit: 1)
 
         #expect(names.map(\.old) == ["c", "b", "a"])
-        #expect(names.map(\.wasDeleted) == [true, false, false])
+        #expect(names.map(\.deleted) == [true, false, false])
         #expect(last.map(\.old) == ["c"])
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Gateway
+import GatewayAPI
 import MeterModel
 import MeterTestKit
 import SettingsCore

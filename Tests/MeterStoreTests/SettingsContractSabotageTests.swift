@@ -1,4 +1,5 @@
 import Gateway
+import GatewayAPI
 import MeterModel
 import MeterTestKit
 import SettingsCore
@@ -60,7 +61,7 @@ struct SabotagedSettings: SettingsRepository, SyncRepository {
         try await base.rebuildStep(recordsMax: recordsMax, at: now)
     }
 
-    func rebuildReport() async throws -> RebuildReport { await base.rebuildReport() }
+    func rebuildReport() async throws -> RebuildReportBody { await base.rebuildReport() }
 
     func progress() async throws -> SyncProgress {
         var progress = await base.progress()

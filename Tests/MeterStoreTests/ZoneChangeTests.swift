@@ -1,4 +1,5 @@
 import Gateway
+import GatewayAPI
 import MeterModel
 import MeterStore
 import MeterTestKit
@@ -256,7 +257,7 @@ struct ZoneChangeTests {
         #expect(name(of: .two, in: home) == .string("Bench"))
         #expect(home.records.count == 2)
         let parked = try await store.parked(limit: 9)
-        #expect(parked.map(\.isOwn).sorted { !$0 && $1 } == [false, true])
+        #expect(parked.map(\.own).sorted { !$0 && $1 } == [false, true])
         #expect(Set(parked.map(\.reason)) == [.unlisted])
     }
 }

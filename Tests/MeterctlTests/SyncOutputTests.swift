@@ -1,4 +1,5 @@
 import GatewayAPI
+import MeterModel
 import ProgramKit
 import Testing
 
@@ -20,10 +21,10 @@ struct SyncOutputTests {
     }
 
     @Test func parkedEntry_hasItsReasonValuesAndDate() {
-        let entry = ParkedBody.Entry(
-            id: "a3", reason: "unlisted", words: "not listed", type: "DeviceSettings", name: "AA",
+        let entry = ParkedEntry(
+            id: "a3", reason: .unlisted, words: "not listed", type: "DeviceSettings", name: "AA",
             values: ["name": "Desk"],
-            own: true, zone: "home", at_ms: 0)
+            own: true, zone: "home", at: WallTime(millisecondsSince1970: 0))
         let text = Sync.Parked.List.table(ParkedBody(entries: [entry]), .berlin).lines.joined(separator: "\n")
         for word in ["a3", "unlisted, own", "DeviceSettings AA", "name=Desk", "1970-01-01", "not listed"] {
             #expect(text.contains(word))

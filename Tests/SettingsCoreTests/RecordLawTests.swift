@@ -6,11 +6,9 @@ import Testing
 struct RecordLawTests {
     @Test func limits_areThoseOfTheDocumentation() {
         #expect(SyncRecord.wordBytesMax == 64 && SyncRecord.nameBytesMax == 512 && SyncRecord.propertiesMax == 256)
-        #expect(SettingValue.stringBytesMax == 16_384 && RebuildReport.examplesMax == 20)
+        #expect(SettingValue.stringBytesMax == 16_384)
         #expect(StampLimit.ahead == 60_000 && StampLimit.step == 1)
         #expect(HostID.nobody == HostID(high: 0, low: 0))
-        let report = RebuildReport()
-        #expect((report.scanned, report.folded) == (0, 0) && report.examples.isEmpty)
     }
 
     /// Types and properties are words, names are texts; both have a least and a greatest length.

@@ -1,5 +1,5 @@
 package import AlertCore
-import GatewayAPI
+package import GatewayAPI
 import IOPorts
 import Logging
 package import MeterModel
@@ -31,10 +31,15 @@ extension AlertService {
     }
 
     /// Those that can be told, with what came of it.
-    package var targets: [(name: String, kind: String, figures: AlertOutbox.Figures)] {
+    package var targets: [AlertTarget] {
         let targets = notifier.targets
         return state.withLock { state in
-            targets.map { ($0.name, $0.kind, state.outbox.figures(of: $0.name)) }
+            targets.map { target in
+                let figures = state.outbox.figures(of: target.name)
+                return AlertTarget(
+                    name: target.name, kind: target.kind, waiting: figures.waiting, delivered: figures.delivered,
+                    lost: figures.lost, error: figures.error)
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+package import GatewayAPI
 package import MeterModel
 package import SettingsCore
 package import SyncCore
@@ -37,7 +38,7 @@ package protocol SettingsRepository: Sendable {
         progress: RebuildProgress, changed: [RecordKey]
     )
     /// What a rebuild from the beginning would do. Writes nothing.
-    func rebuildReport() async throws -> RebuildReport
+    func rebuildReport() async throws -> RebuildReportBody
 }
 
 /// A change of one property, made by a person or program here.

@@ -1,3 +1,4 @@
+package import GatewayAPI
 package import MeterModel
 package import SettingsCore
 package import SyncCore

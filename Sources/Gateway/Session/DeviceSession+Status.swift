@@ -32,7 +32,7 @@ extension DeviceSession {
                 serial: device.serial, firmware: device.firmware, hardware: device.hardware,
                 power_on_count: device.powerOnCount)
         }
-        status.tariff = settings.tariff.map { TariffBody($0) }
+        status.tariff = settings.tariff
         status.counted = counted.flatMap { CountedBody($0) }
         status.told = toldFrames.body
         if hearsPD { status.hears_pd = true }

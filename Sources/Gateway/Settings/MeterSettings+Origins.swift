@@ -14,7 +14,7 @@ extension MeterSettings {
     ///   - profile: the model's abilities; nil if unknown, and then every setting is listed.
     ///   - deviceName: what the meter calls itself, if it does.
     package static func bodies(
-        _ texts: [String: String], by authors: [String: SettingLoss.Author], own: HostID, for profile: MeterProfile?,
+        _ texts: [String: String], by authors: [String: SettingAuthor], own: HostID, for profile: MeterProfile?,
         deviceName: String? = nil
     ) -> [SettingBody] {
         let settings = MeterSettings(stored: texts)

@@ -1,4 +1,4 @@
-import GatewayAPI
+package import GatewayAPI
 package import Logging
 package import MeterModel
 package import SettingsCore
@@ -48,7 +48,7 @@ package actor RebuildService {
     }
 
     /// What a rebuild from the beginning would do. Changes nothing.
-    package func report() async throws(GatewayError) -> RebuildReport {
+    package func report() async throws(GatewayError) -> RebuildReportBody {
         try await settings.asking("working out what a rebuild would do") { [settings] in
             try await settings.repository.rebuildReport()
         }

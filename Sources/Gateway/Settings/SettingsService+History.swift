@@ -1,33 +1,17 @@
-import GatewayAPI
+package import GatewayAPI
 package import MeterModel
 import SettingsCore
 
-/// An overwritten setting: what it was, and who overwrote it.
-package struct SettingLoss: Hashable, Sendable {
-    /// As people type it; a property that only a newer version knows has its own name.
-    package var key: String
-    /// Nil if it was not set.
-    package var old: String?
-    /// Nil if it was reset to its default, or the record was deleted.
-    package var new: String?
-    /// Whether all settings of the meter were deleted.
-    package var wasDeleted: Bool
-    /// When and where the old value was written.
-    package var written: Author
-    /// When and where it was overwritten.
-    package var overwritten: Author
-
-    /// Who wrote it, and when by their own (corrected) calendar.
-    package struct Author: Hashable, Sendable {
-        package var at: WallTime
-        /// Nil if it was no host: the rebuild or the cloud's clean-up did it.
-        package var host: HostID?
-        /// What that host calls itself, if known.
-        package var hostName: String?
-        /// The host that brought it to the cloud, if that is another one: the cloud's word, not the author's.
-        package var bringer: HostID?
-        package var bringerName: String?
-    }
+/// Who wrote a setting, and when by their own (corrected) calendar.
+package struct SettingAuthor: Hashable, Sendable {
+    package var at: WallTime
+    /// Nil if it was no host: the rebuild or the cloud's clean-up did it.
+    package var host: HostID?
+    /// What that host calls itself, if known.
+    package var hostName: String?
+    /// The host that brought it to the cloud, if that is another one: the cloud's word, not the author's.
+    package var bringer: HostID?
+    package var bringerName: String?
 }
 
 /// A setting that somebody wrote, as far as it is known.
@@ -36,7 +20,7 @@ package struct SettingWrite: Hashable, Sendable {
     package var key: String?
     /// Nil where it was reset to its default.
     package var value: String?
-    package var author: SettingLoss.Author
+    package var author: SettingAuthor
 }
 
 extension SettingsService {
@@ -45,21 +29,24 @@ extension SettingsService {
     ///
     /// - Parameter limit: the most overwritten values to look at, the latest first.
     package func writes(of meter: MeterID, limit: Int = 500) async throws(GatewayError) -> [SettingWrite] {
-        let losses = try await history(of: meter, limit: limit)
+        let losses = try await overwritten(of: meter, key: nil, limit: limit)
         let present = try await asking("reading the settings of \(meter)") { [repository] in
             try await repository.record(.settings(of: meter))
         }
         let names = try await hostNames()
         var writes: Set<SettingWrite> = []
         for (name, register) in present?.properties ?? [:] {
-            let value = MeterSettings.text(of: register.value, for: MeterSettings.Key(rawValue: name))
-            let author = SettingLoss.Author(register.stamp, broughtBy: register.broughtBy, names)
-            writes.insert(SettingWrite(key: name, value: value, author: author))
+            writes.insert(
+                SettingWrite(key: name, value: register.value.text(of: name), author: SettingAuthor(register, names)))
         }
         for loss in losses {
-            writes.insert(SettingWrite(key: loss.key, value: loss.old, author: loss.written))
+            let (name, new) = (loss.property, loss.new)
             writes.insert(
-                SettingWrite(key: loss.wasDeleted ? nil : loss.key, value: loss.new, author: loss.overwritten))
+                SettingWrite(key: name, value: loss.old.value.text(of: name), author: SettingAuthor(loss.old, names)))
+            writes.insert(
+                SettingWrite(
+                    key: new == nil ? nil : name, value: new?.text(of: name),
+                    author: SettingAuthor(loss.by, broughtBy: loss.broughtBy, names)))
         }
         return Array(writes)
     }
@@ -67,15 +54,13 @@ extension SettingsService {
     /// A meter's settings as people type them, and who wrote each of them last, those taken back to their default too.
     package func authors(
         of meter: MeterID
-    ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingLoss.Author], own: HostID) {
+    ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingAuthor], own: HostID) {
         let record = try await asking("reading the settings of \(meter)") { [repository] in
             try await repository.record(.settings(of: meter))
         }
         let own = try await asking("reading this host's id") { [repository] in try await repository.hostIdentity() }
         let names = try await hostNames()
-        let authors = (record?.properties ?? [:]).mapValues { register in
-            SettingLoss.Author(register.stamp, broughtBy: register.broughtBy, names)
-        }
+        let authors = (record?.properties ?? [:]).mapValues { SettingAuthor($0, names) }
         return (MeterSettings.texts(of: record), authors, own)
     }
 
@@ -86,29 +71,38 @@ extension SettingsService {
     ///   - limit: the most entries to return.
     package func history(
         of meter: MeterID, key: String? = nil, limit: Int = 100
-    ) async throws(GatewayError) -> [SettingLoss] {
-        let entries = try await asking("reading the history of \(meter)") { [repository] in
-            try await repository.history(of: .settings(of: meter), property: key, limit: limit)
-        }
-        guard !entries.isEmpty else { return [] }
+    ) async throws(GatewayError) -> [HistoryLine] {
+        let losses = try await overwritten(of: meter, key: key, limit: limit)
         let names = try await hostNames()
-        return entries.map { SettingLoss($0.overwritten, hostNames: names) }
+        return losses.map { loss in
+            HistoryLine(
+                key: loss.property, old: loss.old.value.text(of: loss.property), new: loss.new?.text(of: loss.property),
+                deleted: loss.new == nil, written: .init(SettingAuthor(loss.old, names)),
+                overwritten: .init(SettingAuthor(loss.by, broughtBy: loss.broughtBy, names)))
+        }
+    }
+
+    private func overwritten(
+        of meter: MeterID, key: String?, limit: Int
+    ) async throws(GatewayError) -> [OverwrittenValue] {
+        try await asking("reading the history of \(meter)") { [repository] in
+            try await repository.history(of: .settings(of: meter), property: key, limit: limit).map(\.overwritten)
+        }
     }
 }
 
-extension SettingLoss {
-    fileprivate init(_ value: OverwrittenValue, hostNames: [HostID: String]) {
-        let setting = MeterSettings.Key(rawValue: value.property)
-        key = value.property
-        old = MeterSettings.text(of: value.old.value, for: setting)
-        new = value.new.flatMap { MeterSettings.text(of: $0, for: setting) }
-        wasDeleted = value.new == nil
-        written = Author(value.old.stamp, broughtBy: value.old.broughtBy, hostNames)
-        overwritten = Author(value.by, broughtBy: value.broughtBy, hostNames)
+extension SettingValue {
+    /// As people type it; nil where a setting was reset to its default.
+    fileprivate func text(of property: String) -> String? {
+        MeterSettings.text(of: self, for: MeterSettings.Key(rawValue: property))
     }
 }
 
-extension SettingLoss.Author {
+extension SettingAuthor {
+    fileprivate init(_ register: Register, _ hostNames: [HostID: String]) {
+        self.init(register.stamp, broughtBy: register.broughtBy, hostNames)
+    }
+
     fileprivate init(_ stamp: Stamp, broughtBy: HostID?, _ hostNames: [HostID: String]) {
         at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
         // No host draws a UUID of all zeros or all ones.
@@ -117,5 +111,13 @@ extension SettingLoss.Author {
         hostName = isNobody ? nil : hostNames[stamp.host]
         bringer = broughtBy
         bringerName = broughtBy.flatMap { hostNames[$0] }
+    }
+}
+
+extension HistoryLine.Author {
+    fileprivate init(_ author: SettingAuthor) {
+        self.init(
+            at: author.at.description, host: author.hostName, host_id: author.host?.description,
+            brought_by: author.bringerName, brought_by_id: author.bringer?.description)
     }
 }

@@ -1,4 +1,4 @@
-import GatewayAPI
+package import GatewayAPI
 import SyncCore
 
 /// Lists what is not synced, and restores or drops it for a person (`meterctl sync parked`). Also for a host that has

@@ -1,5 +1,6 @@
 import GRDB
 package import Gateway
+package import GatewayAPI
 package import MeterModel
 package import SettingsCore
 
@@ -34,9 +35,9 @@ extension MeterStore {
         return step
     }
 
-    package func rebuildReport() async throws(StoreError) -> RebuildReport {
+    package func rebuildReport() async throws(StoreError) -> RebuildReportBody {
         try await settings { transaction in
-            var report = RebuildReport()
+            var report = RebuildReportBody()
             var cursor: RecordKey?
             while true {
                 let keys = try transaction.keys(after: cursor, limit: 1000)
@@ -46,7 +47,7 @@ extension MeterStore {
                 for key in keys where key.normalised != key {
                     guard let fold = try transaction.fold(key) else { continue }
                     report.folded += 1
-                    if report.examples.count < RebuildReport.examplesMax { report.examples.append(.init(fold)) }
+                    if report.examples.count < RebuildReportBody.examplesMax { report.examples.append(.init(fold)) }
                 }
             }
         }
@@ -116,11 +117,11 @@ extension RebuildProgress {
     }
 }
 
-extension RebuildReport.Example {
+extension RebuildReportBody.Example {
     fileprivate init(_ fold: RebuildPlan.Fold) {
-        let taken = Set(fold.canonical.news)
+        let (from, taken) = (fold.loser.after.key, Set(fold.canonical.news))
         self.init(
-            from: fold.loser.after.key, into: fold.canonical.after.key, moved: fold.canonical.news,
+            type: from.type.rawValue, from: from.name, into: fold.canonical.after.key.name, moved: fold.canonical.news,
             kept: fold.loser.before.properties.keys.filter { !taken.contains($0) }.sorted())
     }
 }

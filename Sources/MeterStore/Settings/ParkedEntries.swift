@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import Gateway
+package import GatewayAPI
 package import MeterModel
 import SettingsCore
 import SyncCore
@@ -10,7 +11,7 @@ extension MeterStore {
         try await settings { transaction in
             let entries =
                 try transaction.parkedEntries(limit: max(limit, 0)) + transaction.asideEntries(limit: max(limit, 0))
-            return Array(entries.sorted { $0.at > $1.at }.prefix(max(limit, 0)))
+            return Array(entries.sorted { $0.at_ms > $1.at_ms }.prefix(max(limit, 0)))
         }
     }
 
@@ -83,7 +84,7 @@ extension SettingsTransaction {
             return ParkedEntry(
                 id: "r\(row[0] as Int64)", reason: isRefused ? .refused : .unreadable, words: row[2], type: form.type,
                 name: form.name, values: form.properties.mapValues(\.value),
-                isOwn: form.properties.values.contains { Stamp($0.stamp)?.host == host.id }, zone: nil,
+                own: form.properties.values.contains { Stamp($0.stamp)?.host == host.id }, zone: nil,
                 at: WallTime(millisecondsSince1970: row[4]))
         }
     }
@@ -102,7 +103,7 @@ extension SettingsTransaction {
                     ? "it was another host's in \(place), which this host left"
                     : "everything was read anew, and \(place) did not list it: deleted long ago, or forgotten",
                 type: row[1], name: row[2], values: registers.mapValues { ParkedForm.words(of: $0.value).value },
-                isOwn: registers.values.contains { $0.stamp.host == host.id }, zone: zone,
+                own: registers.values.contains { $0.stamp.host == host.id }, zone: zone,
                 at: WallTime(millisecondsSince1970: row[5]))
         }
     }

@@ -1,4 +1,5 @@
 import Gateway
+import GatewayAPI
 import MeterModel
 import SettingsCore
 import SyncCore
@@ -40,7 +41,7 @@ enum SyncRepositoryZoneContract {
                 let parked = try await repository.parked(limit: 9)
                 try ContractViolation.requireEqual(parked.map(\.reason), [.otherZone], "reason")
                 try ContractViolation.requireEqual(parked.map(\.zone), ["lab"], "zone")
-                try ContractViolation.requireEqual(parked.map(\.isOwn), [false], "own")
+                try ContractViolation.requireEqual(parked.map(\.own), [false], "own")
                 let progress = try await repository.progress()
                 try ContractViolation.requireEqual(progress.tokens, [:], "tokens")
                 try ContractViolation.requireEqual(progress.refetching, [], "refetching")
@@ -74,7 +75,7 @@ enum SyncRepositoryZoneContract {
                 try ContractViolation.requireEqual(await repository.waiting().map(\.key), [.desk], "waiting")
                 _ = try await repository.apply(.of([], token: "r1"))
                 try ContractViolation.requireEqual(await repository.record(.shed), nil, "not listed")
-                try ContractViolation.requireEqual(await repository.parked(limit: 9).map(\.isOwn), [true], "own")
+                try ContractViolation.requireEqual(await repository.parked(limit: 9).map(\.own), [true], "own")
             },
             Clause("page_ofAnotherZone_isRefused") { repository in
                 try await repository.adopt(home, .everything)
@@ -160,7 +161,7 @@ enum SyncRepositoryZoneContract {
                     try ContractViolation.requireEqual(
                         await repository.ageParked(to: HostMoment.minute(days * day).wall), dropped, "on day \(days)")
                 }
-                try ContractViolation.requireEqual(await repository.parked(limit: 9).map(\.isOwn), [true], "kept")
+                try ContractViolation.requireEqual(await repository.parked(limit: 9).map(\.own), [true], "kept")
             },
         ]
     }

@@ -35,7 +35,7 @@ extension Sync {
                 for entry in parked.entries {
                     let values = entry.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
                     table.add([
-                        .init(entry.id), .init(entry.own ? "\(entry.reason), own" : entry.reason, .yellow),
+                        .init(entry.id), .init("\(entry.reason.rawValue)\(entry.own ? ", own" : "")", .yellow),
                         .init("\(entry.type) \(entry.name)"), .init(values.joined(separator: " ")),
                         .init(times.text(WallTime(millisecondsSince1970: entry.at_ms)), isWhole: true),
                         .init(entry.words),

@@ -1,5 +1,6 @@
 import CoreTestKit
 import Gateway
+import GatewayAPI
 import IOPorts
 import Logging
 import MeterModel

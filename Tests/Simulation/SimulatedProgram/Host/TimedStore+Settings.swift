@@ -1,4 +1,5 @@
 import Gateway
+import GatewayAPI
 import MeterModel
 import MeterStore
 import SettingsCore
@@ -46,5 +47,5 @@ extension TimedStore: SettingsRepository {
     ) async throws -> (progress: RebuildProgress, changed: [RecordKey]) {
         try await write("rebuilds") { try await base.rebuildStep(recordsMax: recordsMax, at: now) }
     }
-    func rebuildReport() async throws -> RebuildReport { try await read { try await base.rebuildReport() } }
+    func rebuildReport() async throws -> RebuildReportBody { try await read { try await base.rebuildReport() } }
 }

@@ -1,4 +1,5 @@
 import Gateway
+import GatewayAPI
 import MeterModel
 import MeterStore
 import SettingsCore

@@ -72,7 +72,7 @@ extension RelayReadingBody {
             age: min(.milliseconds(max(0, age)), RelayTiming.ageMax), wallTime: WallTime(millisecondsSince1970: time),
             reading: Reading(byKey: values))
         if let count, count >= 2 {
-            reading.spread = RelayReading.Spread(
+            reading.spread = ReadingSpread(
                 count: min(count, Int(Int32.max)), least: Reading(byKey: least ?? [:]),
                 greatest: Reading(byKey: greatest ?? [:]))
         }

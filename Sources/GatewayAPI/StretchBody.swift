@@ -1,3 +1,5 @@
+package import MeterModel
+
 /// `GET /v1/meters/{meter}/stretch`: what the readings of a stretch of time come to. Unknown is null.
 package struct StretchBody: Codable, Hashable, Sendable {
     package var meter: String
@@ -21,30 +23,9 @@ package struct StretchBody: Codable, Hashable, Sendable {
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     /// By quantity, under the keys of `meterctl watch --json`.
-    package var quantities: [String: Spread]
+    package var quantities: [String: QuantitySpread]
 
-    /// How a quantity is spread.
-    package struct Spread: Codable, Hashable, Sendable {
-        package var min: Double
-        package var max: Double
-        /// Over time.
-        package var mean: Double
-        /// A twentieth of the readings is below it.
-        package var p5: Double
-        package var p50: Double
-        package var p95: Double
-
-        package init(min: Double, max: Double, mean: Double, p5: Double, p50: Double, p95: Double) {
-            self.min = min
-            self.max = max
-            self.mean = mean
-            self.p5 = p5
-            self.p50 = p50
-            self.p95 = p95
-        }
-    }
-
-    package init(meter: String, readings: Int, resolution_ms: Int64, quantities: [String: Spread]) {
+    package init(meter: String, readings: Int, resolution_ms: Int64, quantities: [String: QuantitySpread]) {
         self.meter = meter
         self.readings = readings
         self.resolution_ms = resolution_ms

@@ -99,15 +99,9 @@ package struct StretchRoutes: RouteGroup {
 
 extension StretchBody {
     fileprivate init(_ summary: StretchSummary, of meter: MeterID) {
-        var quantities: [String: Spread] = [:]
-        for (quantity, spread) in summary.spreads {
-            quantities[quantity.key] = Spread(
-                min: spread.least, max: spread.greatest, mean: spread.mean, p5: spread.p5, p50: spread.p50,
-                p95: spread.p95)
-        }
         self.init(
             meter: meter.description, readings: summary.readings, resolution_ms: summary.resolution.milliseconds,
-            quantities: quantities)
+            quantities: Dictionary(uniqueKeysWithValues: summary.spreads.map { ($0.key.key, $0.value) }))
         guard let recording = summary.recording() else { return }
         let totals = recording.totals
         from = recording.started.description

@@ -28,18 +28,6 @@ package struct StretchSummary: Sendable {
         }
     }
 
-    /// One quantity in the stretch.
-    package struct Spread: Hashable, Sendable {
-        /// Over time, as the quantity was between neighbouring readings.
-        package var mean: Double
-        package var least: Double
-        package var greatest: Double
-        /// The quantiles 0.05, 0.5 and 0.95 of the readings.
-        package var p5: Double
-        package var p50: Double
-        package var p95: Double
-    }
-
     /// - Parameters:
     ///   - host: the one that has the readings.
     ///   - name: what a recording of it is called.
@@ -109,13 +97,13 @@ package struct StretchSummary: Sendable {
     }
 
     /// The quantities of which anything is known.
-    package var spreads: [Quantity: Spread] {
+    package var spreads: [Quantity: QuantitySpread] {
         values.compactMapValues { values in
             guard let least = values.spread.least, let greatest = values.spread.greatest else { return nil }
             let parts = values.spread.quantiles([0.05, 0.5, 0.95])
             let mean = min(max(values.integral.mean ?? parts[1], least), greatest)
-            return Spread(
-                mean: mean, least: least, greatest: greatest, p5: parts[0], p50: parts[1], p95: parts[2])
+            return QuantitySpread(
+                least: least, greatest: greatest, mean: mean, p5: parts[0], p50: parts[1], p95: parts[2])
         }
     }
 

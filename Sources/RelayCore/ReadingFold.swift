@@ -40,6 +40,6 @@ struct ReadingFold {
         for (quantity, count) in known { mean[quantity] = sum[quantity].map { $0 / Double(count) } }
         return RelayReading(
             age: max(.zero, now - last.time), wallTime: last.wallTime, reading: mean,
-            spread: RelayReading.Spread(count: count, least: least, greatest: greatest))
+            spread: ReadingSpread(count: count, least: least, greatest: greatest))
     }
 }

@@ -2,24 +2,6 @@ package import MeterModel
 
 /// A reading on its way from the host that measures to those that watch: one measurement, or several folded into one.
 package struct RelayReading: Hashable, Sendable {
-    /// What several measurements had in common.
-    package struct Spread: Hashable, Sendable {
-        /// How many measurements; 2 or more.
-        package var count: Int
-        package var least: Reading
-        package var greatest: Reading
-
-        package init(count: Int, least: Reading, greatest: Reading) {
-            self.count = count
-            self.least = least
-            self.greatest = greatest
-        }
-
-        package init(_ spread: ReadingSpread) {
-            self.init(count: spread.count, least: spread.least, greatest: spread.greatest)
-        }
-    }
-
     /// How long before its batch was sent it was measured; of folded ones, the last. Counted on the holder's monotonic
     /// clock, so that an observer knows the time of a reading even where the holder's calendar is wrong.
     package var age: Duration
@@ -28,9 +10,9 @@ package struct RelayReading: Hashable, Sendable {
     /// The measurement; of folded ones, the mean of each quantity.
     package var reading: Reading
     /// Nil for one measurement.
-    package var spread: Spread?
+    package var spread: ReadingSpread?
 
-    package init(age: Duration, wallTime: WallTime, reading: Reading, spread: Spread? = nil) {
+    package init(age: Duration, wallTime: WallTime, reading: Reading, spread: ReadingSpread? = nil) {
         self.age = age
         self.wallTime = wallTime
         self.reading = reading

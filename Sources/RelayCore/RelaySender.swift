@@ -96,7 +96,7 @@ package struct RelaySender: Sendable {
             waiting.map {
                 RelayReading(
                     age: max(.zero, now - $0.time), wallTime: $0.wallTime, reading: $0.reading,
-                    spread: $0.spread.map(RelayReading.Spread.init))
+                    spread: $0.spread)
             } + (fold.map { [$0.folded(at: now)] } ?? [])
         var batch = RelayBatch(at: now, missed: missed, readings: readings)
         batch.model = model

@@ -34,7 +34,7 @@ struct RelayNewsTests {
     @Test func readings_arriveAsTheyWereSent() throws {
         let folded = RelayReading(
             age: .milliseconds(20), wallTime: WallTime(millisecondsSince1970: 5), reading: reading(5),
-            spread: RelayReading.Spread(count: 12, least: reading(4), greatest: reading(6)))
+            spread: ReadingSpread(count: 12, least: reading(4), greatest: reading(6)))
         let single = RelayReading(
             age: .zero, wallTime: WallTime(millisecondsSince1970: -1), reading: reading(1e-9))
         var sent = RelayBatch(number: 9, missed: 2, readings: [folded, single])

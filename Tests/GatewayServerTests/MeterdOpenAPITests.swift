@@ -298,7 +298,7 @@ struct MeterdOpenAPITests {
         (recording.cost, stretch.cost, recording.test) = (cost, cost, test)
         return [
             ("SeriesColumn", SeriesBody.Column(min: [], max: [], mean: [])),
-            ("StretchSpread", StretchBody.Spread(min: 1, max: 1, mean: 1, p5: 1, p50: 1, p95: 1)),
+            ("StretchSpread", QuantitySpread(least: 1, greatest: 1, mean: 1, p5: 1, p50: 1, p95: 1)),
             ("StretchBody", stretch),
             ("StretchRecordingRequest", StretchRecordingRequest(from: "f", to: "t", name: "n")),
             (

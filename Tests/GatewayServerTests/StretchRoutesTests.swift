@@ -52,7 +52,7 @@ struct StretchRoutesTests {
         #expect(((body.energy_Wh ?? 0) - 1).magnitude < 1e-9)
         #expect(body.gap_count == 0)
         #expect(body.resolution_ms == 0)
-        #expect(body.quantities["voltage_V"] == .init(min: 5, max: 5, mean: 5, p5: 5, p50: 5, p95: 5))
+        #expect(body.quantities["voltage_V"] == .init(least: 5, greatest: 5, mean: 5, p5: 5, p50: 5, p95: 5))
         #expect(body.quantities.keys.sorted() == ["current_A", "voltage_V"])
     }
 

@@ -76,7 +76,7 @@ extension WatchedReading {
     fileprivate init(_ item: Feed<TimedReading>.Item) {
         self.init(
             wallTime: item.value.wallTime, reading: item.value.reading,
-            spread: item.value.spread.map(RelayReading.Spread.init), missed: item.missed)
+            spread: item.value.spread, missed: item.missed)
     }
 
     fileprivate func after(missing count: Int) -> WatchedReading {

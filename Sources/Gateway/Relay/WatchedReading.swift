@@ -1,6 +1,5 @@
 package import LeaseCore
 package import MeterModel
-package import RelayCore
 
 /// A reading of a meter, from this host's own session or from the host that has the meter.
 package struct WatchedReading: Sendable {
@@ -16,7 +15,7 @@ package struct WatchedReading: Sendable {
     package var wallTime: WallTime
     package var reading: Reading
     /// Nil for one measurement.
-    package var spread: RelayReading.Spread?
+    package var spread: ReadingSpread?
     package var origin: Origin?
     /// Measurements lost before this one, on their way here.
     package var missed = 0

@@ -74,7 +74,7 @@ struct Stretch: AsyncParsableCommand {
         var table = Table(["QUANTITY", "MEAN", "MIN", "5 %", "MEDIAN", "95 %", "MAX"])
         for quantity in Quantity.allCases {
             guard let spread = body.quantities[quantity.key] else { continue }
-            let values = [spread.mean, spread.min, spread.p5, spread.p50, spread.p95, spread.max]
+            let values = [spread.mean, spread.least, spread.p5, spread.p50, spread.p95, spread.greatest]
             table.add([.init(quantity.key)] + values.map { .init(Formatting.quantity(quantity, $0)) })
         }
         return table

@@ -18,9 +18,30 @@ package struct CT3Decoder: MarkedFrameDecoder {
         let length = Int(buffer.withBytes { $0.u32LE(1) })
         guard CT3Framing.payloadLengths.contains(length) else { return skip(.impossibleLength(length)) }
         let whole = length + CT3Framing.overhead
+        if length > CT3Framing.usualLengthMax, let start = buffer.withBytes({ Self.usualFrame(in: $0, before: whole) })
+        {
+            buffer.drop(start)
+            return .skipped(count: start, because: .truncated(have: start))
+        }
         guard buffer.count >= whole else { return nil }
         let verdict = buffer.withBytes { judge(UnsafeRawBufferPointer(rebasing: $0.prefix(whole))) }
         return step(verdict, length: whole)
+    }
+
+    /// The offset of a whole frame of a usual length, with a right check, that begins after the first byte. One that reaches
+    /// beyond `end` does not count: the result must not depend on what has arrived of it.
+    private static func usualFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
+        let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
+        return inside.indices.dropFirst().first { offset in
+            let rest = UnsafeRawBufferPointer(rebasing: inside[offset...])
+            guard rest.u8(0) == CT3Framing.startMark, rest.count >= CT3Framing.headerLength else { return false }
+            let length = Int(rest.u32LE(1))
+            guard CT3Framing.payloadLengths.contains(length), length <= CT3Framing.usualLengthMax else { return false }
+            let last = CT3Framing.headerLength + length + 1
+            guard rest.count > last, rest.u8(last) == CT3Framing.endMark else { return false }
+            let payload = UnsafeRawBufferPointer(rebasing: rest[CT3Framing.headerLength..<(last - 1)])
+            return CT3Framing.check(payload) == rest.u8(last - 1)
+        }
     }
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
@@ -32,6 +53,7 @@ package struct CT3Decoder: MarkedFrameDecoder {
             return .noFrame(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
         }
         if let offset = CT3Message.implausibleOffset(payload) { return .refused(.implausibleField(offset: offset)) }
-        return .good(.packed(PackedFrame(CT3Message.self, payload)))
+        return payload.count > PackedFrame.lengthMax
+            ? .good(.other(CT3Message(payload))) : .good(.packed(PackedFrame(CT3Message.self, payload)))
     }
 }

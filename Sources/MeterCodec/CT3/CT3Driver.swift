@@ -63,8 +63,14 @@ package struct CT3Driver: MeterDriver {
         var heard = false
         decoder.append(bytes)
         Self.drain(&decoder) { event in
-            guard case .frame(.packed(let frame)) = event else { return handle(event) }
-            switch frame.withBytes({ CT3Message.Kind($0) }) {
+            let kind: CT3Message.Kind? =
+                switch event {
+                case .frame(.packed(let frame)): frame.withBytes { CT3Message.Kind($0) }
+                case .frame(.other(let message as CT3Message)): message.kind
+                default: nil
+                }
+            switch kind {
+            case nil: handle(event)
             case .reply: handle(.acknowledged)
             case .sample(streamID):
                 heard = true

@@ -9,9 +9,12 @@ package enum CT3Framing {
     package static let headerLength = 5
     /// Bytes around it.
     package static let overhead = 7
-    /// Payloads that are believed. Published ones have 4 to 28 bytes; a longer limit would hold back good frames behind a
-    /// byte that only looks like a start mark.
-    package static let payloadLengths = 4...64
+    /// Payloads that are believed. Published ones have 4 to 28 bytes; fqueze/usb-power-profiling takes samples of any length
+    /// from 20.
+    package static let payloadLengths = 4...256
+    /// A longer one is not waited for where a frame up to this length begins inside it: its start mark is only a byte that
+    /// looks like one.
+    static let usualLengthMax = 64
 
     package static func check(_ payload: UnsafeRawBufferPointer) -> UInt8 { payload.reduce(0, ^) }
 
@@ -59,9 +62,12 @@ package struct CT3Message: Sendable {
 
     private let bytes: InlineArray<64, UInt8>
     private let length: Int
+    /// All bytes of a payload that `bytes` cannot hold; empty for any other, so that a usual one allocates nothing.
+    private let long: [UInt8]
 
     private func read<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
-        bytes.withRawBytes { body(UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }
+        guard long.isEmpty else { return long.withUnsafeBytes(body) }
+        return bytes.withRawBytes { body(UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }
     }
 
     /// What a payload is.
@@ -83,9 +89,9 @@ package struct CT3Message: Sendable {
         }
     }
 
-    private var isSample: Bool {
-        if case .sample = read({ Kind($0) }) { true } else { false }
-    }
+    package var kind: Kind { read { Kind($0) } }
+
+    private var isSample: Bool { if case .sample = kind { true } else { false } }
 
     /// The id of the request to which it belongs.
     package var id: UInt8 { bytes[Self.idOffset] }
@@ -107,6 +113,7 @@ extension CT3Message: PackedFrameContent {
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         length = min(raw.count, 64)
+        long = raw.count > 64 ? Array(raw) : []
     }
 
     /// Not in the payload; the USB ids tell it.

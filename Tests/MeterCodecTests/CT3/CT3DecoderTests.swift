@@ -62,7 +62,7 @@ struct CT3DecoderTests {
     }
 
     /// Readers take the clock from the end, so the middle may have any length.
-    @Test(arguments: [0, 1, 8, 44])
+    @Test(arguments: [0, 1, 8, 44, 45, 236])
     func middleOfASample_mayHaveAnyLength(length: Int) throws {
         let bytes = CT3Framing.frame(payload(clock: 77, middle: length))
         #expect(decodedReadings(bytes, with: CT3Decoder()).count == 1)
@@ -111,10 +111,21 @@ struct CT3DecoderTests {
         }
     }
 
-    @Test(arguments: [(3, false), (4, true), (64, true), (65, false), (0, false)])
+    @Test(arguments: [(3, false), (4, true), (64, true), (65, true), (256, true), (257, false), (0, false)])
     func length_hasLimits(length: Int, isTaken: Bool) {
         let bytes = CT3Framing.frame([UInt8](repeating: 9, count: length))
         #expect((decodedFrames(bytes, with: CT3Decoder()).count == 1) == isTaken)
+    }
+
+    /// A start mark in front of frames asks for up to 263 bytes: they are not held back.
+    @Test(arguments: [[0xA5, 65, 0, 0, 0], [0xA5, 0, 1, 0, 0], [0xA5, 0xFF, 0, 0, 0, 0x04, 0, 2, 0]] as [[UInt8]])
+    func strayStartMark_holdsNoFrameBack(head: [UInt8]) {
+        let frame = CT3Framing.frame(payload())
+        for chunk in [1, 50] {
+            let (frames, skipped) = DecoderVerifier.feed(head + frame + frame, chunk: chunk, to: CT3Decoder())
+            #expect(frames == [frame, frame])
+            #expect(skipped == head.count)
+        }
     }
 
     @Test func lengthOf32Bits_isNoTrap() {
@@ -143,11 +154,13 @@ struct CT3DecoderTests {
     @Test func frames_areFoundInAnyPieces_andAmongRubbish() throws {
         let frames = [
             CT3Framing.frame(payload()), try hex(Self.published[0]), CT3Framing.frame(payload(volts: 9)),
-            try hex(Self.published[1]), CT3Framing.frame([1, 7, 3, 0x80]),
+            try hex(Self.published[1]), CT3Framing.frame([1, 7, 3, 0x80]), CT3Framing.frame(payload(middle: 200)),
         ]
         DecoderVerifier.verify(
             frames: frames,
-            falseStarts: [[0xA5], [0xA5, 0x05, 0, 0, 0], [0xA5, 0x04, 0, 0, 0, 1, 2, 3, 4, 4, 0x5B]],
+            falseStarts: [
+                [0xA5], [0xA5, 0x05, 0, 0, 0], [0xA5, 0x04, 0, 0, 0, 1, 2, 3, 4, 4, 0x5B], [0xA5, 200, 0, 0, 0],
+            ],
             longestPending: CT3Framing.payloadLengths.upperBound + CT3Framing.overhead - 1
         ) { CT3Decoder() }
     }

@@ -3,10 +3,11 @@ import MeterModel
 import Testing
 
 struct CT3DriverTests {
-    private func sample(_ id: UInt8, volts: Float = 5) -> [UInt8] {
+    private func sample(_ id: UInt8, volts: Float = 5, middle: Int = 0) -> [UInt8] {
         var payload: [UInt8] = [0x04, 0, id, 0]
         payload.appendLE(volts)
         payload.appendLE(Float(1))
+        payload += [UInt8](repeating: 0, count: middle)
         payload.appendLE(UInt64(1))
         return CT3Framing.frame(payload)
     }
@@ -36,6 +37,7 @@ struct CT3DriverTests {
         var driver = CT3Driver(model: .avhzyCT3)
         let stream = id(driver.opening()[1].bytes)
         #expect(readings(sample(stream &- 1) + sample(stream) + sample(stream &+ 1) + sample(stream), &driver) == 2)
+        #expect(readings(sample(stream &- 1, middle: 100) + sample(stream, middle: 100), &driver) == 1)
     }
 
     @Test func answer_isAcknowledged_andOtherMessagesAreNothing() {

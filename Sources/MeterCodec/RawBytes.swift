@@ -36,6 +36,12 @@ extension UnsafeRawBufferPointer {
     }
 }
 
+extension UnsignedInteger where Self: FixedWidthInteger {
+    /// Whether the word, read with a sign, is a number from `-most` to -1. A meter may mean that where nobody has published
+    /// what it sends below zero, so such a value is unknown.
+    @inline(__always) package func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
+}
+
 extension [UInt8] {
     package mutating func appendBE(_ value: UInt16) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }

@@ -39,17 +39,18 @@ package struct KM003CADC: Sendable {
         return steps == .min ? nil : Double(steps) / 128
     }
     package var supplyVoltage: Double { Double(u16(34)) / 10_000 }
-    /// How often these values are updated: two bits; the bits above them have no meaning.
-    package var rate: KM003CRate? { KM003CRate(index: UInt16(u8(36) & 3)) }
+    /// How often these values are updated. In 40 bytes it has two bits, and those above them have no meaning; in 44 it is a byte
+    /// of its own (okhsunrog/km003c-rs km003c-lib/src/adc.rs, which has a 4 for 10,000 a second). Nil for an index without a rate.
+    package var rate: KM003CRate? { KM003CRate(index: UInt16(isShort ? u8(36) & 3 : u8(36))) }
 
     package var reading: Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
         reading[.temperature] = celsius
-        reading[.cc1] = Double(u16(26)) / 10_000
-        reading[.cc2] = Double(u16(28)) / 10_000
-        reading[.dataPlus] = Double(u16(30)) / 10_000
-        reading[.dataMinus] = Double(u16(32)) / 10_000
+        reading[.cc1] = KM003CLineStep.tenthMillivolt.volts(u16(26))
+        reading[.cc2] = KM003CLineStep.tenthMillivolt.volts(u16(28))
+        reading[.dataPlus] = KM003CLineStep.tenthMillivolt.volts(u16(30))
+        reading[.dataMinus] = KM003CLineStep.tenthMillivolt.volts(u16(32))
         reading[.supplyVoltage] = supplyVoltage
         return reading
     }
@@ -74,13 +75,17 @@ package struct KM003CADC: Sendable {
         return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
     }
 
-    /// Whether two bytes were lost before the tail: rate and flags, 0 to 3 and 80, are where the supply voltage
+    /// Whether two bytes were lost before the tail: rate and flags, 0 to 4 and 80, are where the supply voltage
     /// belongs, which then reads as 3.277 V, and there is no flag in its own place.
-    private var isTailEarly: Bool { !isShort && u8(34) < 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
+    private var isTailEarly: Bool { !isShort && u8(34) <= 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
     /// Whether both are within twice the voltage and eight times the current that the meter is made for.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
         microvolts.magnitude <= 100_000_000 && microamperes.magnitude <= 50_000_000
+    }
+
+    private func line(_ offset: Int) -> FrameDetail.Value {
+        KM003CLineStep.millivolt.volts(u16(offset)).map { .number($0) } ?? .unknown
     }
 
     package var details: [FrameDetail] {
@@ -93,9 +98,8 @@ package struct KM003CADC: Sendable {
         ]
         guard !isShort else { return own }
         return own + [
-            FrameDetail("cc2_average_V", .number(Double(u16(38)) / 1000)),
-            FrameDetail("dp_average_V", .number(Double(u16(40)) / 1000)),
-            FrameDetail("dn_average_V", .number(Double(u16(42)) / 1000)),
+            FrameDetail("cc2_average_V", line(38)), FrameDetail("dp_average_V", line(40)),
+            FrameDetail("dn_average_V", line(42)),
             FrameDetail("adc_flags", .integer(Int(u8(37)))),
         ]
     }

@@ -77,10 +77,10 @@ package struct KM003CQueueSample: Hashable, Sendable {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
         // One by one: a list of them would be allocated for each sample.
-        reading[.cc1] = lineStep.map { Double(lines[0]) / $0.perVolt }
-        reading[.cc2] = lineStep.map { Double(lines[1]) / $0.perVolt }
-        reading[.dataPlus] = lineStep.map { Double(lines[2]) / $0.perVolt }
-        reading[.dataMinus] = lineStep.map { Double(lines[3]) / $0.perVolt }
+        reading[.cc1] = lineStep.flatMap { $0.volts(lines[0]) }
+        reading[.cc2] = lineStep.flatMap { $0.volts(lines[1]) }
+        reading[.dataPlus] = lineStep.flatMap { $0.volts(lines[2]) }
+        reading[.dataMinus] = lineStep.flatMap { $0.volts(lines[3]) }
         return reading
     }
 
@@ -121,5 +121,11 @@ package enum KM003CLineStep: Sendable {
         case .tenthMillivolt: 10_000
         case .millivolt: 1000
         }
+    }
+
+    /// Volts on a line. Nil for a word that may be up to half a volt below zero: it has no sign, and no line of USB has the 6 or
+    /// 65 V that it would be.
+    func volts(_ word: UInt16) -> Double? {
+        word.isBelowZero(byUpTo: UInt16(perVolt / 2)) ? nil : Double(word) / perVolt
     }
 }

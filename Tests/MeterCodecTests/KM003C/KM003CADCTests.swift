@@ -52,17 +52,28 @@ struct KM003CADCTests {
 
     /// Rate and flags in the place of the supply voltage, and no flag in their own: only all of it together.
     @Test func tailThatCameTwoBytesEarly_isFound() {
-        for rate in 0..<5 as Range<UInt8> {
+        for rate in 0..<6 as Range<UInt8> {
             for flags in [0x7F, 0x80, 0x81] as [UInt8] {
                 for own in [0x00, 0x7F, 0x80] as [UInt8] {
                     var bytes = KM003CSample.adcPayload
                     bytes.replaceSubrange(34..<38, with: [rate, flags, 0x02, own])
-                    let isEarly = rate < 4 && flags == 0x80 && own < 0x80
+                    let isEarly = rate <= 4 && flags == 0x80 && own < 0x80
                     #expect(implausible(bytes) == (isEarly ? 34 : nil), "\(rate) \(flags) \(own)")
                     #expect(implausible(Array(bytes.prefix(40))) == nil, "\(rate) \(flags) \(own)")
                 }
             }
         }
+    }
+
+    /// A whole byte in 44 bytes, where a 4 is 10,000 a second (okhsunrog/km003c-rs km003c-lib/src/adc.rs); two bits in 40, below
+    /// others that the maker's paper has spare.
+    @Test(arguments: [(UInt8(3), 1000 as Int?, 1000), (4, nil, 2), (5, nil, 10), (0x83, nil, 1000), (0xFC, nil, 2)])
+    func rate_isAByte_orTwoBits(byte: UInt8, whole: Int?, short: Int) {
+        let bytes = payload((byte, 36))
+        #expect(bytes.withUnsafeBytes { KM003CADC($0).rate?.samplesPerSecond } == whole)
+        #expect(bytes.prefix(40).withUnsafeBytes { KM003CADC($0).rate?.samplesPerSecond } == short)
+        let detail = bytes.withUnsafeBytes { KM003CADC($0).details.first { $0.key == "rate_sps" } }
+        #expect(detail?.value == whole.map { .integer($0) } ?? .unknown)
     }
 
     @Test func lengths_areTheShortOne_andThoseFromTheLongOneToTheLongest() {

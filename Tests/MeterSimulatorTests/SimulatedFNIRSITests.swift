@@ -101,8 +101,8 @@ struct SimulatedFNIRSITests {
         var driver = FNIRSIUSBDriver(model: model)
         let heard = converse(&driver, &meter, milliseconds: 10_000)
         #expect(!meter.isHung)
-        // The stream starts after 100 ms, following the hello.
-        #expect(heard.readings == 4 * 247)
+        // The stream starts after 50 ms.
+        #expect(heard.readings == 4 * 248)
         #expect(heard.refused == 0)
     }
 

@@ -9,6 +9,10 @@ package struct FNIRSIUSBDriver: MeterDriver {
     /// Nil for a model that does not need one.
     private var filter: FNIRSIGlitchFilter?
     private var silentKeepAlives = 0
+    /// Whether samples came over this link, or a hello was sent because none did.
+    private var isGreeted = false
+    /// Whether a start follows the hello that was sent last.
+    private var startsNext = false
     /// Where it is found out which keep-alive the meter takes (`FNIRSIQuirks.findsKeepAlive`): the number of turns since the
     /// last `start`. Nil once the meter was silent for half a second of those.
     private var turnsSinceStart: Int?
@@ -28,22 +32,32 @@ package struct FNIRSIUSBDriver: MeterDriver {
         )
     }
 
-    /// A hello and two starts, separated by twice the shortest gap: waiting costs nothing, and a meter that hangs has
-    /// to be revived by hand. Whoever had the meter before may just have written to it, so that the hello waits as well.
+    /// Two starts, separated by twice the shortest gap: waiting costs nothing, and a meter that hangs has to be revived by
+    /// hand. Whoever had the meter before may just have written to it, so that the first waits as well. No hello: one reader
+    /// warns that it may restart the meter, and the stream works without it (Docs/Protocols/FNIRSI.md#commands).
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
         filter = FNIRSIGlitchFilter(for: profile.model)
-        let commands = [FNIRSIUSBCommand.hello, .start, quirks.secondStart]
+        (isGreeted, startsNext) = (false, false)
+        let commands = [FNIRSIUSBCommand.start, quirks.secondStart]
         return ([[]] + commands.map(\.bytes)).map { Outgoing($0, pause: quirks.commandGap * 2) }
     }
 
-    /// The keep-alive. When one second's worth of them has brought nothing, the stream has ended and must be restarted.
+    /// The keep-alive. When one second's worth of them has brought nothing, the stream has ended and must be restarted; a meter
+    /// that has sent no sample yet gets a hello before that.
     package mutating func poll() -> [UInt8] {
+        guard !startsNext else { return startAnew() }
         silentKeepAlives += 1
         if let turns = turnsSinceStart { return renewed(after: turns + 1) }
         guard silentKeepAlives > quirks.silentKeepAlivesMax else { return quirks.keepAlive.bytes }
-        silentKeepAlives = 0
+        guard !isGreeted else { return startAnew() }
+        (isGreeted, startsNext) = (true, true)
+        return FNIRSIUSBCommand.hello.bytes
+    }
+
+    private mutating func startAnew() -> [UInt8] {
+        (silentKeepAlives, startsNext) = (0, false)
         // The next sample is not a neighbour of the last one.
         filter = FNIRSIGlitchFilter(for: profile.model)
         return FNIRSIUSBCommand.start.bytes
@@ -68,12 +82,14 @@ package struct FNIRSIUSBDriver: MeterDriver {
     /// Only packets show that the stream goes on; noise does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
+        var hasSamples = false
         var filter = self.filter
         decoder.append(bytes)
         Self.drain(&decoder) { event in
             switch event {
             case .frame(.fnirsiUSB(let packet)):
                 heard = true
+                if packet.sampleTicks != nil { hasSamples = true }
                 guard let (shown, replaced) = filter?.filter(packet) else { break }
                 if replaced > 0 { handle(.filtered(samples: replaced)) }
                 for packet in shown { handle(.frame(.fnirsiUSB(packet))) }
@@ -87,6 +103,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
         }
         self.filter = filter
         if heard { silentKeepAlives = 0 }
+        if hasSamples { isGreeted = true }
     }
 
     /// Sends nothing, but leaves time to read on for as long as the meter may stream: a meter whose last packets are

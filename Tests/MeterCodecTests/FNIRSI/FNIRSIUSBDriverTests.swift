@@ -15,12 +15,12 @@ struct FNIRSIUSBDriverTests {
     @Test(arguments: [
         (ModelName.fnb58, 0x82), (.fnb48s, 0x82), (.fnb48, 0x83), (.c1, 0x82), (.fnac28, 0x82), (.fnbC2, 0x82),
     ])
-    func opening_isHelloAndTwoStarts_byModel(model: ModelName, second: Int) {
+    func opening_isTwoStarts_byModel_withoutAHello(model: ModelName, second: Int) {
         var driver = FNIRSIUSBDriver(model: model)
         let opening = driver.opening()
 
         // The first step only waits.
-        #expect(opening.map { $0.bytes.dropFirst().first } == [nil, 0x81, 0x82, UInt8(second)])
+        #expect(opening.map { $0.bytes.dropFirst().first } == [nil, 0x82, UInt8(second)])
         #expect(opening.allSatisfy { $0.pause >= .milliseconds(25) })
     }
 
@@ -46,11 +46,40 @@ struct FNIRSIUSBDriverTests {
         var driver = FNIRSIUSBDriver(model: .fnb48)
         _ = driver.opening()
 
-        // One second at 40 ms each.
-        let silent = (1...26).map { _ in driver.poll()[1] }
-        #expect(silent.prefix(25).allSatisfy { $0 == 0x83 })
-        #expect(silent.last == 0x82)
+        // One second at 40 ms each. A meter that was never heard gets a hello first, once a link.
+        for silence in [[0x81, 0x82], [0x82], [0x82]] as [[UInt8]] {
+            let silent = (1...25 + silence.count).map { _ in driver.poll()[1] }
+            #expect(silent.prefix(25).allSatisfy { $0 == 0x83 })
+            #expect(silent.suffix(silence.count) == silence[...])
+        }
         #expect(driver.poll()[1] == 0x83)
+    }
+
+    /// A hello may restart a meter, so one that streams, or did, never hears it.
+    @Test(arguments: [ModelName.fnb58, .fnb48, .c1])
+    func meterThatStreamed_hearsNoHello(model: ModelName) {
+        var driver = FNIRSIUSBDriver(model: model)
+        for _ in 0..<2 {
+            _ = driver.opening()
+            driver.receive(packet(volts: 0)) { _ in }
+            let sent = (1...100).compactMap { _ in driver.poll().dropFirst().first }
+            #expect(!sent.isEmpty && !sent.contains(0x81))
+        }
+    }
+
+    /// An answer to the hello is no sample: the start follows it at once.
+    @Test func hello_isFollowedByAStart_whateverIsAnswered() {
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        _ = driver.opening()
+        let sent = (1...4).map { _ in
+            let code = driver.poll()[1]
+            if code == 0x81 {
+                let info: [UInt8] = [0xAA, 0x03] + [UInt8](repeating: 0, count: 61)
+                driver.receive(info + [Checksum.crc8FNIRSI(info.dropFirst())]) { _ in }
+            }
+            return code
+        }
+        #expect(sent == [0x82, 0x82, 0x81, 0x82])
     }
 
     /// A packet as in Docs/Protocols/FNIRSI.md#packet whose samples all have one voltage, in hundred-thousandths.
@@ -75,7 +104,7 @@ struct FNIRSIUSBDriverTests {
     @Test(arguments: [[0xAA], [0x00, 0x13, 0x37], [UInt8](repeating: 0xAA, count: 64)] as [[UInt8]])
     func poll_startsAnew_whenNothingButRubbishCame(rubbish: [UInt8]) {
         var driver = FNIRSIUSBDriver(model: .fnb48)
-        let sent = (1...26).map { _ in
+        let sent = (1...27).map { _ in
             driver.receive(rubbish) { _ in }
             return driver.poll()[1]
         }
@@ -97,7 +126,7 @@ struct FNIRSIUSBDriverTests {
     @Test func silentMeterOfTwoModels_getsKeepOn_afterHalfASecond() {
         var driver = FNIRSIUSBDriver(model: .c1)
         for _ in 0..<2 {
-            #expect(driver.opening().map { $0.bytes.dropFirst().first } == [nil, 0x81, 0x82, 0x82])
+            #expect(driver.opening().map { $0.bytes.dropFirst().first } == [nil, 0x82, 0x82])
             let sent = turns(40, &driver) { $0 > 13 }
             #expect(sent == (13...40).map { [$0, 0x83] })
         }

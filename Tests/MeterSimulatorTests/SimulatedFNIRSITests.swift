@@ -158,7 +158,7 @@ struct SimulatedFNIRSITests {
         var meter = SimulatedFNIRSIUSB()
         var driver = FNIRSIUSBDriver(model: .fnb58)
         let heard = converse(&driver, &meter, milliseconds: 10_000, keepAlive: false)
-        // Started at 100 and again at 150 ms: packets from 140 to 1140 ms.
+        // Started at 50 and again at 100 ms: packets from 90 to 1090 ms.
         #expect(heard.readings == 4 * 26)
     }
 
@@ -168,7 +168,7 @@ struct SimulatedFNIRSITests {
         let heard = converse(&driver, &meter, milliseconds: 2000)
         #expect(heard.refused == 64)
         #expect(heard.firstSkip == .implausibleField(offset: 2))
-        #expect(heard.readings == 4 * 46)
+        #expect(heard.readings == 4 * 47)
     }
 
     @Test(arguments: SimulatorFaults.Kind.allCases)

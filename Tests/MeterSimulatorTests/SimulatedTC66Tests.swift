@@ -148,7 +148,7 @@ struct SimulatedTC66Tests {
         let full = try TC66Recording(meter.receive(Array("gtrec".utf8), at: .seconds(4000)).flatMap { $0 })
 
         #expect(three.samples.count == 3)
-        #expect(abs(three.samples[0].voltage - load.state(step: 0, length: 0.1).voltage) < 0.0001)
+        #expect(try abs(#require(three.samples[0].voltage) - load.state(step: 0, length: 0.1).voltage) < 0.0001)
         #expect(full.samples.count == 1440)
     }
 

@@ -214,11 +214,15 @@ package struct AtorchDecoder: BufferedFrameDecoder {
 
     /// The offset of the first field with an implausible value, if any.
     ///
-    /// - Parameter isProved: whether the check byte is correct; if so, the unused bytes may hold anything.
+    /// - Parameter isProved: whether the check byte is correct; if so, only what every reading needs has to be possible, and
+    ///   whatever else is not is unknown. A meter in frost must not be taken for a dead one.
     private static func implausibleOffset(
         _ report: UnsafeRawBufferPointer, type: AtorchReportType, isProved: Bool
     ) -> Int? {
-        for field in type.fields where field.raw(in: report) > field.rawMax { return field.offset }
+        for field in type.fields where !field.isPossible(in: report) {
+            if isProved ? field.isVital : !field.isBelowZero(in: report) { return field.offset }
+        }
+        guard !isProved else { return nil }
         let minutes = type.timeOffset + 2
         for (offset, max) in [(minutes, 59), (minutes + 1, 59), (minutes + 2, AtorchReport.backlightMax)]
         where report.u8(offset) > max { return offset }
@@ -228,7 +232,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             }
         }
         // If a byte was lost, the check byte ends up here, and the first byte of the next report in its place.
-        return isProved ? nil : type.usedOffset(in: report)
+        return type.usedOffset(in: report)
     }
 }
 

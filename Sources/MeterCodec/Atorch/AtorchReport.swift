@@ -22,7 +22,8 @@ package struct AtorchReport: Sendable {
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
 
-    /// The report's quantities. The power of a type 2 or 3 is computed as voltage times current; type 1 sends its own.
+    /// The report's quantities; those that cannot be are unknown. The power of a type 2 or 3 is computed as voltage times
+    /// current; type 1 sends its own.
     package var reading: Reading {
         var reading = Reading()
         bytes.withRawBytes { raw in
@@ -32,13 +33,15 @@ package struct AtorchReport: Sendable {
             // Rounded to the step of the product, so that 28.2 V times 0.06 A is 1.692 W and not a hair less.
             reading[.power] = (voltage * current * 1e4).rounded() / 1e4
         }
-        reading[.duration] = Double(duration)
+        reading[.duration] = duration.map(Double.init)
         return reading
     }
 
-    /// How long the meter has been counting, in seconds.
-    package var duration: Int {
-        u16(type.timeOffset) * 3600 + u8(type.timeOffset + 2) * 60 + u8(type.timeOffset + 3)
+    /// How long the meter has been counting, in seconds. Nil if it is no time.
+    package var duration: Int? {
+        let (minutes, seconds) = (u8(type.timeOffset + 2), u8(type.timeOffset + 3))
+        guard minutes < 60, seconds < 60 else { return nil }
+        return u16(type.timeOffset) * 3600 + minutes * 60 + seconds
     }
 
     /// The highest `backlight`, which means that the screen stays on.
@@ -54,8 +57,17 @@ package struct AtorchReport: Sendable {
     /// The value of that byte: with direct current the power factor is always 1.
     static let powerFactorByte: UInt8 = 100
 
-    /// Seconds until the screen goes dark; 60 means that it stays on.
-    package var backlight: Int { u8(type.timeOffset + 4) }
+    /// Seconds until the screen goes dark; 60 means that it stays on. Nil above that.
+    package var backlight: Int? {
+        let seconds = u8(type.timeOffset + 4)
+        return seconds <= Self.backlightMax ? seconds : nil
+    }
+
+    /// Volts or amperes of one of a type 3's limits.
+    private func limit(_ limit: (offset: Int, max: Int)) -> FrameDetail.Value {
+        let raw = u16(limit.offset)
+        return raw <= limit.max ? .number(Double(raw) / 100) : .unknown
+    }
 }
 
 extension AtorchReport: FrameContent {
@@ -68,15 +80,12 @@ extension AtorchReport: FrameContent {
     package var details: [FrameDetail] {
         var details = [
             FrameDetail("report_type", .integer(Int(type.rawValue))),
-            .told("backlight_s", .integer(backlight)),
+            .told("backlight_s", backlight.map { .integer($0) } ?? .unknown),
             FrameDetail("check_matches", .flag(checkMatches)),
         ]
         if type == .usb {
-            details += [
-                .told("over_voltage_V", .number(Double(u16(28)) / 100)),
-                .told("under_voltage_V", .number(Double(u16(30)) / 100)),
-                .told("over_current_A", .number(Double(u16(32)) / 100)),
-            ]
+            details += zip(["over_voltage_V", "under_voltage_V", "over_current_A"], AtorchReportType.usbLimits)
+                .map { .told($0, limit($1)) }
         }
         if let powerFactor { details.append(FrameDetail("power_factor", .number(powerFactor))) }
         return details

@@ -92,6 +92,11 @@ package struct AtorchField: Sendable {
     /// enough to tell a report from noise.
     package let rawMax: UInt32
 
+    /// Whether a report without a possible value of it is worth nothing.
+    var isVital: Bool { [.voltage, .current, .power].contains(quantity) }
+    /// Whether it may be below zero: half a volt on a data line, 50 degrees.
+    private var maySink: Bool { [.temperature, .dataPlus, .dataMinus].contains(quantity) }
+
     package enum Scale: Sendable {
         case dividedBy(Double)
         case times(Double)
@@ -113,7 +118,16 @@ package struct AtorchField: Sendable {
         }
     }
 
-    package func value(in report: UnsafeRawBufferPointer) -> Double {
+    func isPossible(in report: UnsafeRawBufferPointer) -> Bool { raw(in: report) <= rawMax }
+
+    /// Whether it would be a number below zero if it had a sign. Nobody has published what a meter sends below zero.
+    func isBelowZero(in report: UnsafeRawBufferPointer) -> Bool {
+        maySink && report.u16BE(offset).isBelowZero(byUpTo: 50)
+    }
+
+    /// Nil for a number that no meter measures.
+    package func value(in report: UnsafeRawBufferPointer) -> Double? {
+        guard isPossible(in: report) else { return nil }
         let raw = Double(raw(in: report))
         return switch scale {
         case .dividedBy(let steps): raw / steps

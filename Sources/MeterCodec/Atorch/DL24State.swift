@@ -39,8 +39,8 @@ package struct DL24State: Hashable, Sendable {
     static func detail(of query: PX100Query, _ raw: UInt32) -> FrameDetail? {
         switch query {
         case .isOn: .told("load_on", .flag(raw == 1))
-        case .setCurrent: .told("set_current_A", .number(query.value(of: raw)))
-        case .cutoff: .told("cutoff_V", .number(query.value(of: raw)))
+        case .setCurrent: .told("set_current_A", query.value(of: raw).map { .number($0) } ?? .unknown)
+        case .cutoff: .told("cutoff_V", query.value(of: raw).map { .number($0) } ?? .unknown)
         case .timer: .told("timer_s", .integer(Int(PX100.seconds(raw))))
         case .voltage, .current, .time, .charge, .energy, .temperature: nil
         }

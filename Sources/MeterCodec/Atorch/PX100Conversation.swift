@@ -193,7 +193,7 @@ extension PX100Query {
         case .charge: return range(.charge, scale: 1, step: 10)
         case .energy: return range(.energy, scale: 1000, step: 10_000)
         case .temperature: return range(.temperature, scale: 1, step: 1)
-        case .time: return report.duration - 2...report.duration + 3
+        case .time: return report.duration.map { $0 - 2...$0 + 3 }
         case .isOn, .setCurrent, .cutoff, .timer: return nil
         }
     }

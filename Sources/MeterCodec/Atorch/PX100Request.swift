@@ -25,16 +25,23 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         case .voltage: raw <= 400_000
         case .current: raw <= 80_000
         case .charge, .energy: true
-        case .temperature: raw <= 200
+        case .temperature: raw <= 200 || isBelowZero(raw)
         // Both are set as a byte of whole units and one of hundredths.
         case .setCurrent, .cutoff: raw <= 25_599
         case .time, .timer: raw >> 8 & 0xFF < 60 && raw & 0xFF < 60
         }
     }
 
-    /// The value in what people use: V, A, Wh, mAh, °C, seconds; 1 where the load is on.
-    package func value(of raw: UInt32) -> Double {
+    /// Whether a temperature is up to 50 degrees below zero, if it has a sign in two or in all three bytes.
+    private func isBelowZero(_ raw: UInt32) -> Bool {
+        [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
+    }
+
+    /// The value in what people use: V, A, Wh, mAh, °C, seconds; 1 where the load is on. Nil for a temperature below zero, of
+    /// which nobody has published what a load sends.
+    package func value(of raw: UInt32) -> Double? {
         switch self {
+        case .temperature where isBelowZero(raw): nil
         case .isOn, .charge, .temperature: Double(raw)
         case .voltage, .current, .energy: Double(raw) / 1000
         case .setCurrent, .cutoff: Double(raw) / 100

@@ -81,15 +81,16 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
             // Ten-thousandths here, hundred-thousandths in a USB packet.
             case .measurement:
                 [
-                    (3, raw.u32LE(3) <= FNIRSIUSBPacket.voltageMax / 10),
+                    (3, raw.u32LE(3) <= FNIRSIBLEFrame.voltageMax || raw.u32LE(3).isBelowZero(byUpTo: 5000)),
                     (7, raw.i32LE(7).magnitude <= FNIRSIUSBPacket.currentMax / 10),
                     (11, raw.i32LE(11).magnitude <= powerMax),
                 ]
-            case .load: [(7, raw.u8(7) <= 1), (8, raw.u16LE(8) <= FNIRSIUSBPacket.temperatureMax)]
+            // Any sign above 0 is a plus (`FNIRSIBLEFrame.reading`).
+            case .load: [(8, mayBe(raw.u16LE(8), FNIRSIUSBPacket.temperatureMax))]
             case .dataLines:
                 [
-                    (3, raw.u16LE(3) <= FNIRSIUSBPacket.dataLineMax),
-                    (5, raw.u16LE(5) <= FNIRSIUSBPacket.dataLineMax),
+                    (3, mayBe(raw.u16LE(3), FNIRSIUSBPacket.dataLineMax)),
+                    (5, mayBe(raw.u16LE(5), FNIRSIUSBPacket.dataLineMax)),
                 ]
             // Thousandths; a voltage of 16 bits cannot exceed the limit.
             case .quick: [(5, UInt32(raw.i16LE(5).magnitude) <= FNIRSIUSBPacket.currentMax / 100)]
@@ -98,5 +99,10 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
             case .totals, .groupTotals: []
             }
         return isPossible.first { !$0.1 }?.offset
+    }
+
+    /// Whether a word is up to its limit, or a number below zero, of which the frame tells nothing (`FNIRSIBLEFrame`).
+    private static func mayBe(_ word: UInt16, _ max: UInt16) -> Bool {
+        word <= max || word.isBelowZero(byUpTo: FNIRSIBLEFrame.belowZero)
     }
 }

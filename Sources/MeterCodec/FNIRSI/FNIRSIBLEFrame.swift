@@ -65,6 +65,21 @@ package struct FNIRSIBLEFrame: Sendable {
     /// The model number in an info frame; known are 9 for a C1, 38 for an FNB38, 48 and 58. Nil for any other frame.
     package var modelCode: Int? { kind == .info ? u16(0) : nil }
 
+    /// In ten-thousandths of a volt.
+    static let voltageMax = FNIRSIUSBPacket.voltageMax / 10
+    /// Steps below zero that may be meant by the words without a sign, in thousandths of a volt and tenths of a degree:
+    /// no meter on USB has the 65 V that they would be otherwise.
+    static let belowZero: UInt16 = 500
+
+    /// A word without a sign. Nil for one that may be below zero.
+    private func unsigned(_ offset: Int) -> Double? {
+        let word = payload.withUnsafeBytes { $0.u16LE(offset) }
+        return word.isBelowZero(byUpTo: Self.belowZero) ? nil : Double(word)
+    }
+
+    /// A counter. Nil above the half of its range, where it would be below zero with a sign.
+    private func counter(_ offset: Int) -> Double? { i32(offset) < 0 ? nil : i32(offset) }
+
     /// The resistance, in steps of 0.1 mΩ, at or above which nothing flows and there is no value (CapnBry/fnb48-web,
     /// PROTOCOL.md).
     package static let openCircuit = 99_999_999.0
@@ -78,22 +93,23 @@ package struct FNIRSIBLEFrame: Sendable {
         var reading = Reading()
         switch kind {
         case .measurement:
-            reading[.voltage] = u32(0) / 1e4
+            reading[.voltage] = u32(0) <= Double(Self.voltageMax) ? u32(0) / 1e4 : nil
             reading[.current] = i32(4) / 1e4
             reading[.power] = i32(8) / 1e4
         case .load:
-            let degrees = Double(u16(5)) / 10
+            let degrees = unsigned(5).map { $0 / 10 }
             reading[.resistance] = u32(0) < Self.openCircuit ? u32(0) / 1e4 : nil
-            reading[.temperature] = u8(4) == 1 ? degrees : -degrees
+            // Any number above 0 is a plus (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58). Adding 0 turns a -0 into 0.
+            reading[.temperature] = u8(4) > 0 ? degrees : degrees.map { -$0 + 0 }
         case .dataLines:
-            reading[.dataPlus] = Double(u16(0)) / 1000
-            reading[.dataMinus] = Double(u16(2)) / 1000
+            reading[.dataPlus] = unsigned(0).map { $0 / 1000 }
+            reading[.dataMinus] = unsigned(2).map { $0 / 1000 }
         case .quick:
-            reading[.voltage] = Double(u16(0)) / 1000
+            reading[.voltage] = unsigned(0).map { $0 / 1000 }
             reading[.current] = Double(i16(2)) / 1000
         case .totals:
-            reading[.energy] = u32(1) / 1e5
-            reading[.charge] = u32(5) / 100
+            reading[.energy] = counter(1).map { $0 / 1e5 }
+            reading[.charge] = counter(5).map { $0 / 100 }
             reading[.duration] = u32(9)
         case .info, .triggerState, .groupTotals, nil:
             return nil
@@ -117,8 +133,10 @@ extension FNIRSIBLEFrame: FrameContent {
     }
 
     package var groups: [GroupTotals] {
-        guard kind == .totals || kind == .groupTotals else { return [] }
-        return [GroupTotals(index: u8(0), charge_mAh: u32(5) / 100, energy_mWh: u32(1) / 100)]
+        guard kind == .totals || kind == .groupTotals, let charge = counter(5), let energy = counter(1) else {
+            return []
+        }
+        return [GroupTotals(index: u8(0), charge_mAh: charge / 100, energy_mWh: energy / 100)]
     }
 
     package var device: DeviceInfo? {

@@ -53,7 +53,8 @@ package struct FNIRSIUSBPacket: Sendable {
     }
 
     /// Offset of sample number `index` in a packet. Its fields, from there: voltage u32 at 0, current i32 at 4, D+ u16
-    /// at 8, D- u16 at 10, a byte that is always 1 at 12, temperature u16 at 13.
+    /// at 8, D- u16 at 10, a byte at 12, temperature u16 at 13. The byte at 12 was always 1; over LE the byte before the
+    /// temperature is its sign (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
     ///
     /// Some readers take the current as unsigned, one as signed (fqueze/usb-power-profiling); nobody has published a
     /// reversed cable. Read as signed, an offset of -1 mA is just that; as unsigned it would be 42 kA.
@@ -71,33 +72,46 @@ package struct FNIRSIUSBPacket: Sendable {
     package static let dataLineMax: UInt16 = 10_000
     /// In tenths of a degree Celsius.
     package static let temperatureMax: UInt16 = 2000
+    /// The steps below zero, of each of these, that are no reason to refuse: half a volt or 50 degrees.
+    static let voltageBelowZero: UInt32 = 50_000
+    static let dataLineBelowZero: UInt16 = 500
+    static let temperatureBelowZero: UInt16 = 500
 
     /// The offset of the first field that no meter can have measured, if any.
     package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
         guard packet.u8(1) == samplesType else { return nil }
         for index in 0..<samplesPerPacket {
             let offset = sampleOffset(index)
-            if packet.u32LE(offset) > voltageMax { return offset }
+            if isImpossible(packet.u32LE(offset), voltageMax, voltageBelowZero) { return offset }
             if packet.i32LE(offset + 4).magnitude > currentMax { return offset + 4 }
-            if packet.u16LE(offset + 8) > dataLineMax { return offset + 8 }
-            if packet.u16LE(offset + 10) > dataLineMax { return offset + 10 }
-            if packet.u16LE(offset + 13) > temperatureMax { return offset + 13 }
+            if isImpossible(packet.u16LE(offset + 8), dataLineMax, dataLineBelowZero) { return offset + 8 }
+            if isImpossible(packet.u16LE(offset + 10), dataLineMax, dataLineBelowZero) { return offset + 10 }
+            if isImpossible(packet.u16LE(offset + 13), temperatureMax, temperatureBelowZero) { return offset + 13 }
         }
         return nil
     }
 
-    /// The reading of one sample. Its power is computed as voltage times current, since the meter does not send it.
+    private static func isImpossible<Word: FixedWidthInteger & UnsignedInteger>(
+        _ word: Word, _ max: Word, _ belowZero: Word
+    ) -> Bool {
+        word > max && !word.isBelowZero(byUpTo: belowZero)
+    }
+
+    /// The reading of one sample. Its power is computed as voltage times current, since the meter does not send it. A word
+    /// above its limit, which `implausibleOffset` has let through, is unknown.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
-        let voltage = Double(packet.u32LE(offset))
         let current = Double(packet.i32LE(offset + 4))
+        let voltage = packet.u32LE(offset) <= voltageMax ? Double(packet.u32LE(offset)) : nil
+        let (plus, minus) = (packet.u16LE(offset + 8), packet.u16LE(offset + 10))
+        let (sign, tenths) = (packet.u8(offset + 12), packet.u16LE(offset + 13))
         var reading = Reading()
-        reading[.voltage] = voltage / 1e5
+        reading[.voltage] = voltage.map { $0 / 1e5 }
         reading[.current] = current / 1e5
         // Adding 0 turns a -0 into 0.
-        reading[.power] = voltage * current / 1e10 + 0
-        reading[.temperature] = Double(packet.u16LE(offset + 13)) / 10
-        reading[.dataPlus] = Double(packet.u16LE(offset + 8)) / 1000
-        reading[.dataMinus] = Double(packet.u16LE(offset + 10)) / 1000
+        reading[.power] = voltage.map { $0 * current / 1e10 + 0 }
+        reading[.temperature] = sign == 1 && tenths <= temperatureMax ? Double(tenths) / 10 : nil
+        reading[.dataPlus] = plus <= dataLineMax ? Double(plus) / 1000 : nil
+        reading[.dataMinus] = minus <= dataLineMax ? Double(minus) / 1000 : nil
         return reading
     }
 }

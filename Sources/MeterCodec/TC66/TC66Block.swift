@@ -29,7 +29,8 @@ package struct TC66Block: Sendable {
         }
     }
 
-    private func u32(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u32LE(offset)) } }
+    private func word(_ offset: Int) -> UInt32 { bytes.withRawBytes { $0.u32LE(offset) } }
+    private func u32(_ offset: Int) -> Int { Int(word(offset)) }
     private func text(_ offset: Int) -> String? { bytes.withRawBytes { $0.ascii(offset, length: 4) } }
 
     /// As on the wire: ten-thousandths of a volt, hundred-thousandths of an ampere, tenths of an ohm.
@@ -40,21 +41,38 @@ package struct TC66Block: Sendable {
 
     package var reading: Reading {
         var reading = Reading()
-        reading[.voltage] = Double(rawVoltage) / 10_000
-        reading[.current] = Double(rawCurrent) / 100_000
-        reading[.power] = Double(u32(56)) / 10_000
+        reading[.voltage] = Self.volts(word(48))
+        reading[.current] = Self.amperes(word(52))
+        reading[.power] = Self.value(word(56), per: 10_000, upTo: 720)
         // The meter does not say which group is counting now; group 0 is the one it starts with.
         reading[.energy] = Double(u32(76)) / 1000
         reading[.charge] = Double(u32(72))
-        reading[.temperature] = temperatureUnit.celsius(Double(shownTemperature))
-        reading[.dataPlus] = Double(u32(96)) / 100
-        reading[.dataMinus] = Double(u32(100)) / 100
+        reading[.temperature] = shownTemperature.map { temperatureUnit.celsius(Double($0)) }
+        reading[.dataPlus] = Self.value(word(96), per: 100, upTo: 30)
+        reading[.dataMinus] = Self.value(word(100), per: 100, upTo: 30)
         reading[.resistance] = rawResistance < TC66Agreement.openCircuit ? Double(rawResistance) / 10 : nil
         return reading
     }
 
-    /// The temperature on the meter's screen, in its unit; the sign is in a word of its own.
-    package var shownTemperature: Int { u32(88) == 1 ? -u32(92) : u32(92) }
+    /// A number without a sign. Nil above twice of what a TC66 measures (30 V and 5 A, unverified): a word that wrapped below
+    /// zero is a number in the thousands.
+    private static func value(_ word: UInt32, per unit: Double, upTo max: Double) -> Double? {
+        let value = Double(word) / unit
+        return value <= max ? value : nil
+    }
+
+    /// The voltage in a block and in a recording.
+    static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: 60) }
+    /// The current in a block and in a recording.
+    static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: 12) }
+
+    /// The temperature on the meter's screen, in its unit. The sign is in a word of its own, 1 below zero and 0 above; nil for
+    /// any other, and for a temperature that no meter survives.
+    package var shownTemperature: Int? {
+        let (sign, magnitude) = (u32(88), u32(92))
+        guard sign <= 1, magnitude <= 400 else { return nil }
+        return sign == 1 ? -magnitude : magnitude
+    }
 
     /// `TC66` on a TC66C too.
     package var product: String? { text(4) }
@@ -85,7 +103,7 @@ extension TC66Block {
     package var details: [FrameDetail] {
         [
             FrameDetail("product", product.map { .text($0) } ?? .unknown),
-            FrameDetail("shown_temperature", .integer(shownTemperature)),
+            FrameDetail("shown_temperature", shownTemperature.map { .integer($0) } ?? .unknown),
             FrameDetail("shown_temperature_unit", .text(temperatureUnit.rawValue)),
             FrameDetail("unknown_16_43", .text(Hex.encode(unknownBytes))),
         ]

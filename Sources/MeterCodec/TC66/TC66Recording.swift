@@ -5,12 +5,12 @@ package struct TC66Recording: Hashable, Sendable {
     /// The most records that a meter keeps.
     package static let longest = 1440
 
-    /// One record, in volts and amperes.
+    /// One record, in volts and amperes. Nil for what is beyond twice of what a TC66 measures (`TC66Block`).
     package struct Sample: Hashable, Sendable {
-        package var voltage: Double
-        package var current: Double
+        package var voltage: Double?
+        package var current: Double?
 
-        package init(voltage: Double, current: Double) {
+        package init(voltage: Double?, current: Double?) {
             self.voltage = voltage
             self.current = current
         }
@@ -26,9 +26,7 @@ package struct TC66Recording: Hashable, Sendable {
         samples = bytes.withUnsafeBytes { raw in
             stride(from: 0, to: raw.count, by: Self.recordLength).map { offset in
                 Sample(
-                    voltage: Double(raw.u32LE(offset)) / 10_000,
-                    current: Double(raw.u32LE(offset + 4)) / 100_000
-                )
+                    voltage: TC66Block.volts(raw.u32LE(offset)), current: TC66Block.amperes(raw.u32LE(offset + 4)))
             }
         }
     }

@@ -1,6 +1,7 @@
 package import MeterModel
 
-/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields are big-endian and unsigned (Docs/Protocols/UM.md#block).
+/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields are big-endian, and unsigned but for the temperatures
+/// (Docs/Protocols/UM.md#block).
 package struct UMBlock: Sendable {
     package static let length = 130
 
@@ -27,9 +28,9 @@ package struct UMBlock: Sendable {
         reading[.power] = Double(u32(6)) / 1000
         reading[.energy] = selected.map { $0.energy_mWh / 1000 }
         reading[.charge] = selected?.charge_mAh
-        reading[.temperature] = Double(u16(10))
-        reading[.dataPlus] = Double(u16(96)) / 100
-        reading[.dataMinus] = Double(u16(98)) / 100
+        reading[.temperature] = UMPlausibility.celsius(u16(10), beside: u16(12)).map(Double.init)
+        reading[.dataPlus] = UMPlausibility.dataLine(u16(96))
+        reading[.dataMinus] = UMPlausibility.dataLine(u16(98))
         reading[.resistance] = u32(122) == UMAgreement.openCircuit ? nil : Double(u32(122)) / 10
         return reading
     }
@@ -66,7 +67,7 @@ extension UMBlock: FrameContent {
 
     package var details: [FrameDetail] {
         [
-            FrameDetail("temperature_F", .integer(u16(12))),
+            FrameDetail("temperature_F", .integer(UMPlausibility.signed(u16(12)))),
             .told("selected_group", .integer(selectedGroup)),
             .told("charging_mode", chargingMode.known.map { .text($0.rawValue) } ?? .unknown),
             FrameDetail("charging_mode_code", .integer(chargingMode.code)),

@@ -9,12 +9,18 @@ enum UMPlausibility {
         /// In bytes: 2 or 4.
         var width: Int
         var max: UInt32
+        /// How far below zero a word of 2 bytes may be, read with a sign.
+        var belowZero: UInt16 = 0
 
         func isKept(by block: UnsafeRawBufferPointer) -> Bool {
-            (width == 2 ? UInt32(block.u16BE(offset)) : block.u32BE(offset)) <= max
+            guard width == 2 else { return block.u32BE(offset) <= max }
+            let word = block.u16BE(offset)
+            return word <= max || word.isBelowZero(byUpTo: belowZero)
         }
     }
 
+    /// In hundredths of a volt.
+    private static let dataLineMax: UInt32 = 3000
     /// Volts; the models measure up to 24.
     static let voltageMax = 30
     /// Factor by which the displayed current may exceed the model's range.
@@ -25,7 +31,8 @@ enum UMPlausibility {
         // The selected group.
         Bound(offset: 14, width: 2, max: 9),
         // D+ and D-, in hundredths of a volt: a quick charger drives them with a few volts.
-        Bound(offset: 96, width: 2, max: 3000), Bound(offset: 98, width: 2, max: 3000),
+        Bound(offset: 96, width: 2, max: dataLineMax, belowZero: 50),
+        Bound(offset: 98, width: 2, max: dataLineMax, belowZero: 50),
         // The recorder's threshold, in hundredths of an ampere, and whether it runs.
         Bound(offset: 110, width: 2, max: 30), Bound(offset: 116, width: 2, max: 1),
         // How long the recorder ran: up to half a year.
@@ -53,12 +60,26 @@ enum UMPlausibility {
 
     /// Whether both fields hold the same temperature, each rounded separately. It is not known what a meter sends below
     /// 0 °C, so both possibilities are accepted: signed numbers, and a Celsius value that stays at 0 while Fahrenheit
-    /// falls.
+    /// falls, which has no value then (`celsius`).
     private static func temperaturesAgree(celsius: Int, fahrenheit: Int) -> Bool {
-        func signed(_ word: Int) -> Int { word < 0x8000 ? word : word - 0x10000 }
         let (celsius, fahrenheit) = (signed(celsius), signed(fahrenheit))
         guard (-50...150).contains(celsius) else { return false }
         if celsius == 0, (-60...32).contains(fahrenheit) { return true }
-        return abs(5 * (fahrenheit - 32) - 9 * celsius) <= 5 * 3
+        return areOne(celsius, fahrenheit)
     }
+
+    private static func areOne(_ celsius: Int, _ fahrenheit: Int) -> Bool {
+        abs(5 * (fahrenheit - 32) - 9 * celsius) <= 5 * 3
+    }
+
+    /// A word with its sign in its highest bit.
+    static func signed(_ word: Int) -> Int { word < 0x8000 ? word : word - 0x10000 }
+
+    /// Degrees Celsius of a block that was let through. Nil where the two words are two temperatures.
+    static func celsius(_ word: Int, beside fahrenheit: Int) -> Int? {
+        areOne(signed(word), signed(fahrenheit)) ? signed(word) : nil
+    }
+
+    /// Volts on D+ or D-. Nil below zero, of which nobody knows how it is sent.
+    static func dataLine(_ word: Int) -> Double? { word <= dataLineMax ? Double(word) / 100 : nil }
 }

@@ -18,8 +18,8 @@ package struct WITRNReport: Sendable {
     /// The most amperes that are accepted in either direction: the meters are made for 10 A, and overshoot a little
     /// (KHWLGH/WITRN-RS general.rs takes up to 20).
     package static let currentMax: Float = 20
-    /// The most ampere-hours and watt-hours that are accepted, in either direction: centuries of ten amperes.
-    package static let counterMax: Float = 100_000_000
+    /// Ampere-hours and watt-hours that are shown: centuries of ten amperes, in either direction.
+    package static let counters: ClosedRange<Float> = -100_000_000...100_000_000
     /// Volts of a data line that are shown: twice what one can carry when it is shorted to a supply of 5 V.
     package static let dataLines: ClosedRange<Float> = -10...10
     /// Degrees Celsius that an external probe can have. Without one the field holds -73, -75 or -100.
@@ -78,8 +78,6 @@ package struct WITRNReport: Sendable {
     /// The offset of the first field that no meter can have measured, if any. The report has measurements.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !payloadLengths.contains(report.u8(9)) { return 9 }
-        if !(-counterMax...counterMax).contains(report.f32LE(14)) { return 14 }
-        if !(-counterMax...counterMax).contains(report.f32LE(18)) { return 18 }
         if !voltages.contains(report.f32LE(46)) { return 46 }
         if !(-currentMax...currentMax).contains(report.f32LE(50)) { return 50 }
         return nil
@@ -102,8 +100,9 @@ extension WITRNReport: PackedFrameContent {
         reading[.current] = current
         // Adding 0 turns a -0 into 0.
         reading[.power] = voltage * current + 0
-        reading[.energy] = Double(float(18))
-        reading[.charge] = Double(float(14)) * 1000
+        let (energy, charge) = (float(18), float(14))
+        reading[.energy] = Self.counters.contains(energy) ? Double(energy) : nil
+        reading[.charge] = Self.counters.contains(charge) ? Double(charge) * 1000 : nil
         let celsius = float(42)
         reading[.temperature] = Self.temperatures.contains(celsius) ? Double(celsius) : nil
         let (plus, minus) = (float(30), float(34))

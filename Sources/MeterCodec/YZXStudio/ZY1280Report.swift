@@ -13,6 +13,8 @@ package struct ZY1280Report: Sendable {
     package static let currentMax: UInt32 = 100_000
     /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
     package static let dataLineMax: UInt16 = 10_000
+    /// Thousandths of a volt below zero that are no reason to refuse a report, and no value either.
+    private static let dataLineBelowZero: UInt16 = 500
 
     private let bytes: InlineArray<28, UInt8>
 
@@ -25,9 +27,22 @@ package struct ZY1280Report: Sendable {
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !voltages.contains(report.i32LE(3)) { return 3 }
         if report.i32LE(7).magnitude > currentMax { return 7 }
-        if report.u16LE(23) > dataLineMax { return 23 }
-        if report.u16LE(25) > dataLineMax { return 25 }
-        return nil
+        return [23, 25].first { offset in
+            dataLine(report, offset) == nil && !report.u16LE(offset).isBelowZero(byUpTo: dataLineBelowZero)
+        }
+    }
+
+    /// Volts on D- or D+.
+    private static func dataLine(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
+        let word = report.u16LE(offset)
+        return word <= dataLineMax ? Double(word) / 1000 : nil
+    }
+
+    /// A counter in steps of a ten-thousandth. Nil above the half of its range, where it would be below zero with a sign, as
+    /// the current may be: nobody has shown a counter that ran backwards.
+    private static func counter(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
+        let word = report.i32LE(offset)
+        return word < 0 ? nil : Double(word)
     }
 }
 
@@ -49,10 +64,10 @@ extension ZY1280Report: PackedFrameContent {
             reading[.current] = current / 1e4
             // Adding 0 turns a -0 into 0.
             reading[.power] = voltage * current / 1e8 + 0
-            reading[.energy] = Double(raw.u32LE(15)) / 1e4
-            reading[.charge] = Double(raw.u32LE(11)) / 10
-            reading[.dataPlus] = Double(raw.u16LE(25)) / 1000
-            reading[.dataMinus] = Double(raw.u16LE(23)) / 1000
+            reading[.energy] = Self.counter(raw, 15).map { $0 / 1e4 }
+            reading[.charge] = Self.counter(raw, 11).map { $0 / 10 }
+            reading[.dataPlus] = Self.dataLine(raw, 25)
+            reading[.dataMinus] = Self.dataLine(raw, 23)
             // In hundredths of a second; it stands still while nothing flows.
             reading[.duration] = Double(raw.u32LE(19)) / 100
             return reading

@@ -202,7 +202,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.appendU24BE(price)
         body.appendBE(UInt16(500))
         body.appendBE(UInt16(950))
-        body.appendBE(UInt16(clamping: raw(state.temperature)))
+        body.appendBE(signed(state.temperature))
         appendTime(to: &body)
         body += [backlight, 0, 0, 0, 0]
     }
@@ -214,7 +214,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.appendBE(raw(counter.energy_mWh / 10_000))
         body.appendU24BE(price)
         body += [0, 0, 0, 0]
-        body.appendBE(UInt16(clamping: raw(state.temperature)))
+        body.appendBE(signed(state.temperature))
         appendTime(to: &body)
         body += [backlight, 0, 0, 0, 0]
     }
@@ -226,7 +226,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.appendBE(raw(counter.energy_mWh / 10))
         body.appendBE(UInt16(clamping: raw(state.dataMinus * 100)))
         body.appendBE(UInt16(clamping: raw(state.dataPlus * 100)))
-        body.appendBE(UInt16(clamping: raw(state.temperature)))
+        body.appendBE(signed(state.temperature))
         appendTime(to: &body)
         body.append(backlight)
         body.appendBE(UInt16(3500))
@@ -241,6 +241,9 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.appendBE(UInt16(clamping: seconds / 3600))
         body += [UInt8(seconds / 60 % 60), UInt8(seconds % 60)]
     }
+
+    /// Below zero as two's complement: nobody has published what a meter sends there.
+    private func signed(_ value: Double) -> UInt16 { UInt16(bitPattern: Int16(clamping: Int(value.rounded()))) }
 
     private func raw(_ value: Double) -> UInt32 { UInt32(clamping: Int(value.rounded(.toNearestOrAwayFromZero))) }
 }

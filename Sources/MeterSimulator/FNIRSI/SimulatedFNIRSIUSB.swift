@@ -130,8 +130,8 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
             packet.appendLE(isGarbage ? 17_039_408 : UInt32(clamping: Int((state.current * 1e5).rounded())))
             packet.appendLE(UInt16(clamping: Int((state.dataPlus * 1000).rounded())))
             packet.appendLE(UInt16(clamping: Int((state.dataMinus * 1000).rounded())))
-            packet.append(1)
-            packet.appendLE(UInt16(clamping: Int((state.temperature * 10).rounded())))
+            packet.append(state.temperature < 0 ? 0 : 1)
+            packet.appendLE(UInt16(clamping: Int((abs(state.temperature) * 10).rounded())))
         }
         packet.append(0)
         return sealed(packet)

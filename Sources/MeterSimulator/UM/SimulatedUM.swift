@@ -141,8 +141,10 @@ package struct SimulatedUM: SimulatedMeter {
         bytes.appendBE(current)
         // Of the values that the block shows, and cut off, as on every unedited block (Docs/Protocols/UM.md#block).
         bytes.appendBE(UInt32(voltage) * UInt32(current) / UInt32(scales.voltage * scales.current / 1000))
-        bytes.appendBE(UInt16(clamping: Int(state.temperature.rounded())))
-        bytes.appendBE(UInt16(clamping: Int((state.temperature * 1.8 + 32).rounded())))
+        // Below zero as two's complement: nobody has published what a meter sends there.
+        for degrees in [state.temperature, state.temperature * 1.8 + 32] {
+            bytes.appendBE(UInt16(bitPattern: Int16(clamping: Int(degrees.rounded()))))
+        }
         bytes.appendBE(UInt16(clamping: selectedGroup))
         for group in groups {
             // The real counter stops here, too.

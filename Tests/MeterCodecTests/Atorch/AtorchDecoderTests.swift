@@ -268,8 +268,11 @@ struct AtorchDecoderTests {
     ])
     func impossibleValue_isNoReport(offset: Int, bytes: [Int]) {
         let report = report(3, [(offset, bytes.map { UInt8($0) })])
-        #expect(decodedFrames(report, with: AtorchDecoder()).isEmpty)
-        #expect(decodedFrames(report + usbReport, with: AtorchDecoder()).count == 1)
+        let unproved = Array(report.dropLast()) + [report[35] ^ 1]
+        #expect(decodedFrames(unproved, with: AtorchDecoder()).isEmpty)
+        #expect(decodedFrames(unproved + usbReport, with: AtorchDecoder()).count == 1)
+        // A check byte that is right vouches for all that a reading does not need (BelowZeroTests).
+        #expect(decodedFrames(report, with: AtorchDecoder()).isEmpty == (offset < 10))
     }
 
     /// A recorded AC meter was set to 4000.49.
@@ -323,7 +326,7 @@ struct AtorchDecoderTests {
         }
     }
 
-    /// Every field and every byte beside them, at its limit and one step beyond.
+    /// Every field and every byte beside them, at its limit and one step beyond, behind a check byte that proves nothing.
     @Test(arguments: AtorchReportType.allCases)
     func everyField_isTakenUpToItsLimit(type: AtorchReportType) {
         var limits: [(offset: Int, width: Int, max: UInt32)] = type.fields.map { ($0.offset, $0.width, $0.rawMax) }
@@ -333,7 +336,9 @@ struct AtorchDecoderTests {
             for (value, isTaken) in [(max, true), (max + 1, false)] {
                 let bytes = (0..<width).reversed().map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
                 var decoder = AtorchDecoder()
-                decoder.append(report(type.rawValue, [(offset, bytes)]))
+                var unproved = report(type.rawValue, [(offset, bytes)])
+                unproved[35] ^= 0x01
+                decoder.append(unproved)
                 switch decoder.next() {
                 case .frame?: #expect(isTaken, "\(value) at \(offset)")
                 case .skipped(_, .implausibleField(offset: offset))?: #expect(!isTaken, "\(value) at \(offset)")

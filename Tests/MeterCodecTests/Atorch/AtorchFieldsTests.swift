@@ -39,7 +39,9 @@ struct AtorchFieldsTests {
                     (0..<expected.width).contains(index) ? 7 << UInt32(8 * (expected.width - 1 - index)) : UInt32(0)
                 let found = report.withUnsafeBytes { (field.raw(in: $0), field.value(in: $0)) }
                 #expect(found.0 == raw, "\(field.quantity) \(place)")
-                #expect(abs(found.1 - Double(raw) * expected.step) <= 1e-12 * Double(raw) * expected.step)
+                let value = Double(raw) * expected.step
+                let error = found.1.map { abs($0 - value) }
+                #expect(raw <= expected.max ? error.map { $0 <= 1e-12 * value } == true : error == nil)
             }
         }
         #expect(type.timeOffset == (type == .usb ? 23 : 26))

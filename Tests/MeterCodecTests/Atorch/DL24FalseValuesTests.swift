@@ -55,7 +55,7 @@ struct DL24FalseValuesTests {
 
     private static func actual(_ quantity: Quantity) -> Double? {
         PX100Query.allCases.first { $0.quantity == quantity }.flatMap { query in
-            truth[query].map { query.value(of: $0) }
+            truth[query].flatMap { query.value(of: $0) }
         }
     }
 

@@ -143,13 +143,13 @@ struct FNIRSIBLEDecoderTests {
     }
 
     /// Values that no meter sends, each by one step: 10.501 A in either direction in a 07, 10.5001 A and 1575.0001 W in
-    /// a 04; a sign of 2 and 200.1 degrees in a 05; 10.001 V on D+ and on D- in a 06; 0 and 11 groups in a 03; a
+    /// a 04; 200.1 degrees in a 05; 10.001 V on D+ and on D- in a 06; 0 and 11 groups in a 03; a
     /// trigger of kind 11.
     @Test(
         arguments: [
             (7, "2d4f0529"), (7, "2d4ffbd6"), (4, "905f0100299a010000000000"), (4, "905f0100d765feff00000000"),
             (4, "905f0100000000007153f000"), (4, "905f0100000000008fac0fff"), (4, "905f01000000008000000000"),
-            (5, "a9c90500022401"), (5, "a9c9050001d107"), (6, "112758020500"), (6, "580211270500"),
+            (5, "a9c9050001d107"), (6, "112758020500"), (6, "580211270500"),
             (3, "3a0069003cca00003e0300000007"), (3, "3a0069003cca00003e0300000b07"), (9, "0b"),
         ] as [(UInt8, String)])
     func impossibleValue_isNoFrame(type: UInt8, payload: String) throws {

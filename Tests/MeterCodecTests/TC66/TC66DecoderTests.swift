@@ -33,12 +33,15 @@ struct TC66DecoderTests {
                 FrameDetail("unknown_16_43", .text(String(repeating: "0", count: 48) + "efbeadde"))))
     }
 
-    @Test(arguments: [
-        (0, 27, TemperatureUnit.celsius, 27.0), (1, 5, .celsius, -5), (0, 77, .fahrenheit, 25),
-        (0, 0, .fahrenheit, -17.8),
-        (1, 40, .fahrenheit, -40), (0, 4_294_967_295, .celsius, 4_294_967_295),
-    ])
-    func temperature_isSignedAndInCelsius(sign: UInt32, magnitude: UInt32, unit: TemperatureUnit, celsius: Double)
+    @Test(
+        arguments: [
+            (0, 27, TemperatureUnit.celsius, 27.0), (1, 5, .celsius, -5), (0, 77, .fahrenheit, 25),
+            (0, 0, .fahrenheit, -17.8),
+            (1, 40, .fahrenheit, -40), (0, 400, .celsius, 400), (0, 401, .celsius, nil),
+            (0, 4_294_967_295, .celsius, nil),
+            (2, 5, .celsius, nil), (4_294_967_295, 5, .celsius, nil),
+        ] as [(UInt32, UInt32, TemperatureUnit, Double?)])
+    func temperature_isSignedAndInCelsius(sign: UInt32, magnitude: UInt32, unit: TemperatureUnit, celsius: Double?)
         throws
     {
         let bytes = try TC66Sample(temperature: (sign, magnitude)).encrypted()

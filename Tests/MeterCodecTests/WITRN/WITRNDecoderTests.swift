@@ -201,15 +201,6 @@ struct WITRNDecoderTests {
         expectRefusal(of: fields, at: offset)
     }
 
-    @Test func countersThatAreNoNumbers_areRefused() {
-        var fields = WITRNSample.Fields()
-        fields.ampereHours = .nan
-        expectRefusal(of: fields, at: 14)
-        fields = WITRNSample.Fields()
-        fields.wattHours = -.infinity
-        expectRefusal(of: fields, at: 18)
-    }
-
     @Test(arguments: [(Float(10), true), (10.001, false), (-10, true), (-10.001, false), (3e38, false)])
     func dataLine_isShown_whereItCanBe(volts: Float, isShown: Bool) throws {
         var fields = WITRNSample.Fields()
@@ -221,15 +212,21 @@ struct WITRNDecoderTests {
         #expect(try reading(fields.bytes)[.dataMinus] == (isShown ? Double(volts) : nil))
     }
 
-    /// A finite number that nobody can have counted; the limit itself is taken.
-    @Test(arguments: [(Float(1e8), false), (1.0001e8, true), (-1e8, false), (-1.0001e8, true), (3e38, true)])
-    func counters_haveLimits(value: Float, isRefused: Bool) {
+    /// A number that nobody can have counted is unknown, and costs no report whose two sums are right.
+    @Test(arguments: [
+        (Float(1e8), false), (1.0001e8, true), (-1e8, false), (-1.0001e8, true), (3e38, true),
+        (.nan, true), (-.infinity, true),
+    ])
+    func counters_haveLimits(value: Float, isUnknown: Bool) throws {
         var fields = WITRNSample.Fields()
-        fields.ampereHours = value
-        expectRefusal(of: fields, at: isRefused ? 14 : nil)
-        fields = WITRNSample.Fields()
-        fields.wattHours = value
-        expectRefusal(of: fields, at: isRefused ? 18 : nil)
+        (fields.ampereHours, fields.wattHours) = (value, 2)
+        let charge = try #require(decodedReadings(fields.bytes, with: WITRNDecoder()).first)
+        #expect((charge[.charge] == nil) == isUnknown)
+        #expect(charge[.energy] == 2)
+        (fields.ampereHours, fields.wattHours) = (1, value)
+        let energy = try #require(decodedReadings(fields.bytes, with: WITRNDecoder()).first)
+        #expect((energy[.energy] == nil) == isUnknown)
+        #expect(energy[.charge] == 1000)
     }
 
     private func expectRefusal(

@@ -42,13 +42,15 @@ struct ZY1280Tests {
         #expect(!reading.supported.contains(QuantitySet(.temperature)))
     }
 
+    /// Half of a counter's range is 100 years of 5 A; the other half would be below zero.
     @Test func current_hasASign_andCountersHaveNone() throws {
         let reading = try reading(
             Fields(amperes: -10_000, ampereHours: .max, wattHours: .max, time: .max).bytes)
         #expect(reading[.current] == -1)
         #expect(reading[.power] == -5)
-        #expect(reading[.charge] == 429_496_729.5)
-        #expect(reading[.energy] == 429_496.7295)
+        #expect(reading[.charge] == nil && reading[.energy] == nil)
+        let most = try self.reading(Fields(ampereHours: 0x7FFF_FFFF, wattHours: 0x7FFF_FFFF).bytes)
+        #expect(most[.charge] == 214_748_364.7 && most[.energy] == 214_748.3647)
         #expect(reading[.duration] == 42_949_672.95)
         #expect(try self.reading(Fields(volts: 0, amperes: -1).bytes)[.power]?.sign == .plus)
     }
@@ -59,6 +61,7 @@ struct ZY1280Tests {
         (Fields(amperes: 100_001), 7), (Fields(amperes: -100_000), nil), (Fields(amperes: -100_001), 7),
         (Fields(amperes: .min), 7), (Fields(dataMinus: 10_000), nil), (Fields(dataMinus: 10_001), 23),
         (Fields(dataPlus: 10_000), nil), (Fields(dataPlus: 10_001), 25),
+        (Fields(dataMinus: 65_035), 23), (Fields(dataMinus: 65_036), nil), (Fields(dataPlus: .max), nil),
     ])
     private func values_haveLimits(fields: Fields, offset: Int?) {
         var decoder = ZY1280Decoder()

@@ -23,6 +23,24 @@ struct SimulatedTC66Tests {
         return block
     }
 
+    /// Whichever group counts: its charge and energy are the reading's, once they have moved.
+    @Test(arguments: [0, 1])
+    func groupThatCounts_isTheReadings(group: Int) throws {
+        var meter = SimulatedTC66(model: .tc66c, group: group)
+        var driver = TC66Driver(model: .tc66c)
+        var readings: [Reading] = []
+        for second in 0...60 {
+            for event in converse(&meter, &driver, driver.poll(), at: .seconds(second)) {
+                if case .frame(let frame) = event { frame.forEachReading { readings.append($0) } }
+            }
+        }
+        let last = try #require(readings.last)
+        // 1.5 A at 5 V for a minute.
+        #expect((24...26).contains(last[.charge] ?? 0))
+        #expect((0.12...0.13).contains(last[.energy] ?? 0))
+        #expect(!readings.contains { $0[.charge] == 0 && $0[.energy] ?? 0 > 0.02 })
+    }
+
     @Test func answer_comesInThreeWritesOf64Bytes() {
         var meter = SimulatedTC66(model: .tc66)
         #expect(meter.receive(Array("getva".utf8), at: .zero).map(\.count) == [64, 64, 64])
@@ -83,7 +101,13 @@ struct SimulatedTC66Tests {
         #expect(readings.count == 1)
         #expect(abs(try #require(reading[.voltage]) - state.voltage) < 0.0001)
         #expect(abs(try #require(reading[.current]) - state.current) < 0.00001)
-        #expect(try #require(reading[.charge]) == (state.current * 60 / 3.6).rounded(.down))
+        // Which group counts shows in the next answer.
+        #expect(reading[.charge] == nil)
+        var charge: Double?
+        for event in converse(&meter, &driver, driver.poll(), at: .seconds(61)) {
+            if case .frame(let frame) = event { frame.content.forEachReading { charge = $0[.charge] } }
+        }
+        #expect(charge == (state.current * 61 / 3.6).rounded(.down))
     }
 
     @Test(arguments: [ElectricalLoad(), ElectricalLoad(startCurrent: 0, ambient: -30)])

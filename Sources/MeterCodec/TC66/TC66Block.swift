@@ -8,6 +8,8 @@ package struct TC66Block: Sendable {
     private var bytes: InlineArray<192, UInt8>
     /// The unit of the temperature, which the wire does not carry.
     package let temperatureUnit: TemperatureUnit
+    /// The group that counts, if the answers so far tell it (`TC66Groups`).
+    package internal(set) var countingGroup: Int?
 
     /// - Parameters:
     ///   - plain: 192 decrypted bytes, already checked by `TC66Decoder`.
@@ -44,9 +46,8 @@ package struct TC66Block: Sendable {
         reading[.voltage] = Self.volts(word(48))
         reading[.current] = Self.amperes(word(52))
         reading[.power] = Self.value(word(56), per: 10_000, upTo: 720)
-        // The meter does not say which group is counting now; group 0 is the one it starts with.
-        reading[.energy] = Double(u32(76)) / 1000
-        reading[.charge] = Double(u32(72))
+        reading[.energy] = counted(76).map { $0 / 1000 }
+        reading[.charge] = counted(72)
         reading[.temperature] = shownTemperature.map { temperatureUnit.celsius(Double($0)) }
         reading[.dataPlus] = Self.value(word(96), per: 100, upTo: 30)
         reading[.dataMinus] = Self.value(word(100), per: 100, upTo: 30)
@@ -74,6 +75,16 @@ package struct TC66Block: Sendable {
         return sign == 1 ? -magnitude : magnitude
     }
 
+    /// A total of the group that counts, at `offset` for group 0. While that is not known there is none, unless both have the
+    /// same.
+    private func counted(_ offset: Int) -> Double? {
+        if let countingGroup { return Double(u32(offset + 8 * countingGroup)) }
+        return u32(offset) == u32(offset + 8) ? Double(u32(offset)) : nil
+    }
+
+    /// Milliampere-hours and milliwatt-hours of group 0 or 1.
+    func rawTotals(_ group: Int) -> (charge: Int, energy: Int) { (u32(72 + 8 * group), u32(76 + 8 * group)) }
+
     /// `TC66` on a TC66C too.
     package var product: String? { text(4) }
     package var firmware: String? { text(8) }
@@ -85,11 +96,8 @@ package struct TC66Block: Sendable {
     /// The totals of group 0 or 1. Nil for any other number.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<2).contains(index) else { return nil }
-        return GroupTotals(
-            index: index,
-            charge_mAh: Double(u32(72 + 8 * index)),
-            energy_mWh: Double(u32(76 + 8 * index))
-        )
+        let totals = rawTotals(index)
+        return GroupTotals(index: index, charge_mAh: Double(totals.charge), energy_mWh: Double(totals.energy))
     }
 }
 
@@ -104,6 +112,7 @@ extension TC66Block {
         [
             FrameDetail("product", product.map { .text($0) } ?? .unknown),
             FrameDetail("shown_temperature", shownTemperature.map { .integer($0) } ?? .unknown),
+            .told("selected_group", countingGroup.map { .integer($0) } ?? .unknown),
             FrameDetail("shown_temperature_unit", .text(temperatureUnit.rawValue)),
             FrameDetail("unknown_16_43", .text(Hex.encode(unknownBytes))),
         ]

@@ -15,6 +15,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
     private let cipher: ECBCipher
     private let enforcesChecks: Bool
     private var agreement = TC66Agreement()
+    private var groups = TC66Groups()
     /// Whether the first waiting bytes are known to start a piece, so that they are not examined again while the rest
     /// arrives.
     private var beginsWithPiece = false
@@ -33,13 +34,15 @@ package struct TC66Decoder: BufferedFrameDecoder {
     package mutating func next() -> DecodeStep? {
         if buffer.count >= TC66Block.length {
             switch buffer.withBytes(judge) {
-            case .block(let block):
+            case .block(var block):
                 // The first piece is the oldest; the others may start an answer of their own.
                 if enforcesChecks, !agreement.accepts(block) {
                     return skip(TC66Piece.length, because: .implausibleField(offset: TC66Block.resistanceOffset))
                 }
                 buffer.take(TC66Block.length)
                 beginsWithPiece = false
+                groups.note(block)
+                block.countingGroup = groups.counting
                 return .frame(.tc66(.block(block)))
             case .bad(let count, let error):
                 return skip(count, because: error)
@@ -51,6 +54,9 @@ package struct TC66Decoder: BufferedFrameDecoder {
         }
         return search()
     }
+
+    /// The next answers may be another meter's, or that of one whose group was changed meanwhile.
+    mutating func forgetGroups() { groups = TC66Groups() }
 
     package mutating func reset() -> Int {
         defer {

@@ -17,7 +17,8 @@ package struct TC66Driver: MeterDriver {
     /// Over USB, asks which program runs, so that a meter in its loader says so and is not merely silent. Nobody is
     /// known to have asked this over the radio.
     package mutating func opening() -> [Outgoing] {
-        switch link {
+        decoder.forgetGroups()
+        return switch link {
         case .usb: [Outgoing(TC66Request.query.bytes, pause: .milliseconds(100))]
         case .ble: []
         }

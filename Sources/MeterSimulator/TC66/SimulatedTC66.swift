@@ -22,6 +22,8 @@ package struct SimulatedTC66: SimulatedMeter {
     private let serial: UInt32
     private let temperatureUnit: TemperatureUnit
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 2)
+    /// The group that counts, 0 or 1, as chosen on the meter.
+    private let group: Int
     /// What the recorder kept, in the format of the wire: one record per second.
     private var recording: [UInt8] = []
     private var recordedSeconds = 0
@@ -39,10 +41,11 @@ package struct SimulatedTC66: SimulatedMeter {
     ///     (Docs/Protocols/TC66.md#links).
     ///   - temperatureUnit: the unit set on the meter, which changes the number on the wire.
     ///   - mode: `boot` for a meter plugged in with its button held.
+    ///   - group: the one that counts, 0 or 1.
     package init(
         model: ModelName, over link: TC66Link = .usb, answerTime: Duration = .milliseconds(500),
         load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),
-        temperatureUnit: TemperatureUnit = .celsius, mode: TC66Mode = .firmware
+        temperatureUnit: TemperatureUnit = .celsius, mode: TC66Mode = .firmware, group: Int = 0
     ) {
         self.model = model
         self.link = link
@@ -51,6 +54,7 @@ package struct SimulatedTC66: SimulatedMeter {
         self.refresh = max(refresh, .milliseconds(1))
         self.temperatureUnit = temperatureUnit
         self.mode = mode
+        self.group = min(max(group, 0), 1)
         serial = 40_000 + UInt32(truncatingIfNeeded: load.seed % 10_000)
     }
 
@@ -89,7 +93,7 @@ package struct SimulatedTC66: SimulatedMeter {
         let step = max(lastStep, time.wholeSteps(of: refresh))
         // After a long pause only the last hour is counted step by step; more would freeze the simulator.
         for passed in max(lastStep, step - Duration.seconds(3600).wholeSteps(of: refresh))..<step {
-            groups[0].add(load.state(step: passed, length: stepLength), seconds: stepLength)
+            groups[group].add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
         lastStep = step
         record(until: Int(time.milliseconds / 1000))

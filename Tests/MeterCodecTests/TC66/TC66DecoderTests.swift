@@ -16,8 +16,9 @@ struct TC66DecoderTests {
         #expect(reading[.current] == 0.0199)
         #expect(reading[.power] == 0.1026)
         #expect(reading[.resistance] == 259.3)
-        #expect(reading[.charge] == 12)
-        #expect(reading[.energy] == 5.678)
+        // Which of the two groups counts is not known yet.
+        #expect(reading[.charge] == nil && reading[.energy] == nil)
+        #expect(reading.supported.isSuperset(of: QuantitySet(.charge, .energy)))
         #expect(reading[.temperature] == 27)
         #expect(reading[.dataPlus] == 2.81)
         #expect(reading[.dataMinus] == 2.8)
@@ -114,6 +115,77 @@ struct TC66DecoderTests {
         #expect(try TC66Recording([]).samples.isEmpty)
         #expect(throws: CodecError.truncated(have: 7)) { try TC66Recording([UInt8](repeating: 0, count: 7)) }
         #expect(throws: CodecError.impossibleLength(11_528)) { try TC66Recording([UInt8](repeating: 0, count: 11_528)) }
+    }
+
+    // MARK: Groups
+
+    /// An answer with these totals: charge and energy of group 0, and of group 1.
+    private func totals(_ first: (UInt32, UInt32), _ second: (UInt32, UInt32), serial: UInt32 = 48_724) -> TC66Sample {
+        var sample = TC66Sample()
+        sample.put(serial, at: 12)
+        for (value, offset) in [(first.0, 72), (first.1, 76), (second.0, 80), (second.1, 84)] {
+            sample.put(value, at: offset)
+        }
+        return sample.sealed()
+    }
+
+    /// The charge and energy of each answer's reading, and the group that it tells.
+    private func told(_ samples: [TC66Sample]) throws -> [[Double?]] {
+        decodedFrames(try samples.flatMap { try $0.encrypted() }, with: TC66Decoder()).map { frame in
+            var told: [Double?] = []
+            frame.forEachReading { told = [$0[.charge], $0[.energy]] }
+            let group = frame.content.details.first { $0.key == "selected_group" }?.value
+            if case .integer(let group) = group { return told + [Double(group)] }
+            return told + [nil]
+        }
+    }
+
+    /// The group that moves is the one that counts (kolinger/rd-usb issue 19: one set to its second group stays at 0).
+    @Test func groupThatMoves_isTheOneThatIsTold() throws {
+        #expect(
+            try told([
+                totals((0, 0), (1234, 6290)), totals((0, 0), (1234, 6291)), totals((0, 0), (1235, 6292)),
+                totals((0, 0), (1235, 6292)), totals((0, 1), (1235, 6292)), totals((1, 5), (1236, 6293)),
+                totals((1, 5), (1236, 6294)),
+            ]) == [
+                [nil, nil, nil], [1234, 6.291, 1], [1235, 6.292, 1], [1235, 6.292, 1],
+                // Another group is chosen; then both have moved between two answers.
+                [0, 0.001, 0], [nil, nil, nil], [1236, 6.294, 1],
+            ])
+    }
+
+    /// While both have the same it does not matter which one counts.
+    @Test func equalGroups_areKnown() throws {
+        #expect(try told([totals((0, 0), (0, 0))]) == [[0, 0, nil]])
+        #expect(try told([totals((0, 5), (0, 0))]) == [[0, nil, nil]])
+    }
+
+    /// A group that falls was cleared, and says nothing; the one that counted goes on from zero.
+    @Test func clearedGroup_isStillTheOne() throws {
+        let before = [totals((9, 40), (3, 10)), totals((9, 41), (3, 10))]
+        #expect(
+            try told(before + [totals((0, 0), (3, 10)), totals((0, 1), (3, 10))]).suffix(2)
+                == [[0, 0, 0], [0, 0.001, 0]])
+        #expect(try told(before + [totals((9, 41), (0, 0))]).last == [9, 0.041, 0])
+    }
+
+    @Test func otherMeter_hasGroupsOfItsOwn() throws {
+        let answers = [totals((9, 40), (3, 10)), totals((9, 41), (3, 10)), totals((9, 42), (3, 10), serial: 1)]
+        #expect(try told(answers).map { $0[2] } == [nil, 0, nil])
+    }
+
+    @Test func newLink_knowsNoGroup() throws {
+        var driver = TC66Driver(model: .tc66c)
+        for _ in 0..<2 {
+            _ = driver.opening()
+            var charges: [Double?] = []
+            for sample in [totals((9, 40), (3, 10)), totals((9, 41), (3, 10))] {
+                driver.receive(try sample.encrypted()) { event in
+                    if case .frame(let frame) = event { frame.forEachReading { charges.append($0[.charge]) } }
+                }
+            }
+            #expect(charges == [nil, 9])
+        }
     }
 
     /// An answer other than the usual one of 5.1609 V at 19.9 mA and 259.3 ohm: 9.0123 V at 1.5 A, and 6 ohm.

@@ -1,0 +1,35 @@
+/// Which of a TC66's two data groups counts: the one that rises. An answer does not say it (Docs/Protocols/TC66.md#groups).
+struct TC66Groups: Sendable {
+    private struct Totals: Equatable, Sendable {
+        /// In milliampere-hours and milliwatt-hours.
+        var charge: Int
+        var energy: Int
+
+        init(_ block: TC66Block, group: Int) { (charge, energy) = block.rawTotals(group) }
+
+        func rose(from before: Totals) -> Bool {
+            self != before && charge >= before.charge && energy >= before.energy
+        }
+    }
+
+    private var last: (first: Totals, second: Totals, serial: Int)?
+    /// Nil until one has moved.
+    private(set) var counting: Int?
+
+    /// Takes an answer into account. Nothing is concluded from a group that fell: it was cleared, or another meter answers.
+    mutating func note(_ block: TC66Block) {
+        let (first, second) = (Totals(block, group: 0), Totals(block, group: 1))
+        defer { last = (first, second, block.serial) }
+        guard let last, last.serial == block.serial else {
+            counting = nil
+            return
+        }
+        switch (first.rose(from: last.first), second.rose(from: last.second)) {
+        case (true, false): counting = 0
+        case (false, true): counting = 1
+        case (false, false): break
+        // The group was changed in between: either may be the one now.
+        case (true, true): counting = nil
+        }
+    }
+}

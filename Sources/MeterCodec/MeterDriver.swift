@@ -22,6 +22,9 @@ package protocol MeterDriver: Sendable {
     mutating func discardPartial() -> Int
     /// The temperature unit set in the meter's menu, for a model whose answers do not say it. Readings are in Celsius.
     var temperatureUnit: TemperatureUnit { get set }
+    /// Whether single values that the meter cannot have measured are left out (`MeterEvent.filtered`), for a model that sends
+    /// such (`MeterProfile.filters`).
+    var isFiltering: Bool { get set }
     /// The rate at which the meter is to sample by its own clock, one of the profile's `rates`; nil for none. May change at
     /// any time: the next polls see to it.
     var wantedRate: Int? { get set }
@@ -73,12 +76,15 @@ package struct MeterProfile: Sendable {
     package var commands: [CommandRule]
     /// Whether the meter counts energy and charge and tells them over this kind of link. If not, they are integrated here.
     package let countsEnergy: Bool
+    /// Whether single values may be left out (`MeterDriver.isFiltering`).
+    package let filters: Bool
     /// Samples a second that the meter can take by its own clock, rising; empty if it cannot.
     package let rates: [Int]
 
     package init(
         model: ModelName, rhythm: Rhythm, answerTimeout: Duration, commandSpacing: Duration = .zero,
-        baudRate: Int = 115_200, commands: [CommandRule] = [], countsEnergy: Bool = true, rates: [Int] = []
+        baudRate: Int = 115_200, commands: [CommandRule] = [], countsEnergy: Bool = true, filters: Bool = false,
+        rates: [Int] = []
     ) {
         self.model = model
         self.rhythm = rhythm
@@ -87,6 +93,7 @@ package struct MeterProfile: Sendable {
         self.baudRate = baudRate
         self.commands = commands + (countsEnergy ? [] : [CommandRule(.resetEnergy)])
         self.countsEnergy = countsEnergy
+        self.filters = filters
         self.rates = rates
     }
 
@@ -155,6 +162,12 @@ extension MeterDriver {
     /// For models that always report Celsius.
     package var temperatureUnit: TemperatureUnit {
         get { .celsius }
+        set {}
+    }
+
+    /// For models whose values are shown as they come.
+    package var isFiltering: Bool {
+        get { false }
         set {}
     }
 

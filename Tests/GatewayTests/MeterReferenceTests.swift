@@ -143,7 +143,7 @@ struct MeterSettingsTests {
         #expect(error?.message == "no setting is called colour")
         #expect(
             error?.next
-                == "the settings are name, notes, poll-interval, rate, stale-after, temperature-unit, screen-timeout, "
+                == "the settings are name, notes, poll-interval, rate, stale-after, temperature-unit, filter, screen-timeout, "
                 + "brightness, threshold, record-above, record-hold, record-gap, tariff")
     }
 

@@ -20,6 +20,7 @@ struct MeterSettingsRecordTests {
         (.pollInterval, "2s", .int(2000), "2s"), (.pollInterval, "1.5s", .int(1500), "1500ms"),
         (.pollInterval, "60s", .int(60_000), "1m"), (.staleAfter, "1H", .int(3_600_000), "1h"),
         (.staleAfter, "90s", .int(90_000), "90s"), (.temperatureUnit, "f", .string("F"), "F"),
+        (.filter, "off", .string("off"), "off"), (.filter, "on", .string("on"), "on"),
         (.screenTimeout, "5", .int(5), "5"), (.brightness, "0", .int(0), "0"), (.threshold, "0120", .int(120), "120"),
     ])
     func text_isKeptAsItsType_andShownInOneForm(
@@ -96,6 +97,15 @@ struct MeterSettingsRecordTests {
         #expect(
             failure?.next == "its settings are name, notes, poll-interval, stale-after, temperature-unit, "
                 + "record-above, record-hold, record-gap, tariff")
+    }
+
+    @Test func filter_isASettingOfModelsThatHaveOne() throws {
+        let profile = try #require(MeterCatalogue.standard.driver(for: .fnb58, over: .hid)).profile
+        #expect(try MeterSettings.values(of: ["filter": "off"], for: profile) == [.filter: .string("off")])
+        #expect(failure(["filter": "off"], .tc66c)?.message == "a TC66C has no filter")
+        let error = #expect(throws: GatewayError.self) { try MeterSettings.values(of: ["filter": "no"], for: profile) }
+        #expect(error?.next == "it takes on or off: whether single values that cannot be are left out")
+        #expect(MeterSettings(stored: [:]).filters && !MeterSettings(stored: ["filter": "off"]).filters)
     }
 
     @Test(arguments: ["off", "0", "2", "10", "50", "1000"])

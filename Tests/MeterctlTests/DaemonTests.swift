@@ -68,7 +68,7 @@ struct DaemonTests {
         #expect(
             unknown.talk
                 == "meterctl: error: no setting is called nam\n"
-                + "did you mean name? The settings are name, notes, poll-interval, rate, stale-after, temperature-unit, screen-timeout, "
+                + "did you mean name? The settings are name, notes, poll-interval, rate, stale-after, temperature-unit, filter, screen-timeout, "
                 + "brightness, threshold, record-above, record-hold, record-gap, tariff\n")
     }
 

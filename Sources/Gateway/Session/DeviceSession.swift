@@ -528,6 +528,7 @@ package actor DeviceSession {
         let timing = times.timing(from: machine.timing)
         apply(because: "other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
+        driver?.isFiltering = settings.filters
         if let profile = driver?.profile { driver?.wantedRate = settings.rate(for: profile) }
         let rules = settings.recordingRules(staleAfter: timing.staleAfter)
         recording?.apply(rules)

@@ -29,6 +29,7 @@ extension MeterSettings {
     package static func keys(for profile: MeterProfile) -> [Key] {
         Key.allCases.filter { key in
             guard key != .rate else { return !profile.rates.isEmpty }
+            guard key != .filter else { return profile.filters }
             return key.command.map { kind in profile.commands.contains { $0.kind == kind } } ?? true
         }
     }
@@ -36,6 +37,7 @@ extension MeterSettings {
     /// Checks the value just applied against what the model can do.
     func check(_ key: Key, _ value: String, for profile: MeterProfile) throws(GatewayError) {
         if key == .rate { return try checkRate(value, for: profile) }
+        if key == .filter, !profile.filters { throw Self.missing(key, of: profile) }
         guard let kind = key.command, let number = numbers[kind] else { return }
         guard let rule = profile.commands.first(where: { $0.kind == kind }), let legal = rule.numbers else {
             throw Self.missing(key, of: profile)

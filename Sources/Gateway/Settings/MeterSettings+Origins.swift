@@ -47,6 +47,7 @@ extension MeterSettings {
         case .rate: "off"
         case .staleAfter: profile.map { MeterTimes($0, withoutStaleAfter, isRadio: false).staleAfter.shortText }
         case .temperatureUnit: "C"
+        case .filter: "on"
         case .recordHold: rules.hold.shortText
         case .recordGap: rules.gapMax.shortText
         }
@@ -71,6 +72,7 @@ extension MeterSettings.Key {
     /// All of them, where they are few enough to choose from.
     fileprivate func values(for profile: MeterProfile?) -> [String]? {
         if self == .temperatureUnit { return ["C", "F"] }
+        if self == .filter { return ["on", "off"] }
         if self == .rate { return profile.map { ["off"] + $0.rates.map(String.init) } }
         guard let rule = rule(of: profile), let numbers = rule.numbers, numbers.count / rule.step <= 40 else {
             return nil

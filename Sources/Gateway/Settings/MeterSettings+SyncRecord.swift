@@ -47,6 +47,7 @@ extension MeterSettings {
         case .tariff: text(tariff?.description)
         case .recordAbove: recordAbove.map { .double($0) } ?? .null
         case .temperatureUnit: .string(temperatureUnit == .fahrenheit ? "F" : "C")
+        case .filter: .string(filters ? "on" : "off")
         case .screenTimeout, .brightness, .threshold:
             key.command.flatMap { numbers[$0] }.map { .int(Int64($0)) } ?? .null
         }
@@ -57,7 +58,8 @@ extension MeterSettings.Key {
     var isTime: Bool {
         switch self {
         case .pollInterval, .staleAfter, .recordHold, .recordGap: true
-        case .name, .notes, .rate, .temperatureUnit, .screenTimeout, .brightness, .threshold, .recordAbove, .tariff:
+        case .name, .notes, .rate, .temperatureUnit, .filter, .screenTimeout, .brightness, .threshold, .recordAbove,
+            .tariff:
             false
         }
     }

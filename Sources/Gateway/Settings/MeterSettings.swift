@@ -13,6 +13,7 @@ package struct MeterSettings: Hashable, Sendable {
         case rate
         case staleAfter = "stale-after"
         case temperatureUnit = "temperature-unit"
+        case filter
         case screenTimeout = "screen-timeout"
         case brightness
         case threshold
@@ -30,6 +31,7 @@ package struct MeterSettings: Hashable, Sendable {
             case .rate: "off, or samples a second that the model takes by its own clock, such as 1000"
             case .staleAfter: "a time such as 3s, from 1s to 1h"
             case .temperatureUnit: "C or F, as the meter's own menu is set"
+            case .filter: "on or off: whether single values that cannot be are left out"
             case .screenTimeout, .brightness, .threshold: "a whole number from 0 to \(MeterSettings.numberMax)"
             case .recordAbove: "amperes from 0.001 to 100, such as 0.05 or 50mA"
             case .recordHold: "a time from 0s to 1h, such as 10s"
@@ -41,7 +43,7 @@ package struct MeterSettings: Hashable, Sendable {
         /// The command that sends it to the meter; nil for what concerns this program only.
         package var command: MeterCommand.Kind? {
             switch self {
-            case .name, .notes, .pollInterval, .rate, .staleAfter, .temperatureUnit: nil
+            case .name, .notes, .pollInterval, .rate, .staleAfter, .temperatureUnit, .filter: nil
             case .recordAbove, .recordHold, .recordGap, .tariff: nil
             case .screenTimeout: .screenTimeout
             case .brightness: .brightness
@@ -60,6 +62,8 @@ package struct MeterSettings: Hashable, Sendable {
     /// Nil for three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
+    /// Whether single values that the meter cannot have measured are left out.
+    package var filters = true
     /// Settings of the meter itself: by command, its number, in the model's own unit. A command that the model does not
     /// know, or not with this number, is not sent.
     package var numbers: [MeterCommand.Kind: Int] = [:]
@@ -100,6 +104,7 @@ package struct MeterSettings: Hashable, Sendable {
         case .staleAfter: staleAfter = try Self.duration(value, key: key, in: .seconds(1) ... .seconds(3600))
         case .temperatureUnit where value.uppercased() == "C": temperatureUnit = .celsius
         case .temperatureUnit where value.uppercased() == "F": temperatureUnit = .fahrenheit
+        case .filter where value == "on" || value == "off": filters = value == "on"
         case .screenTimeout, .brightness, .threshold:
             guard let command = key.command, let number = Self.number(value) else { throw Self.illegal(key, value) }
             numbers[command] = number
@@ -111,7 +116,7 @@ package struct MeterSettings: Hashable, Sendable {
         case .tariff:
             guard let price = Tariff(value) else { throw Self.illegal(key, value) }
             tariff = price
-        case .name, .notes, .temperatureUnit: throw Self.illegal(key, value)
+        case .name, .notes, .temperatureUnit, .filter: throw Self.illegal(key, value)
         }
     }
 

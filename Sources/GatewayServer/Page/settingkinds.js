@@ -31,6 +31,10 @@ const KINDS = {
     label: "Temperature is sent in", kind: "choice", options: [["C", "°C"], ["F", "°F"]], usual: () => "°C",
     note: "as the meter’s own menu is set",
   }),
+  "filter": () => ({
+    label: "Leave out impossible values", kind: "choice", options: [["on", "on"], ["off", "off"]], usual: () => "on",
+    note: "single ones that contradict their neighbours",
+  }),
   "screen-timeout": (model) => isAtorch(model)
     ? steps("Screen off after", "s", 60, 1, () => "as the meter has it", "60: it stays on")
     : steps("Screen off after", "min", 9, 1, () => "as the meter has it", "0: it stays on"),

@@ -34,7 +34,9 @@ package struct FNIRSIFamily: FamilyDescription {
 
     package var decoders: [NamedDecoder] {
         [
-            NamedDecoder("fnirsi-usb") { FNIRSIUSBDecoder(enforcesCheck: $0) },
+            NamedDecoder("fnirsi-usb") {
+                FNIRSIUSBDecoder(enforcesCheck: $0, filter: $0 ? FNIRSIGlitchFilter() : nil)
+            },
             NamedDecoder("fnirsi-ble") { FNIRSIBLEDecoder(enforcesCheck: $0) },
         ]
     }

@@ -4,18 +4,26 @@ import MeterModel
 ///
 /// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder accepts any pieces, and after
 /// noise resynchronises at the next AA whose check is right. A complete packet that holds an implausible value, as the
-/// first after an unclean stop does, is skipped as a whole.
+/// first after an unclean stop does, is skipped as a whole. Single absurd samples are replaced where `filter` is set.
 package struct FNIRSIUSBDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIUSBPacket.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
+    /// Nil where every sample is shown as it came.
+    var filter: FNIRSIGlitchFilter?
+    /// What the filter has let go and `next` has not returned yet, the oldest last.
+    private var shown: [FNIRSIUSBPacket] = []
 
-    /// - Parameter enforcesCheck: if false, packets with a wrong check byte are accepted too.
-    package init(enforcesCheck: Bool = true) {
+    /// - Parameters:
+    ///   - enforcesCheck: if false, packets with a wrong check byte are accepted too.
+    ///   - filter: nil to show every sample as it came.
+    package init(enforcesCheck: Bool = true, filter: FNIRSIGlitchFilter? = nil) {
         self.enforcesCheck = enforcesCheck
+        self.filter = filter
     }
 
     package mutating func next() -> DecodeStep? {
+        if let packet = shown.popLast() { return .frame(.fnirsiUSB(packet)) }
         guard buffer.count > 0 else { return nil }
         guard buffer[0] == FNIRSIUSBPacket.startMark else {
             return skip(.noStartMark(found: buffer[0]))
@@ -24,7 +32,12 @@ package struct FNIRSIUSBDecoder: MarkedFrameDecoder {
         let verdict = buffer.withBytes { raw in
             judge(UnsafeRawBufferPointer(rebasing: raw.prefix(FNIRSIUSBPacket.length)))
         }
-        return step(verdict, length: FNIRSIUSBPacket.length)
+        let step = step(verdict, length: FNIRSIUSBPacket.length)
+        guard filter != nil, case .frame(.fnirsiUSB(let packet)) = step, let packets = filter?.filter(packet) else {
+            return step
+        }
+        shown = packets.reversed()
+        return shown.popLast().map { .frame(.fnirsiUSB($0)) } ?? step
     }
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {

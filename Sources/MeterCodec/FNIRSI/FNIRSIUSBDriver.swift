@@ -6,8 +6,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
     private var decoder = FNIRSIUSBDecoder()
-    /// Nil for a model that does not need one.
-    private var filter: FNIRSIGlitchFilter?
+    package var isFiltering = true { didSet { if isFiltering != oldValue { forgetNeighbours() } } }
     private var silentKeepAlives = 0
     /// Whether samples came over this link, or a hello was sent because none did.
     private var isGreeted = false
@@ -22,15 +21,19 @@ package struct FNIRSIUSBDriver: MeterDriver {
     ///   - firmware: in hundredths, 68 for 0.68, if known.
     package init(model: ModelName, firmware: Int? = nil) {
         quirks = FNIRSIQuirks.of(model, firmware: firmware)
-        filter = FNIRSIGlitchFilter(for: model)
         profile = MeterProfile(
             model: model,
             rhythm: .push(expected: .milliseconds(40), keepAlive: quirks.keepAlivePeriod),
             answerTimeout: .seconds(1),
             commandSpacing: quirks.commandGap,
-            countsEnergy: false
+            countsEnergy: false,
+            filters: true
         )
+        forgetNeighbours()
     }
+
+    /// The next sample is not a neighbour of the last one.
+    private mutating func forgetNeighbours() { decoder.filter = isFiltering ? FNIRSIGlitchFilter() : nil }
 
     /// Two starts, separated by twice the shortest gap: waiting costs nothing, and a meter that hangs has to be revived by
     /// hand. Whoever had the meter before may just have written to it, so that the first waits as well. No hello: one reader
@@ -38,7 +41,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
-        filter = FNIRSIGlitchFilter(for: profile.model)
+        forgetNeighbours()
         (isGreeted, startsNext) = (false, false)
         let commands = [FNIRSIUSBCommand.start, quirks.secondStart]
         return ([[]] + commands.map(\.bytes)).map { Outgoing($0, pause: quirks.commandGap * 2) }
@@ -58,8 +61,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
 
     private mutating func startAnew() -> [UInt8] {
         (silentKeepAlives, startsNext) = (0, false)
-        // The next sample is not a neighbour of the last one.
-        filter = FNIRSIGlitchFilter(for: profile.model)
+        forgetNeighbours()
         return FNIRSIUSBCommand.start.bytes
     }
 
@@ -70,7 +72,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
         if quirks.keepAlivePeriod * silentKeepAlives >= Self.patience {
             turnsSinceStart = nil
             silentKeepAlives = 0
-            filter = FNIRSIGlitchFilter(for: profile.model)
+            forgetNeighbours()
             return quirks.keepAlive.bytes
         }
         turnsSinceStart = isTurn ? 0 : turns
@@ -83,17 +85,13 @@ package struct FNIRSIUSBDriver: MeterDriver {
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         var hasSamples = false
-        var filter = self.filter
         decoder.append(bytes)
         Self.drain(&decoder) { event in
             switch event {
             case .frame(.fnirsiUSB(let packet)):
                 heard = true
                 if packet.sampleTicks != nil { hasSamples = true }
-                guard let (shown, replaced) = filter?.filter(packet) else { break }
-                if replaced > 0 { handle(.filtered(samples: replaced)) }
-                for packet in shown { handle(.frame(.fnirsiUSB(packet))) }
-                return
+                if packet.replaced > 0 { handle(.filtered(samples: packet.replaced)) }
             case .frame: heard = true
             // A complete packet of implausible values, as after an unclean stop, counts as a packet.
             case .skipped(FNIRSIUSBPacket.length, .implausibleField): heard = true
@@ -101,7 +99,6 @@ package struct FNIRSIUSBDriver: MeterDriver {
             }
             handle(event)
         }
-        self.filter = filter
         if heard { silentKeepAlives = 0 }
         if hasSamples { isGreeted = true }
     }

@@ -17,16 +17,19 @@ package struct FNIRSIUSBPacket: Sendable {
     private let bytes: InlineArray<64, UInt8>
     /// Index of the first valid sample; 0 in a packet as the meter sends it.
     private let firstSample: Int
+    /// Samples that hold a neighbour's voltage or current; 0 in a packet as the meter sends it.
+    let replaced: Int
 
     /// - Parameter raw: exactly one packet, already checked by `FNIRSIUSBDecoder`.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
-        firstSample = 0
+        (firstSample, replaced) = (0, 0)
     }
 
     /// A packet rebuilt from up to four filtered samples; the last of them is the last of the packet.
-    init(samples: [[UInt8]]) {
-        let samples = samples.suffix(Self.samplesPerPacket)
+    init(samples: [Sample], replaced: Int) {
+        let samples = samples.suffix(Self.samplesPerPacket).map(\.bytes)
+        self.replaced = replaced
         let missing = Self.samplesPerPacket - samples.count
         var raw = [Self.startMark, Self.samplesType] + [UInt8](repeating: 0, count: missing * Self.sampleLength)
         raw += samples.joined()
@@ -36,11 +39,46 @@ package struct FNIRSIUSBPacket: Sendable {
         firstSample = missing
     }
 
-    /// The bytes of each sample, oldest first. Empty for a packet of another type.
-    var samples: [[UInt8]] {
+    /// One sample's bytes, for the filter.
+    struct Sample: Sendable {
+        fileprivate var bytes: [UInt8]
+
+        var level: FNIRSIGlitchFilter.Level { bytes.withUnsafeBytes { FNIRSIUSBPacket.level($0, at: 0) } }
+
+        func with(_ level: FNIRSIGlitchFilter.Level) -> Self {
+            var words: [UInt8] = []
+            words.appendLE(UInt32(clamping: level.voltage))
+            words.appendLE(Int32(clamping: level.current))
+            return Sample(bytes: words + bytes.dropFirst(words.count))
+        }
+    }
+
+    /// Oldest first. Empty for a packet of another type.
+    var samples: [Sample] {
         guard type == Self.samplesType else { return [] }
         return bytes.withRawBytes { raw in
-            (firstSample..<Self.samplesPerPacket).map { Array(raw[Self.sampleOffset($0)...].prefix(Self.sampleLength)) }
+            (firstSample..<Self.samplesPerPacket).map { index in
+                Sample(bytes: Array(raw[Self.sampleOffset(index)...].prefix(Self.sampleLength)))
+            }
+        }
+    }
+
+    private static func level(_ raw: UnsafeRawBufferPointer, at offset: Int) -> FNIRSIGlitchFilter.Level {
+        FNIRSIGlitchFilter.Level(voltage: Int(raw.u32LE(offset)), current: Int(raw.i32LE(offset + 4)))
+    }
+
+    /// The level of the last sample of a packet in which none is far from the one before it. Nil otherwise, and for a packet
+    /// without samples.
+    func calmLevel(after before: FNIRSIGlitchFilter.Level?) -> FNIRSIGlitchFilter.Level? {
+        guard type == Self.samplesType else { return nil }
+        return bytes.withRawBytes { raw in
+            var last = before
+            for index in firstSample..<Self.samplesPerPacket {
+                let level = Self.level(raw, at: Self.sampleOffset(index))
+                if let last, level.isFar(from: last) { return nil }
+                last = level
+            }
+            return last
         }
     }
 
@@ -60,8 +98,6 @@ package struct FNIRSIUSBPacket: Sendable {
     /// reversed cable. Read as signed, an offset of -1 mA is just that; as unsigned it would be 42 kA.
     package static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
     static let sampleLength = 15
-    /// Offset of the current in a sample.
-    static let currentOffset = 4
 
     /// The highest values accepted in a sample, in hundred-thousandths of a volt and, in either direction, of an
     /// ampere. The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen
@@ -144,7 +180,9 @@ extension FNIRSIUSBPacket: FrameContent {
     /// The type, and for a packet without samples its payload as hex, for whoever wants to find out what it means.
     package var details: [FrameDetail] {
         let type = FrameDetail("packet_type", .integer(Int(type)))
-        guard self.type != Self.samplesType else { return [type] }
+        guard self.type != Self.samplesType else {
+            return replaced > 0 ? [type, FrameDetail("replaced_samples", .integer(replaced))] : [type]
+        }
         let payload = bytes.withRawBytes { Hex.encode($0[2..<(Self.length - 1)]) }
         return [type, FrameDetail("payload_hex", .text(payload))]
     }

@@ -228,13 +228,78 @@ struct FNIRSIUSBDriverTests {
         #expect(shown([[1501, 1502, 1503, 1504]], by: &driver).currents == [1500, 1501, 1502, 1503, 1504])
     }
 
-    @Test(arguments: [ModelName.fnb48, .fnb58])
-    func otherModel_showsWhatItSends_atOnce(model: ModelName) {
+    /// Any model may send such (hleserg/Attadipa docs/research does not say which one did), and a person may want to see it.
+    @Test(arguments: FNIRSIFamily().models)
+    func everyModel_isFiltered_unlessItIsSwitchedOff(model: ModelName) {
         var driver = FNIRSIUSBDriver(model: model)
+        #expect(driver.profile.filters)
+        for (isFiltering, expected) in [(true, [55, 55, 55, 55]), (false, [55, 8388, 55, 55])] {
+            driver.isFiltering = isFiltering
+            _ = driver.opening()
+            let (currents, replaced) = shown([[55, 8388, 55, 55]], by: &driver)
+            #expect(currents == expected)
+            #expect(replaced == (isFiltering ? 1 : 0))
+        }
+    }
+
+    /// The voltages of hleserg/Attadipa docs/research: 0 V and 1.87 mV while current flows, too high, and 0.08 V.
+    @Test(arguments: [0, 187, 1_280_312, 8000], 1..<10)
+    func absurdVoltage_isReplacedByItsNeighbours_andCounted(volts: UInt32, place: Int) {
+        var driver = FNIRSIUSBDriver(model: .fnb58)
         _ = driver.opening()
-        let (currents, replaced) = shown([[55, 8388, 55, 55]], by: &driver)
-        #expect(currents == [55, 8388, 55, 55])
-        #expect(replaced == 0)
+        var samples = [UInt32](repeating: 501_432, count: 12)
+        samples[place] = volts
+        var readings: [Reading] = []
+        var replaced = 0
+        for start in [0, 4, 8] {
+            driver.receive(packet(volts: Array(samples[start..<start + 4]))) { event in
+                switch event {
+                case .frame(let frame): frame.forEachReading { readings.append($0) }
+                case .filtered(let samples): replaced += samples
+                default: Issue.record("\(event)")
+                }
+            }
+        }
+        #expect(readings.map { $0[.voltage] } == [Double?](repeating: 5.01432, count: 12))
+        #expect(readings.allSatisfy { $0[.current] == 0.15372 && abs(($0[.power] ?? 0) - 0.7708) < 0.0001 })
+        #expect(replaced == 1)
+    }
+
+    /// A supply that is switched on, a charger that goes from 5 to 9 V, and ripple up to half a volt.
+    @Test(arguments: [
+        [0, 0, 500_000, 500_000], [500_000, 500_000, 900_000, 900_000], [500_000, 550_000, 500_000, 500_000],
+    ])
+    func voltageThatLasts_passes(volts: [UInt32]) {
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        _ = driver.opening()
+        var found: [Double?] = []
+        driver.receive(packet(volts: volts)) { event in
+            if case .frame(let frame) = event { frame.forEachReading { found.append($0[.voltage]) } }
+        }
+        #expect(found == volts.map { Double($0) / 1e5 })
+    }
+
+    /// A packet of four voltages, in hundred-thousandths, at 153.72 mA.
+    private func packet(volts: [UInt32]) -> [UInt8] {
+        var bytes: [UInt8] = [0xAA, 0x04]
+        for volts in volts {
+            bytes.appendLE(volts)
+            bytes.appendLE(Int32(15_372))
+            bytes += [0x58, 2, 0x58, 2, 1, 0x36, 1]
+        }
+        bytes.append(0)
+        return bytes + [Checksum.crc8FNIRSI(bytes.dropFirst())]
+    }
+
+    /// `meterctl decode` leaves them out too, and says so; not where checks are off.
+    @Test func decoderOfCapturedBytes_filters_unlessChecksAreOff() throws {
+        let bytes = packet(volts: [501_432, 0, 501_432, 501_432])
+        for (enforces, volts) in [(true, 5.01432), (false, 0)] {
+            let decoder = try #require(MeterCatalogue.standard.decoder(named: "fnirsi-usb", enforcingChecks: enforces))
+            let frame = try #require(decodedFrames(bytes, with: decoder).first)
+            #expect(decodedReadings(bytes, with: decoder)[1][.voltage] == volts)
+            #expect(frame.content.details.contains(FrameDetail("replaced_samples", .integer(1))) == enforces)
+        }
     }
 
     /// Packets cut the row of samples anywhere: what is shown is what the rule makes of the whole row. The seed is in the

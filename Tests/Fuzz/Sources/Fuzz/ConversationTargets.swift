@@ -104,28 +104,33 @@ extension FuzzTarget {
     private static func runGlitches(_ input: [UInt8]) {
         guard let first = input.first else { return }
         var driver = FNIRSIUSBDriver(model: .fnbC2)
-        var plain = FNIRSIUSBDriver(model: .fnb48)
+        var plain = FNIRSIUSBDriver(model: .fnbC2)
+        plain.isFiltering = false
         _ = driver.opening()
         _ = plain.opening()
-        var shown: [Double] = []
-        var sent: [Double] = []
+        var shown: [[Double?]] = []
+        var sent: [[Double?]] = []
         var replaced = 0
         for piece in pieces(Repair.fnirsiUSB(Array(input.dropFirst()))[...], length: Int(first) + 1) {
             driver.receive(piece) { event in
                 if case .filtered(let samples) = event { replaced += samples }
                 if case .frame(let frame) = event {
-                    frame.forEachReading { shown.append($0[.current] ?? .nan) }
+                    frame.forEachReading { shown.append([$0[.voltage], $0[.current]]) }
                 }
             }
             plain.receive(piece) { event in
-                promise({ if case .filtered = event { false } else { true } }(), "one model alone has a filter")
-                if case .frame(let frame) = event { frame.forEachReading { sent.append($0[.current] ?? .nan) } }
+                promise({ if case .filtered = event { false } else { true } }(), "a filter that is off filters nothing")
+                if case .frame(let frame) = event {
+                    frame.forEachReading { sent.append([$0[.voltage], $0[.current]]) }
+                }
             }
         }
         promise((sent.count - 1...sent.count).contains(shown.count), "one sample may wait, and none is lost")
         let changed = zip(shown, sent).filter { $0 != $1 }
         promise(changed.count == replaced, "what was replaced is counted")
-        promise(shown.allSatisfy { sent.contains($0) }, "what stands for a sample was measured beside it")
+        promise(
+            [0, 1].allSatisfy { place in Set(shown.map { $0[place] }).isSubset(of: sent.map { $0[place] }) },
+            "what stands for a sample was measured beside it")
     }
 
     /// What is said over a power line: every byte of a status belongs to an event or to the rest, and all can be told.

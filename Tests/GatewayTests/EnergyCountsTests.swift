@@ -1,7 +1,9 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import MeterCodec
 import MeterModel
+import MeterSimulator
 import MeterTestKit
 import RecordingCore
 import Testing
@@ -50,6 +52,32 @@ struct EnergyCountsTests {
         #expect(status.reading?.reading.supported.contains(.energy) == true)
         #expect(status.reading?.reading.supported.contains(.countedEnergy) == false)
         #expect(status.counted == nil)
+        await leave(bench)
+    }
+
+    /// A DC meter's energy stays at 0 until 10 Wh have flowed, and so does that of a load that answers no query
+    /// (syssi/esphome-atorch-dl24 issue 82). One that answers counts milliwatt-hours by itself.
+    @Test(arguments: [(ModelName.atorchDC, false, true), (.dl24, false, true), (.dl24, true, false)])
+    func coarseCounter_isCountedBeside(model: ModelName, answers: Bool, isCounted: Bool) async throws {
+        let bench = bench()
+        if model == .dl24 {
+            var quirks = SimulatedDL24.Quirks()
+            (quirks.startsOn, quirks.answersQueries) = (true, answers)
+            host.links.plug(SimulatedDL24(quirks: quirks), at: .port)
+            await bench.directory.handle(.appeared(.of(.dl24, id: id)))
+        } else {
+            try await bench.plugIn(model, id: id)
+        }
+        _ = try await bench.directory.connect("\(id)", .init())
+        host.loop.advance(by: .seconds(60))
+
+        let status = try await bench.status(of: id)
+        let reading = try #require(status.reading?.reading)
+        #expect(reading.supported.contains(.energy))
+        #expect(reading.supported.contains(.countedEnergy) == isCounted)
+        #expect((status.counted?.energy_Wh ?? 0 > 0.01) == isCounted)
+        let commands = try await bench.directory.session("\(id)").profile?.commands.map(\.kind) ?? []
+        #expect(commands.filter { $0 == .resetEnergy }.count == (isCounted ? 1 : 0))
         await leave(bench)
     }
 

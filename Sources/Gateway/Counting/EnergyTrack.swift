@@ -17,12 +17,11 @@ package final class EnergyTrack: Sendable {
 
     init(_ before: EnergyCount) { state = Mutex(State(counter: EnergyCounter(before))) }
 
-    /// - Parameters:
-    ///   - isCounting: whether the meter counts nothing itself.
-    ///   - stepMax: a longer time between two readings is a gap.
-    func adopt(isCounting: Bool, stepMax: Duration) {
-        state.withLock { ($0.isCounting, $0.stepMax) = (isCounting, stepMax) }
-    }
+    /// - Parameter isCounting: whether the meter counts nothing itself.
+    func adopt(isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
+
+    /// - Parameter stepMax: a longer time between two readings is a gap.
+    func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
 
     /// Counts a reading, and puts the sums into it, unless the meter counts by itself.
     func count(_ reading: TimedReading) -> TimedReading {

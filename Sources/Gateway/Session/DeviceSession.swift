@@ -532,7 +532,8 @@ package actor DeviceSession {
         if let profile = driver?.profile { driver?.wantedRate = settings.rate(for: profile) }
         let rules = settings.recordingRules(staleAfter: timing.staleAfter)
         recording?.apply(rules)
-        counting?.adopt(isCounting: driver?.profile.countsEnergy == false, stepMax: rules.stepMax)
+        counting?.adopt(stepMax: rules.stepMax)
+        followCounting()
         alerts?.expectReadings(within: timing.staleAfter)
         tellSettings()
     }
@@ -543,6 +544,9 @@ package actor DeviceSession {
                 $0.profile, settings, sampling: $0.sampling.requestInterval, isRadio: link?.isRadio ?? false)
         }
     }
+
+    /// Counts for the meter, or leaves it to the meter: a load tells by its answers whether it counts.
+    private func followCounting() { counting?.adopt(isCounting: driver?.profile.countsEnergy == false) }
 
     /// Puts in force how the driver says that the meter samples now.
     private func followSampling() { follow(driver?.sampling ?? MeterSampling()) }
@@ -726,6 +730,7 @@ package actor DeviceSession {
         }
         self.driver = driver
         followSampling()
+        followCounting()
         if case .poll = driver.profile.rhythm {} else { spoilt.ended() }
         if let found { identified(as: found) }
         takeTurns()

@@ -64,7 +64,9 @@ package struct AtorchDriver: MeterDriver {
             rhythm: .push(expected: .seconds(1), keepAlive: nil),
             answerTimeout: .seconds(3),
             baudRate: 9600,
-            commands: commands
+            commands: commands,
+            // A DC meter counts energy in steps of 10 Wh, rounded down: 0 says nothing (Docs/Protocols/Atorch.md#reports).
+            countsEnergy: type != .dc
         )
     }
 }

@@ -6,7 +6,8 @@ package import MeterModel
 /// Answers are finer than reports: a report's voltage is rounded down to 0.1 V, its charge to 10 mAh. So reports only vouch
 /// for answers, and are readings where answers fail to come. A load that answers nothing at all goes on with its reports.
 package struct DL24Driver: MeterDriver {
-    package let profile = Self.loadProfile
+    /// A load that answers counts single milliwatt-hours; one that does not is a DC meter with steps of 10 Wh.
+    package var profile: MeterProfile { conversation.queries == .silent ? Self.silentProfile : Self.loadProfile }
     private var decoder = AtorchDecoder(from: .load)
     private var conversation = PX100Conversation()
     private var state = DL24State()
@@ -137,8 +138,11 @@ package struct DL24Driver: MeterDriver {
     /// Steps of 200 ms, since answers took up to 104 ms (andrewchuev/reslab-dl24-monitor), and half a second after an order,
     /// as misdoro/Electronic_load_px100 waits before it reads back. The answer's time is above a report's second, so that
     /// a load that only reports is never called late.
-    private static let loadProfile: MeterProfile = {
-        var commands = AtorchDriver.profile(of: .dc).commands
+    private static let loadProfile = profile(countsEnergy: true)
+    private static let silentProfile = profile(countsEnergy: false)
+
+    private static func profile(countsEnergy: Bool) -> MeterProfile {
+        var commands = AtorchDriver.profile(of: .dc).commands.filter { $0.kind != .resetEnergy }
         commands += [
             .init(.loadOn, isReadBack: true), .init(.loadOff, isReadBack: true),
             // The DLB-600W draws most of these loads, 40 A; the others refuse or cap what is beyond them.
@@ -148,8 +152,9 @@ package struct DL24Driver: MeterDriver {
         ]
         return MeterProfile(
             model: .dl24, rhythm: .rounds(expected: .seconds(1), step: .milliseconds(200)),
-            answerTimeout: .milliseconds(1200), commandSpacing: .milliseconds(500), baudRate: 9600, commands: commands)
-    }()
+            answerTimeout: .milliseconds(1200), commandSpacing: .milliseconds(500), baudRate: 9600, commands: commands,
+            countsEnergy: countsEnergy)
+    }
 }
 
 extension PX100Query {

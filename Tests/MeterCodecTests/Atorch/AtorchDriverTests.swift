@@ -42,7 +42,8 @@ struct AtorchDriverTests {
     @Test func everyCommandOfTheProfile_hasBytes_andIsReadBackByTheMeter() throws {
         for model in [ModelName.atorchUSB, .atorchDC, .atorchAC] {
             let driver = AtorchDriver(model: model)
-            for rule in driver.profile.commands {
+            // What meterd counts is meterd's to reset.
+            for rule in driver.profile.commands where rule.kind != .resetEnergy {
                 let command = MeterCommand(rule.kind, rule.numbers?.upperBound)
                 let read = try #require(AtorchCommand(driver.encode(command)))
                 #expect(read == AtorchCommand(command, type: try #require(AtorchReportType(model: model))))

@@ -345,6 +345,7 @@ struct DL24DriverTests {
         // Nothing finer will come, so the coarse counters are told.
         #expect(reading[.charge] == 20 && reading[.energy] == 0 && reading[.voltage] == 5.1)
         #expect(talk.details["queries"] == .text("no answer"))
+        #expect(!talk.driver.profile.countsEnergy)
         #expect(talk.details["load_on"] == nil)
         // Five questions and their repeats, then one in half a minute.
         #expect((5...8).contains(asked))

@@ -68,6 +68,11 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         }
     }
 
+    func switchOutput() -> Bool {
+        loop.checkIsolated()
+        return machine.switchOutput()
+    }
+
     func close() {
         loop.checkIsolated()
         shut()

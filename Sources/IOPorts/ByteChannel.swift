@@ -30,6 +30,10 @@ package protocol ByteChannel: Sendable {
     /// Queues bytes. What cannot be written at once is written when the line takes it; a line that takes nothing for
     /// long, or is gone, ends with `.closed`.
     func send(_ bytes: [UInt8])
+    /// Sends by the other way to the meter's line from now on; calling it again switches back.
+    ///
+    /// - Returns: false if there is only one way.
+    func switchOutput() -> Bool
     /// Reads and discards what is pending, closes, and never calls `handle` again. Closing twice is harmless.
     func close()
     /// As `close`, but goes on receiving and discarding bytes for this long: some meters hang if nobody takes what they
@@ -41,6 +45,7 @@ package protocol ByteChannel: Sendable {
 
 extension ByteChannel {
     package var radioModule: RadioModule? { nil }
+    package func switchOutput() -> Bool { false }
     package func close(after pause: Duration) { close() }
 }
 

@@ -16,6 +16,13 @@ package protocol MeterDriver: Sendable {
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
     /// The bytes of a command went out.
     mutating func sent(_ command: MeterCommand)
+    /// Whether nothing shows that what was sent reaches the meter, so that another way to its line is to be tried.
+    var doubtsOutput: Bool { get }
+    /// The other way was tried, if there is one.
+    ///
+    /// - Parameter isSwitched: whether there is one, which is used from now on.
+    /// - Returns: what to send again over it.
+    mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8]
     /// What to send before the link is closed, so that the meter is left in a clean state.
     mutating func closing() -> [Outgoing]
     /// Discards a partial frame whose rest is overdue, and returns the number of discarded bytes.
@@ -155,6 +162,10 @@ extension MeterDriver {
     }
 
     package mutating func sent(_ command: MeterCommand) {}
+
+    /// For meters that everybody writes to in one way.
+    package var doubtsOutput: Bool { false }
+    package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] { [] }
 
     /// For meters that are clean however a link ends.
     package mutating func closing() -> [Outgoing] { [] }

@@ -15,6 +15,7 @@ package final class SimulatedLinks: ChannelOpener {
         var deliveries: [UInt64: LoopTimer] = [:]
         /// When what the meter sends by itself is delivered next, in its time.
         var pushDue: Duration?
+        var usesOtherOutput = false
     }
 
     private struct State {
@@ -22,6 +23,7 @@ package final class SimulatedLinks: ChannelOpener {
         var refusals: [String: ChannelFailure] = [:]
         var modules: [String: RadioModule] = [:]
         var stuck: Set<String> = []
+        var deaf: Set<String> = []
         var lines: [UInt64: Line] = [:]
         var lingers: [Duration] = []
         var nextNumber: UInt64 = 0
@@ -70,6 +72,11 @@ package final class SimulatedLinks: ChannelOpener {
     /// Sets the radio module that an open link shows.
     package func setModule(_ module: RadioModule, at path: String) {
         state.withLock { $0.modules[path] = module }
+    }
+
+    /// Gives the links to a meter two ways in, of which only the second reaches it.
+    package func makeFirstOutputDeaf(at path: String) {
+        state.withLock { _ = $0.deaf.insert(path) }
     }
 
     /// Makes opening fail, until nil is passed.
@@ -143,11 +150,20 @@ package final class SimulatedLinks: ChannelOpener {
         let answers = state.withLock { state -> [[UInt8]] in
             guard let path = state.lines[id]?.path else { return [] }
             state.written.append((path, now, bytes))
+            guard state.lines[id]?.usesOtherOutput == state.deaf.contains(path) else { return [] }
             return state.meters[path]?.receive(bytes, at: now.sinceOrigin) ?? []
         }
         for answer in answers { deliverBytes(answer, over: id, at: now + latency) }
         // The meter may now send by itself.
         scheduleNextPush(over: id)
+    }
+
+    fileprivate func switchOutput(of id: UInt64) -> Bool {
+        state.withLock { state in
+            guard let path = state.lines[id]?.path, state.deaf.contains(path) else { return false }
+            state.lines[id]?.usesOtherOutput.toggle()
+            return true
+        }
     }
 
     fileprivate func close(_ id: UInt64, after pause: Duration) {
@@ -215,6 +231,7 @@ private struct SimulatedChannel: ByteChannel {
 
     func send(_ bytes: [UInt8]) { links.send(bytes, over: id) }
     func close() { links.close(id) }
+    func switchOutput() -> Bool { links.switchOutput(of: id) }
     func close(after pause: Duration) { links.close(id, after: pause) }
     var radioModule: RadioModule? { links.module(over: id) }
 }

@@ -36,6 +36,24 @@ struct GATTSerialMachineTests {
         #expect(!second.isOneDoor)
     }
 
+    /// Some Atorch act on nothing that comes by the first.
+    @Test(arguments: [
+        (SimulatedPeripheral.Layout.um, true), (.atorch, false), (.dxBT24, false), (.twoServices, false),
+    ])
+    func secondDoor_isUsedWhenAskedFor(layout: SimulatedPeripheral.Layout, isThere: Bool) throws {
+        var pair = Pair(SimulatedPeripheral(layout))
+        var switched = [pair.machine.switchOutput()]
+        _ = try pair.opened()
+        var written: [[[UInt8]]] = []
+        for byte in [0xF0, 0xF1] as [UInt8] {
+            switched.append(pair.machine.switchOutput())
+            pair.send([byte])
+            written.append(pair.peripheral.takeWritten())
+        }
+        #expect(switched == [false, isThere, isThere])
+        #expect(written == [isThere ? [] : [[0xF0]], [[0xF1]]])
+    }
+
     @Test(arguments: [
         (GATTProperties.write, GATTSerialProfile.WriteKind.withResponse), (.writeWithoutResponse, .withoutResponse),
     ])

@@ -52,6 +52,19 @@ struct SessionReadBackTests {
         host.links.writes(to: .port).map(\.bytes).filter { $0.count == 6 && $0[2] < 0x10 }
     }
 
+    /// Reports come and no question is answered: the second way to its line is tried, and remembered for the next link.
+    @Test func loadThatHearsTheSecondWayAlone_isAskedThatWay() async throws {
+        host.links.makeFirstOutputDeaf(at: .port)
+        let session = try await session { $0.startsOn = true }
+        host.loop.advance(by: .seconds(30))
+        #expect(await session.told()?.details["queries"] == .text("answered"))
+
+        await session.vanished(from: .serial(path: .port))
+        await session.appeared(.of(.dl24))
+        host.loop.advance(by: .seconds(5))
+        #expect(await session.told()?.details["queries"] == .text("answered"))
+    }
+
     @Test func load_givesAReadingASecond_andNothingIsLate() async throws {
         let session = try await session { $0.startsOn = true }
         let before = await session.status()

@@ -101,6 +101,15 @@ package struct GATTSerialMachine: Sendable {
         return .queued
     }
 
+    /// Writes by the other way to the meter's line from now on.
+    ///
+    /// - Returns: false if there is only one way, or the link is not open.
+    package mutating func switchOutput() -> Bool {
+        guard case .open(var profile, let unanswered) = phase, profile.switchOutput() else { return false }
+        phase = .open(profile, unanswered: unanswered)
+        return true
+    }
+
     /// The next packet for the link, if any.
     package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
         if case .failed = phase { return nil }

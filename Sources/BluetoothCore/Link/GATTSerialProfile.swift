@@ -9,7 +9,8 @@
 ///    FNIRSI meters. Written with response if the property is there: the TC66C gives no answer otherwise, and the
 ///    FNIRSI accept both.
 /// 2. `FFE0/FFE1` notifies and takes writes itself: RuiDeng's UM meters, their clones and Atorch. A write-only `FFE2`
-///    beside it, which the UM's module DX-BT18 and some Atorch have, is another way to the same line and not used.
+///    beside it, which the UM's module DX-BT18 and some Atorch have, is another way to the same line. It is used after
+///    `switchOutput` alone: some Atorch act on nothing that comes by the first (syssi/esphome-atorch-dl24 writes only this).
 /// 3. `FFE0/FFE1` notifies and cannot be written, and `FFE0/FFE2` can: TC66C from firmware 1.15 on (module DX-BT24),
 ///    and Atorch meters built like it.
 ///
@@ -22,6 +23,8 @@ package struct GATTSerialProfile: Hashable, Sendable {
     package var writeKind: WriteKind
     /// Whether the output's other kind of write is allowed as well.
     package var allowsOtherKind: Bool
+    /// The other attribute to write to, if there are two ways to the line.
+    private var spare: Spare?
     /// The characteristic that sends the meter's bytes.
     package var input: GATTCharacteristic
 
@@ -40,6 +43,12 @@ package struct GATTSerialProfile: Hashable, Sendable {
         var other: WriteKind { self == .withResponse ? .withoutResponse : .withResponse }
     }
 
+    private struct Spare: Hashable, Sendable {
+        var output: UInt16
+        var writeKind: WriteKind
+        var allowsOtherKind: Bool
+    }
+
     /// The services used by any rule.
     package static let services: Set<BluetoothUUID> = [.serialInput, .serialOutput]
 
@@ -56,6 +65,11 @@ package struct GATTSerialProfile: Hashable, Sendable {
             self.init(.twoServices, from: input, to: output, kind)
         } else if let single, single.tells, let kind = single.writeKind(preferring: .withoutResponse) {
             self.init(.oneCharacteristic, from: single, to: single, kind)
+            if let other = database.characteristic(.ffe2, of: .serialInput),
+                let kind = other.writeKind(preferring: .withoutResponse)
+            {
+                spare = Spare(output: other.value, writeKind: kind, allowsOtherKind: other.takesBothKinds)
+            }
         } else if let single, single.tells, let output = database.characteristic(.ffe2, of: .serialInput),
             let kind = output.writeKind(preferring: .withoutResponse)
         {
@@ -70,12 +84,20 @@ package struct GATTSerialProfile: Hashable, Sendable {
         self.input = input
         self.output = output.value
         writeKind = kind
-        allowsOtherKind = output.properties.isSuperset(of: [.write, .writeWithoutResponse])
+        allowsOtherKind = output.takesBothKinds
     }
 
     /// The value for the input's configuration: notifications if it supports them.
     package var subscription: GATTSubscription {
         input.properties.contains(.notify) ? .notifications : .indications
+    }
+
+    /// Switches to the other attribute, if there are two ways to the line; calling it again switches back.
+    mutating func switchOutput() -> Bool {
+        guard let other = spare else { return false }
+        spare = Spare(output: output, writeKind: writeKind, allowsOtherKind: allowsOtherKind)
+        (output, writeKind, allowsOtherKind) = (other.output, other.writeKind, other.allowsOtherKind)
+        return true
     }
 
     /// Switches to the other kind of write, if there is one. Once only: it does not switch back.
@@ -90,6 +112,8 @@ package struct GATTSerialProfile: Hashable, Sendable {
 extension GATTCharacteristic {
     /// Whether it sends its values by itself.
     fileprivate var tells: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
+
+    fileprivate var takesBothKinds: Bool { properties.isSuperset(of: [.write, .writeWithoutResponse]) }
 
     /// How to write to it, if that is possible.
     fileprivate func writeKind(preferring preferred: GATTSerialProfile.WriteKind) -> GATTSerialProfile.WriteKind? {

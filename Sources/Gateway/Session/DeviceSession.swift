@@ -63,6 +63,8 @@ package actor DeviceSession {
     private var line = MeterLine()
     private var commands = CommandQueue()
     private var readBacks = ReadBacks()
+    /// Whether the meter is written to by the second way to its line, since it answered nothing by the first.
+    private var usesOtherOutput = false
     /// The download under way, if any. The exchange rests meanwhile.
     private var download: LogDownload?
     private let claim: LinkClaim
@@ -268,6 +270,7 @@ package actor DeviceSession {
             claim.linkUp()
             device = nil
             narrowQuestions()
+            if usesOtherOutput { usesOtherOutput = line.channel?.switchOutput() ?? false }
             line.beginOpening(driver?.opening() ?? [])
             nextOpeningStep(number: line.number)
         case .closeChannel:
@@ -548,6 +551,14 @@ package actor DeviceSession {
     /// Counts for the meter, or leaves it to the meter: a load tells by its answers whether it counts.
     private func followCounting() { counting?.adopt(isCounting: driver?.profile.countsEnergy == false) }
 
+    /// Tries the other way to the meter's line where what was sent got no answer. A new link begins with the one used last.
+    private func followOutput() {
+        guard driver?.doubtsOutput == true, let channel = line.channel else { return }
+        let isSwitched = channel.switchOutput()
+        if isSwitched { usesOtherOutput.toggle() }
+        send(driver?.outputSwitched(isSwitched) ?? [], over: channel)
+    }
+
     /// Puts in force how the driver says that the meter samples now.
     private func followSampling() { follow(driver?.sampling ?? MeterSampling()) }
 
@@ -731,6 +742,7 @@ package actor DeviceSession {
         self.driver = driver
         followSampling()
         followCounting()
+        followOutput()
         if case .poll = driver.profile.rhythm {} else { spoilt.ended() }
         if let found { identified(as: found) }
         takeTurns()

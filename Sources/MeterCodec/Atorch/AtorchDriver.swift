@@ -12,6 +12,15 @@ package struct AtorchDriver: MeterDriver {
     /// The pair of plus and minus that the meter has. DC meters differ: after each `unsupported` from one, the next
     /// press uses the other pair.
     private var keys: AtorchCommand.Keys?
+    /// The command that waits for its reply, and the reports that came since it was sent.
+    private var unanswered: (command: MeterCommand, reports: Int)?
+
+    /// A reply comes between two reports (msillano/UD18-protocol-and-node-red), so after so many it does not come.
+    private static let reportsMax = 3
+    /// Commands that may be sent twice. A key that was pressed twice does something else.
+    private static let repeatable: Set<MeterCommand.Kind> = [
+        .clearEnergy, .clearCharge, .clearTime, .clearAll, .screenTimeout, .price,
+    ]
 
     /// - Parameter model: determines what goes into commands; reports are decoded by the type they name. A model of
     ///   another family is treated as a USB meter.
@@ -23,21 +32,37 @@ package struct AtorchDriver: MeterDriver {
     /// Sends nothing. The decoder starts afresh, because what it learned about the check byte belongs to the last link.
     package mutating func opening() -> [Outgoing] {
         decoder = AtorchDecoder()
-        keys = nil
+        (keys, unanswered) = (nil, nil)
         return []
     }
 
     /// Turns a reply into the event that it means. A reply without a meaning is passed on as a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
-        var keys = keys
+        var (keys, unanswered) = (keys, unanswered)
         let isDC = type == .dc
         decoder.append(bytes)
         Self.drain(&decoder) { event in
+            if case .frame(.atorchReport) = event { unanswered?.reports += 1 }
             guard case .frame(.atorchReply(let reply)) = event else { return handle(event) }
+            unanswered = nil
             if isDC, reply.outcome == .unsupported { keys = keys.other }
             handle(reply.event ?? event)
         }
-        self.keys = keys
+        (self.keys, self.unanswered) = (keys, unanswered)
+    }
+
+    package mutating func sent(_ command: MeterCommand) { unanswered = (command, 0) }
+
+    package var doubtsOutput: Bool { unanswered.map { $0.reports >= Self.reportsMax } ?? false }
+
+    /// A command that was not confirmed is sent again, but for keys.
+    package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
+        guard isSwitched, let command = unanswered.take()?.command, Self.repeatable.contains(command.kind) else {
+            unanswered = nil
+            return []
+        }
+        // Nobody takes a command for legal that is not sent: `encode` took this one.
+        return AtorchCommand(command, type: type, keys: keys)?.bytes ?? []
     }
 
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {

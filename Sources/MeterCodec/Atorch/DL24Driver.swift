@@ -18,6 +18,8 @@ package struct DL24Driver: MeterDriver {
     /// Readings made of answers over this link.
     private var readings = 0
     private var keys: AtorchCommand.Keys?
+    /// Whether the other way to its line was tried over this link, if there is one.
+    private var hasTriedOther = false
 
     /// After more reports without a reading out of answers, a report is one: its coarse values are better than none.
     private static let reportsHeldBack = 2
@@ -56,6 +58,16 @@ package struct DL24Driver: MeterDriver {
                 handle(.skipped(count: count, because: error))
             }
         }
+    }
+
+    /// A load that answers nothing may be heard and not reached.
+    package var doubtsOutput: Bool { conversation.queries == .silent && !hasTriedOther }
+
+    /// Over another way it is asked from the beginning.
+    package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
+        hasTriedOther = true
+        if isSwitched { conversation = PX100Conversation() }
+        return []
     }
 
     private mutating func answered(_ answer: PX100Answer, _ handle: (MeterEvent) -> Void) {

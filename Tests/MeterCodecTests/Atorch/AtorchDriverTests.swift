@@ -4,6 +4,31 @@ import Testing
 
 /// Command frames from Docs/Protocols/Atorch.md#commands-and-replies, one of which is its check vector.
 struct AtorchDriverTests {
+    private static let report = "ff55010300049600007003956d0004f42c00e600eb000000c30d093c0000000000000059"
+
+    /// The meter confirms each command between two reports. Where no reply comes, the way in is doubted: ESPHome's integration
+    /// writes to another characteristic (syssi/esphome-atorch-dl24). What may be sent twice is sent again by the other way.
+    @Test(arguments: [(MeterCommand(.clearAll), true), (MeterCommand(.screenTimeout, 5), true), (.init(.setup), false)])
+    func unansweredCommand_goesTheOtherWay(command: MeterCommand, isRepeated: Bool) throws {
+        var driver = AtorchDriver(model: .atorchUSB)
+        let (bytes, report) = (try driver.encode(command), try hex(Self.report))
+        driver.receive(report + report + report) { _ in }
+        #expect(!driver.doubtsOutput)
+        driver.sent(command)
+        driver.receive(report + report) { _ in }
+        #expect(!driver.doubtsOutput)
+        driver.receive(report) { _ in }
+        #expect(driver.doubtsOutput)
+        #expect(driver.outputSwitched(true) == (isRepeated ? bytes : []))
+        #expect(!driver.doubtsOutput)
+        driver.sent(command)
+        driver.receive(report + report + AtorchReply(.done).bytes + report + report) { _ in }
+        #expect(!driver.doubtsOutput)
+        driver.sent(command)
+        driver.receive(report + report + report) { _ in }
+        #expect(driver.outputSwitched(false).isEmpty && !driver.doubtsOutput)
+    }
+
     @Test(arguments: [
         (MeterCommand(.clearEnergy), "ff551103010000000051"), (MeterCommand(.clearCharge), "ff551103020000000052"),
         (MeterCommand(.clearTime), "ff551103030000000053"), (MeterCommand(.clearAll), "ff55110305000000005d"),

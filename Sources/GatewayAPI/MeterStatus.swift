@@ -74,7 +74,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         package var disconnects = 0
         /// Refusals by the meter.
         package var rejected = 0
-        /// Samples with an absurd value that was replaced by a neighbour's; absent if there were none.
+        /// Samples that the meter cannot have measured, left out or replaced by a neighbour; absent if there were none.
         package var filtered_samples: Int?
         /// Samples that the meter took by its own clock and that did not come; absent if there were none.
         package var lost_samples: Int?

@@ -54,6 +54,10 @@ package struct Outgoing: Hashable, Sendable {
 package enum MeterEvent: Sendable {
     /// A good frame. It counts as a valid answer; the caller takes its readings.
     case frame(Frame)
+    /// A frame came that breaks with the last. It answers a request, and its readings wait for the next one.
+    case held
+    /// The frame that was held is right: its readings are told with the moment at which it came.
+    case confirmed(Frame)
     /// The meter confirmed that it carried out a command.
     case acknowledged
     /// The meter refused a command.
@@ -64,8 +68,8 @@ package enum MeterEvent: Sendable {
     case identified(ModelName)
     /// Bytes that were skipped to find the next frame.
     case skipped(count: Int, because: CodecError)
-    /// Number of samples in the next frame whose value the meter cannot have measured, although the frame's check was
-    /// right; the frame holds a neighbour's value instead.
+    /// Number of samples that the meter cannot have measured, although nothing else is wrong with their frame. The next frame
+    /// holds a neighbour's value instead, or none.
     case filtered(samples: Int)
 }
 

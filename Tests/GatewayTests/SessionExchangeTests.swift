@@ -96,6 +96,41 @@ struct SessionExchangeTests {
         #expect(abs(try #require(reading[.temperature]) - load.temperature) < 1)
     }
 
+    /// A report of a J7-C (syssi/esphome-atorch-dl24, docs/pdus/atorch-j7-c.txt) at another second and with another voltage, in
+    /// hundredths, whose check byte nobody has worked out.
+    private func report(second: UInt8, volts: UInt16) -> [UInt8] {
+        let head: [UInt8] = [0xFF, 0x55, 0x01, 0x03, 0, UInt8(volts >> 8), UInt8(volts & 0xFF), 0, 0, 0x23]
+        return head + [0, 1, 0x5A, 0, 0, 2, 0xBF, 0, 9, 0, 9, 0, 0x1F, 0, 0, 0x26, second]
+            + [0x3C, 0x0D, 0xAC, 0x01, 0x22, 0x03, 0x20, 0, 0x01]
+    }
+
+    /// A report that breaks with the last waits for the next, and keeps the time at which it came. One that nothing confirms is
+    /// counted.
+    @Test func heldReport_hasTheTimeAtWhichItCame() async throws {
+        var quirks = SimulatedAtorch.Quirks()
+        quirks.isSilentUntilCommand = true
+        host.links.plug(SimulatedAtorch(model: .atorchUSB, quirks: quirks), at: .port)
+        let session = host.session(.atorchUSB)
+        await session.appeared(.of(.atorchUSB))
+        host.loop.advance(by: .seconds(1))
+        let feed = session.readings.subscribe()
+        let start = host.loop.now
+
+        for (second, volts) in [500, 500, 900, 900, 900, 2000, 900, 900].enumerated() {
+            host.links.inject(report(second: UInt8(second), volts: UInt16(volts)), at: .port)
+            host.loop.advance(by: .seconds(1))
+        }
+        session.readings.finish()
+        var told: [String] = []
+        for await element in feed {
+            let second = (element.value.time - start).milliseconds / 1000
+            told.append("\(second): \(element.value.reading[.voltage] ?? 0)")
+        }
+
+        #expect(told == ["0: 5.0", "1: 5.0", "2: 9.0", "3: 9.0", "4: 9.0", "6: 9.0", "7: 9.0"])
+        #expect(await session.status().counters.filtered_samples == 1)
+    }
+
     // MARK: - Faults
 
     /// What the meter measured when it was asked, in the steps of its model. The load is the truth; the bytes, the

@@ -44,7 +44,7 @@ struct CorruptedFrames {
 
     private static func pick(_ count: Int, _ rng: inout SplitMix64) -> Int { Int(rng.next() % UInt64(count)) }
 
-    private static func damage(
+    static func damage(
         _ frame: [UInt8], _ frames: [[UInt8]], kind: Int, _ rng: inout SplitMix64
     ) -> [UInt8] {
         var bytes = frame

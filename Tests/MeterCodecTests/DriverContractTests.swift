@@ -109,9 +109,9 @@ private struct Talk {
         var heard = heard
         driver.receive(bytes) { event in
             switch event {
-            case .frame(let frame): frame.forEachReading { heard.readings.append($0) }
+            case .frame(let frame), .confirmed(let frame): frame.forEachReading { heard.readings.append($0) }
             case .skipped(let count, _): heard.skipped += count
-            case .acknowledged, .rejected, .readBack, .identified, .filtered: break
+            case .held, .acknowledged, .rejected, .readBack, .identified, .filtered: break
             }
         }
         self.heard = heard

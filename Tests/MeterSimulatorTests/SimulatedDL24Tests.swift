@@ -45,7 +45,8 @@ struct SimulatedDL24Tests {
             var (isAnswered, driver) = (false, driver)
             driver.receive(bytes) { event in
                 switch event {
-                case .frame(let frame):
+                case .held: isAnswered = true
+                case .frame(let frame), .confirmed(let frame):
                     isAnswered = true
                     frame.forEachReading { readings.append($0) }
                     for detail in frame.content.details { details[detail.key] = detail.value }

@@ -87,7 +87,7 @@ struct SimulatedFNIRSITests {
                     case .skipped(let count, let error):
                         refused += count
                         firstSkip = firstSkip ?? error
-                    case .acknowledged, .rejected, .readBack, .identified, .filtered: break
+                    case .confirmed, .held, .acknowledged, .rejected, .readBack, .identified, .filtered: break
                     }
                 }
             }

@@ -44,9 +44,9 @@ struct SimulatorCatalogueTests {
             for bytes in written {
                 driver.receive(bytes) { event in
                     switch event {
-                    case .frame(let frame): frame.forEachReading { _ in readings += 1 }
+                    case .frame(let frame), .confirmed(let frame): frame.forEachReading { _ in readings += 1 }
                     case .skipped: skipped += 1
-                    case .acknowledged, .rejected, .readBack, .identified, .filtered: break
+                    case .held, .acknowledged, .rejected, .readBack, .identified, .filtered: break
                     }
                 }
             }

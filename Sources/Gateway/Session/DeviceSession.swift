@@ -63,6 +63,8 @@ package actor DeviceSession {
     private var line = MeterLine()
     private var commands = CommandQueue()
     private var readBacks = ReadBacks()
+    /// When the frame came that waits for the next one.
+    private var heldAt: (time: MonotonicTime, wall: WallTime)?
     /// Whether the meter is written to by the second way to its line, since it answered nothing by the first.
     private var usesOtherOutput = false
     /// The download under way, if any. The exchange rests meanwhile.
@@ -758,6 +760,12 @@ package actor DeviceSession {
             line.exchange?.answered()
             if device == nil { learn(from: frame) }
             handle(frame, at: now, wallNow)
+        case .held:
+            line.exchange?.answered()
+            heldAt = (now, wallNow)
+        case .confirmed(let frame):
+            let moment = heldAt ?? (now, wallNow)
+            handle(frame, at: moment.time, moment.wall)
         case .acknowledged:
             line.exchange?.answered()
         case .rejected:

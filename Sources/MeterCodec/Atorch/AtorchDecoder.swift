@@ -231,6 +231,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
                 return limit.offset
             }
         }
+        if type == .ac, !AtorchReport(report, type: type).powerAgrees { return 10 }
         // If a byte was lost, the check byte ends up here, and the first byte of the next report in its place.
         return type.usedOffset(in: report)
     }

@@ -9,6 +9,8 @@ package struct AtorchDriver: MeterDriver {
     package let profile: MeterProfile
     private let type: AtorchReportType
     private var decoder = AtorchDecoder()
+    private var breaks = BreakGuard<AtorchSuccession>()
+    package var isFiltering = true
     /// The pair of plus and minus that the meter has. DC meters differ: after each `unsupported` from one, the next
     /// press uses the other pair.
     private var keys: AtorchCommand.Keys?
@@ -31,24 +33,29 @@ package struct AtorchDriver: MeterDriver {
 
     /// Sends nothing. The decoder starts afresh, because what it learned about the check byte belongs to the last link.
     package mutating func opening() -> [Outgoing] {
-        decoder = AtorchDecoder()
+        (decoder, breaks) = (AtorchDecoder(), BreakGuard())
         (keys, unanswered) = (nil, nil)
         return []
     }
 
     /// Turns a reply into the event that it means. A reply without a meaning is passed on as a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
-        var (keys, unanswered) = (keys, unanswered)
+        var (keys, unanswered, breaks) = (keys, unanswered, breaks)
+        let isFiltering = isFiltering
         let isDC = type == .dc
         decoder.append(bytes)
         Self.drain(&decoder) { event in
-            if case .frame(.atorchReport) = event { unanswered?.reports += 1 }
+            if case .frame(.atorchReport(let report)) = event {
+                unanswered?.reports += 1
+                guard isFiltering, !report.checkMatches else { return handle(event) }
+                return breaks.take(AtorchSuccession(report), as: .atorchReport(report), handle)
+            }
             guard case .frame(.atorchReply(let reply)) = event else { return handle(event) }
             unanswered = nil
             if isDC, reply.outcome == .unsupported { keys = keys.other }
             handle(reply.event ?? event)
         }
-        (self.keys, self.unanswered) = (keys, unanswered)
+        (self.keys, self.unanswered, self.breaks) = (keys, unanswered, breaks)
     }
 
     package mutating func sent(_ command: MeterCommand) { unanswered = (command, 0) }
@@ -91,7 +98,8 @@ package struct AtorchDriver: MeterDriver {
             baudRate: 9600,
             commands: commands,
             // A DC meter counts energy in steps of 10 Wh, rounded down: 0 says nothing (Docs/Protocols/Atorch.md#reports).
-            countsEnergy: type != .dc
+            countsEnergy: type != .dc,
+            filters: true
         )
     }
 }

@@ -37,11 +37,34 @@ package struct AtorchReport: Sendable {
         return reading
     }
 
-    /// How long the meter has been counting, in seconds. Nil if it is no time.
+    /// How long the meter has been counting, in seconds. Nil for a sixtieth minute or second.
     package var duration: Int? {
         let (minutes, seconds) = (u8(type.timeOffset + 2), u8(type.timeOffset + 3))
         guard minutes < 60, seconds < 60 else { return nil }
         return u16(type.timeOffset) * 3600 + minutes * 60 + seconds
+    }
+
+    /// Whether the power of a type 1 is voltage times current times power factor, to 6 % and 1 W: all eighteen public reports are.
+    var powerAgrees: Bool {
+        let reading = reading
+        guard let voltage = reading[.voltage], let current = reading[.current], let power = reading[.power],
+            let factor = reading[.powerFactor]
+        else { return true }
+        let product = voltage * current * factor
+        return abs(power - product) <= 1 + 0.06 * max(power, product)
+    }
+
+    /// Charge and energy in the meter's own steps, for comparing two reports.
+    var counters: [Int] { raw { [.charge, .energy].contains($0) } }
+    /// Price and limits, likewise.
+    var settings: [Int] {
+        raw { $0 == .price } + (type == .usb ? AtorchReportType.usbLimits.map { u16($0.offset) } : []) + [
+            backlight ?? 0
+        ]
+    }
+
+    private func raw(_ isWanted: (Quantity) -> Bool) -> [Int] {
+        bytes.withRawBytes { raw in type.fields.filter { isWanted($0.quantity) }.map { Int($0.raw(in: raw)) } }
     }
 
     /// The highest `backlight`, which means that the screen stays on.

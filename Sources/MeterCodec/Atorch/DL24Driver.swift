@@ -11,6 +11,8 @@ package struct DL24Driver: MeterDriver {
     private var decoder = AtorchDecoder(from: .load)
     private var conversation = PX100Conversation()
     private var state = DL24State()
+    private var breaks = BreakGuard<AtorchSuccession>()
+    package var isFiltering = true
     /// What was believed since the last reading.
     private var fresh: Set<PX100Query> = []
     /// Reports since the last reading that was made of answers.
@@ -31,7 +33,9 @@ package struct DL24Driver: MeterDriver {
 
     /// Sends nothing: the first step asks.
     package mutating func opening() -> [Outgoing] {
+        let isFiltering = isFiltering
         self = DL24Driver()
+        self.isFiltering = isFiltering
         return []
     }
 
@@ -110,7 +114,9 @@ package struct DL24Driver: MeterDriver {
                 reading[quantity] = report.reading[quantity]
             }
         }
-        handle(.frame(.other(state.standingIn(reading))))
+        let frame = Frame.other(state.standingIn(reading))
+        guard isFiltering, !report.checkMatches else { return handle(.frame(frame)) }
+        breaks.take(AtorchSuccession(report), as: frame, handle)
     }
 
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
@@ -165,7 +171,7 @@ package struct DL24Driver: MeterDriver {
         return MeterProfile(
             model: .dl24, rhythm: .rounds(expected: .seconds(1), step: .milliseconds(200)),
             answerTimeout: .milliseconds(1200), commandSpacing: .milliseconds(500), baudRate: 9600, commands: commands,
-            countsEnergy: countsEnergy)
+            countsEnergy: countsEnergy, filters: true)
     }
 }
 

@@ -75,6 +75,13 @@ package struct KM003CADC: Sendable {
         return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
     }
 
+    /// How far the values of the moment are from the meter's own averages.
+    var steadiness: KM003CSteadiness {
+        KM003CSteadiness(
+            level: StepLevel(voltage: Double(microvolts) / 1e6, current: Double(microamperes) / 1e6),
+            average: StepLevel(voltage: Double(i32(8)) / 1e6, current: Double(i32(12)) / 1e6))
+    }
+
     /// Whether two bytes were lost before the tail: rate and flags, 0 to 4 and 80, are where the supply voltage
     /// belongs, which then reads as 3.277 V, and there is no flag in its own place.
     private var isTailEarly: Bool { !isShort && u8(34) <= 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
@@ -102,6 +109,19 @@ package struct KM003CADC: Sendable {
             FrameDetail("dn_average_V", line(42)),
             FrameDetail("adc_flags", .integer(Int(u8(37)))),
         ]
+    }
+}
+
+/// A measurement beside the meter's own averages. It need not agree with them: while a charger and a phone agree on a voltage
+/// they are far apart. But then the next measurement has to agree with it.
+struct KM003CSteadiness: Successor {
+    let level: StepLevel
+    let average: StepLevel
+
+    func breaks(with last: KM003CSteadiness) -> Bool { level.isStep(from: average) && level.isStep(from: last.level) }
+
+    func isConfirmed(by next: KM003CSteadiness, after last: KM003CSteadiness?) -> Bool {
+        level.isConfirmed(by: next.level, after: average)
     }
 }
 

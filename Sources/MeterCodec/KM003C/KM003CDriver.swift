@@ -9,6 +9,8 @@ package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
     private var queue: KM003CSampling
+    private var breaks = BreakGuard<KM003CSteadiness>()
+    package var isFiltering = true
     private var lastID: UInt8 = 0
     /// The number of the request that starts or stops the graph, until it is answered.
     private var queueControlID: UInt8?
@@ -45,7 +47,7 @@ package struct KM003CDriver: MeterDriver {
     /// does not need it and may refuse. Neither an accept, a refusal, nor 200 ms of silence keeps the driver from
     /// asking.
     package mutating func opening() -> [Outgoing] {
-        decoder = KM003CDecoder()
+        (decoder, breaks) = (KM003CDecoder(), BreakGuard())
         monitorID = nil
         queueControlID = nil
         // What was asked over the last link is not answered over this one.
@@ -94,11 +96,23 @@ package struct KM003CDriver: MeterDriver {
         decoder.append(bytes)
         while let step = decoder.next() {
             switch step {
-            case .frame(.km003c(let message)): handle(event(message))
+            case .frame(.km003c(let message)): tell(event(message), handle)
             case .frame(let frame): handle(.frame(frame))
             case .skipped(let count, let error): handle(.skipped(count: count, because: error))
             }
         }
+    }
+
+    /// Passes an event on, or holds its measurements back (`BreakGuard`). Those in a queue have a clock of their own, and wait for
+    /// nothing.
+    private mutating func tell(_ event: MeterEvent, _ handle: (MeterEvent) -> Void) {
+        guard isFiltering, case .frame(.km003c(let message)) = event, let adc = message.adc, message.graphRate == nil,
+            message.queueCount == 0
+        else { return handle(event) }
+        let parts = message.payloads.isEmpty ? nil : message.parts
+        breaks.take(
+            adc.steadiness, as: .km003c(message), parts: parts.map { (.km003c($0.measurements), .km003c($0.rest)) },
+            handle)
     }
 
     package mutating func closing() -> [Outgoing] {
@@ -202,6 +216,7 @@ package struct KM003CDriver: MeterDriver {
             answerTimeout: .seconds(2),
             baudRate: 115_200,
             countsEnergy: false,
+            filters: true,
             rates: KM003CRate.allCases.map(\.samplesPerSecond)
         )
     }

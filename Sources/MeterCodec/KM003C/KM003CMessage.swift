@@ -18,9 +18,9 @@ package struct KM003CMessage: Sendable {
     package let parameter: UInt16
     /// The upper half of the header as it is, which some kinds use whole; 0 if there is no header.
     package let rawWord: UInt16
-    package let adc: KM003CADC?
+    package private(set) var adc: KM003CADC?
     /// All payloads except the measurements, in order of arrival; of the measurements, what follows the known ones.
-    package let payloads: [KM003CPayload]
+    package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     /// The rate of the graph, if the decoder knows it.
     package let graphRate: KM003CRate?
@@ -94,6 +94,13 @@ package struct KM003CMessage: Sendable {
             }
         }
         return (adc, payloads)
+    }
+
+    /// The measurements and nothing else, and all else: two messages for one that waits in part.
+    var parts: (measurements: KM003CMessage, rest: KM003CMessage) {
+        var (measurements, rest) = (self, self)
+        (measurements.payloads, measurements.contract, rest.adc) = ([], nil, nil)
+        return (measurements, rest)
     }
 
     /// Nil for a message without a header of its own.

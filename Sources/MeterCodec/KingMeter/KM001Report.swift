@@ -2,8 +2,8 @@ package import MeterModel
 
 /// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P. Numbers are little-endian (Docs/Protocols/KM001.md#reports).
 ///
-/// There is no check sum. What tells a sample are its first bytes, that its values can be, and that its power is near the
-/// product of voltage and current.
+/// There is no check sum. What tells a sample are its first bytes, that its values can be, and that they agree: its power with the
+/// product of voltage and current, and a KM001 Pro's first voltage and current with its second.
 package struct KM001Report: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
@@ -37,9 +37,26 @@ package struct KM001Report: Sendable {
     package static let lineMax = 10.0
     /// Degrees Celsius that are accepted.
     package static let temperatures: ClosedRange<Double> = -40...150
-    /// How far the power may be from voltage times current, in watts and as a part of the greater of the two. A published
-    /// sample of a KM001 Pro is 5 % off, one of an ACD15P is exact.
-    static let powerSlack = (watts: 0.5, part: 0.25)
+    /// How far two values may be apart that should be one: in their unit, and as a part of the greater.
+    private struct Slack {
+        var steps: Double
+        var part: Double
+
+        func covers(_ one: Double, _ other: Double) -> Bool {
+            abs(one - other) <= steps + part * max(abs(one), abs(other))
+        }
+    }
+
+    /// Of the power, in watts, to voltage times current. The published sample of a KM001 Pro is 5 % off, that of an ACD15P exact.
+    private static func powerSlack(of dialect: KM001Dialect) -> Slack {
+        dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)
+    }
+
+    /// Of a KM001 Pro's first voltage and current to its second: 75 µV and 5 % in the published sample.
+    private static let secondVoltageSlack = Slack(steps: 0.05, part: 0.02)
+    private static let secondCurrentSlack = Slack(steps: 0.05, part: 0.15)
+    /// Bytes 5 to 7 of the published sample of an ACD15P, which a KM001 Pro's report between samples does not have.
+    private static let acd15pMark: [UInt8] = [0x00, 0xEB, 0x01]
 
     private let bytes: InlineArray<64, UInt8>
 
@@ -54,7 +71,7 @@ package struct KM001Report: Sendable {
         KM001Dialect.allCases.first { dialect in
             let layout = layout(of: dialect)
             guard report.u8(1) == layout.meaningful else { return false }
-            return dialect == .km001Pro ? report.u8(5) == 0x01 : report[5..<30].contains { $0 != 0 }
+            return dialect == .km001Pro ? report.u8(5) == 0x01 : report[5..<8].elementsEqual(acd15pMark)
         }
     }
 
@@ -64,10 +81,13 @@ package struct KM001Report: Sendable {
         let place = layout.values
         if !voltages.contains(report.i32LE(place)) { return place }
         if report.i32LE(place + 4).magnitude > currentMax { return place + 4 }
-        let power = Double(report.i32LE(place + 8)) / 1e6
-        let product = Double(report.i32LE(place)) * Double(report.i32LE(place + 4)) / 1e12
-        let slack = powerSlack.watts + powerSlack.part * max(abs(power), abs(product))
-        if abs(power - product) > slack { return place + 8 }
+        func value(_ offset: Int) -> Double { Double(report.i32LE(offset)) / 1e6 }
+        let (voltage, current) = (value(place), value(place + 4))
+        if !powerSlack(of: dialect).covers(value(place + 8), voltage * current) { return place + 8 }
+        if dialect == .km001Pro {
+            if !secondVoltageSlack.covers(voltage, value(26)) { return 26 }
+            if !secondCurrentSlack.covers(current, value(30)) { return 30 }
+        }
         for line in stride(from: place + 12, through: dialect == .km001Pro ? place + 16 : place + 24, by: 4)
         where !(-lineMax...lineMax).contains(Double(report.i32LE(line)) / layout.dataLineScale) {
             return line

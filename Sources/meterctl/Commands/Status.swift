@@ -109,7 +109,7 @@ struct Status: AsyncParsableCommand {
             "\(counters.readings) readings, \(counters.connects) connects, \(counters.disconnects) disconnects, "
                 + "\(counters.timeouts) time-outs, \(counters.skipped_bytes) bytes skipped"
                 + (counters.lost_samples.map { ", \($0) samples lost" } ?? "")
-                + (counters.filtered_samples.map { ", \($0) absurd samples replaced" } ?? ""))
+                + (counters.filtered_samples.map { ", \($0) impossible samples left out" } ?? ""))
         return table
     }
 

@@ -333,7 +333,9 @@ struct AtorchDecoderTests {
         limits += [(type.timeOffset + 2, 1, 59), (type.timeOffset + 3, 1, 59), (type.timeOffset + 4, 1, 60)]
         if type == .usb { limits += [(28, 2, 10_000), (30, 2, 10_000), (32, 2, 5000)] }
         for (offset, width, max) in limits {
-            for (value, isTaken) in [(max, true), (max + 1, false)] {
+            // An AC meter's power is that of its voltage and current, and those are 0 here.
+            let isProduct = type == .ac && offset == 10
+            for (value, isTaken) in [(max, !isProduct), (max + 1, false)] {
                 let bytes = (0..<width).reversed().map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
                 var decoder = AtorchDecoder()
                 var unproved = report(type.rawValue, [(offset, bytes)])

@@ -110,6 +110,8 @@ struct AtorchDriverTests {
             case .frame: events.append("frame")
             case .skipped: events.append("skipped")
             case .filtered: events.append("filtered")
+            case .held: events.append("held")
+            case .confirmed: events.append("confirmed")
             case .readBack: events.append("read back")
             }
         }

@@ -13,6 +13,8 @@ struct KM003CDriverTests {
             case .identified: names.append("identified")
             case .skipped(let count, _): names.append("skipped \(count)")
             case .filtered: names.append("filtered")
+            case .held: names.append("held")
+            case .confirmed: names.append("confirmed")
             case .readBack: names.append("read back")
             }
         }

@@ -110,8 +110,11 @@ struct KM001Tests {
     ])
     func valuesOfAKM001Pro_haveLimits(offset: Int, value: Int32, refused: Int?) throws {
         var bytes = try put(value, at: offset, into: Self.km001Pro)
-        // Voltages at their limits with a power that fits.
-        if offset == 6, refused == nil { bytes.replaceSubrange(10..<18, with: [UInt8](repeating: 0, count: 8)) }
+        // Voltages at their limits with a current, a power and a second voltage that fit.
+        if offset == 6, refused == nil {
+            bytes.replaceSubrange(10..<18, with: [UInt8](repeating: 0, count: 8))
+            bytes.replaceSubrange(26..<34, with: bytes[6..<14])
+        }
         try expect(bytes, .km001Pro, isRefusedAt: refused)
     }
 
@@ -132,19 +135,39 @@ struct KM001Tests {
         try expect(bytes, .km001Pro, isRefusedAt: refused)
     }
 
-    /// 10 V and 1 A are 10 W: half a watt and a quarter of the greater may be missing or too much.
+    /// 10 V and 1 A are 10 W. Of a KM001 Pro a quarter of a watt and 15 % of the greater may be missing or too much, as the
+    /// published sample is 5 % off; of an ACD15P 2 mW and 1 %, as its is exact.
     @Test(arguments: [
-        (Int32(10_000_000), true), (7_000_000, true), (6_990_000, false), (14_000_000, true), (14_010_000, false),
-        (-10_000_000, false), (0, false),
+        (KM001Dialect.km001Pro, Int32(10_000_000), true), (.km001Pro, 8_250_000, true), (.km001Pro, 8_240_000, false),
+        (.km001Pro, 12_050_000, true), (.km001Pro, 12_070_000, false), (.km001Pro, -10_000_000, false),
+        (.km001Pro, 0, false), (.acd15p, 10_000_000, true), (.acd15p, 9_899_000, true), (.acd15p, 9_897_000, false),
+        (.acd15p, 10_103_000, true), (.acd15p, 10_104_000, false), (.acd15p, -10_000_000, false), (.acd15p, 0, false),
     ])
-    func power_isNearVoltageTimesCurrent(microwatts: Int32, isTaken: Bool) throws {
-        for (text, dialect, place) in [(Self.km001Pro, KM001Dialect.km001Pro, 6), (Self.acd15p, .acd15p, 8)] {
-            var bytes = try hex(text)
-            var words: [UInt8] = []
-            for value in [10_000_000, 1_000_000, microwatts] { words.appendLE(value) }
-            bytes.replaceSubrange(place..<place + 12, with: words)
-            try expect(bytes, dialect, isRefusedAt: isTaken ? nil : place + 8)
-        }
+    func power_isNearVoltageTimesCurrent(dialect: KM001Dialect, microwatts: Int32, isTaken: Bool) throws {
+        let (text, place) = dialect == .km001Pro ? (Self.km001Pro, 6) : (Self.acd15p, 8)
+        var bytes = try hex(text)
+        var words: [UInt8] = []
+        for value in [10_000_000, 1_000_000, microwatts] { words.appendLE(value) }
+        bytes.replaceSubrange(place..<place + 12, with: words)
+        if dialect == .km001Pro { bytes.replaceSubrange(26..<34, with: words.prefix(8)) }
+        try expect(bytes, dialect, isRefusedAt: isTaken ? nil : place + 8)
+    }
+
+    /// 5.187533 V and 0.205085 A: the second ones may be 2 % and 50 mV, and 15 % and 50 mA away.
+    @Test(arguments: [
+        (26, Int32(5_344_400), true), (26, 5_344_500, false), (26, 5_033_900, true), (26, 5_033_700, false),
+        (30, 300_000, true), (30, 300_200, false), (30, 124_400, true), (30, 124_200, false), (30, -205_085, false),
+    ])
+    func secondVoltageAndCurrent_areNearTheFirst(offset: Int, value: Int32, isTaken: Bool) throws {
+        try expect(put(value, at: offset, into: Self.km001Pro), .km001Pro, isRefusedAt: isTaken ? nil : offset)
+    }
+
+    /// Bytes 5 to 7 of an ACD15P.
+    @Test(arguments: [5, 6, 7])
+    func restOfTheMark_isNeeded(offset: Int) throws {
+        var bytes = try hex(Self.acd15p)
+        bytes[offset] ^= 0x02
+        #expect(decodedFrames(bytes, with: KM001Decoder(.acd15p)).isEmpty)
     }
 
     @Test(arguments: [37, 50, 62])
@@ -201,7 +224,7 @@ struct KM001Tests {
     @Test func damagedReports_becomeFalseValues_asNothingChecksThem() throws {
         let damage = CorruptedFrames(of: [try hex(Self.km001Pro)], count: 100_000) { KM001Decoder(.km001Pro) }
         #expect(damage.count > 80_000)
-        #expect(Double(damage.falseReadings) / Double(damage.count) < 0.25, "\(damage)")
+        #expect(Double(damage.falseReadings) / Double(damage.count) < 0.08, "\(damage)")
         #expect(damage.lost == 0, "\(damage)")
     }
 

@@ -475,9 +475,10 @@ if Context.environment["WITH_TOOLS"] != nil {
 }
 
 // make quick TARGET=LeaseCoreTests: one suite and what it stands on. There is one test bundle, which has all suites that are here.
-if let suite = Context.environment["ONLY_SUITE"] {
+// Tests/Mutants/run names several, with commas between.
+if let suites = Context.environment["ONLY_SUITE"] {
     var kept: Set<String> = []
-    var open = [suite]
+    var open = suites.split(separator: ",").map(String.init)
     while let name = open.popLast() {
         guard kept.insert(name).inserted else { continue }
         open += package.targets.first { $0.name == name }?.dependencies.compactMap(\.name) ?? []

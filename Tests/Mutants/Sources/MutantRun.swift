@@ -4,7 +4,6 @@ import Synchronization
 /// Builds mutants into the copy and lets the tests find them.
 struct MutantRun {
     let copy: WorkingCopy
-    let graph: PackageGraph
     let options: Options
 
     enum Fate: Sendable {
@@ -73,13 +72,16 @@ struct MutantRun {
 
     // MARK: Building
 
+    /// - Parameter tests: the only tests that are built, with the mutants and whatever else they stand on.
     /// - Returns: those that compile, in the order in which they were picked.
-    func build(_ picked: [Mutant]) throws -> [Mutant] {
+    func build(_ picked: [Mutant], with tests: Set<String>) throws -> [Mutant] {
         var mutants = picked
         for place in mutants.indices { mutants[place].id = place + 1 }
         for _ in 0..<12 {
             let places = try copy.build(in: mutants, of: options.targets)
-            let (status, output, _) = try Shell.run(["swift", "build", "--build-tests"], in: copy.folder)
+            let (status, output, _) = try Shell.run(
+                ["swift", "build", "--build-tests"], in: copy.folder,
+                environment: ["ONLY_SUITE": tests.sorted().joined(separator: ",")])
             if status == 0 { return mutants }
             let errors = Self.errors(output, in: copy.folder)
             guard !errors.isEmpty else { throw Shell.Failed(description: String(output.suffix(4000))) }
@@ -144,25 +146,21 @@ struct MutantRun {
 
     /// Tries every mutant, `options.jobs` at a time, with the suites that come by its place.
     ///
-    /// - Parameter found: called with each mutant's fate, in no order, one at a time.
-    func tryAll(_ mutants: [Mutant], among tests: Set<String>, found: (Mutant, Fate) -> Void) throws {
-        var groups: [String: [[String]]] = [:]
-        for target in Set(mutants.map(\.target)) {
-            let own = graph.ownTests(of: PackageGraph.target(target)).filter(tests.contains)
-            let above = options.above ? graph.testsAbove(PackageGraph.target(target)).filter(tests.contains) : []
-            groups[target] = [own, above].filter { !$0.isEmpty }
-        }
-        let seen = try look(Set(groups.values.joined().joined()), for: mutants)
+    /// - Parameters:
+    ///   - tests: the groups of tests that the mutants of each target are shown to, one group after the other.
+    ///   - found: called with each mutant's fate, in no order, one at a time.
+    func tryAll(_ mutants: [Mutant], with tests: [String: [[String]]], found: (Mutant, Fate) -> Void) throws {
+        let seen = try look(Set(tests.values.joined().joined()), for: mutants)
         say("\(seen.count) suites pass with no mutant in force")
 
         let report = Mutex(())
-        let (plan, run) = (groups, self)
+        let run = self
         try withoutActuallyEscaping(found) { found in
             nonisolated(unsafe) let found = found
             try inParallel(mutants) { mutant in
-                let showings = (plan[mutant.target] ?? []).flatMap { tests in
+                let showings = (tests[mutant.target] ?? []).flatMap { group in
                     Self.showings(
-                        seen.filter { tests.contains($0.key.target) && $0.value.reached.contains(mutant.id) })
+                        seen.filter { group.contains($0.key.target) && $0.value.reached.contains(mutant.id) })
                 }
                 let fate = try run.fate(of: mutant, showings: showings)
                 report.withLock { _ in found(mutant, fate) }

@@ -20,7 +20,7 @@ struct Options {
 
     var seedList: String { seeds.map(String.init).joined(separator: ", ") }
 
-    /// The targets whose rules decide who may talk to a meter, what it said and which write survives.
+    /// The targets, or folders of targets, whose rules decide who may talk to a meter, what it said and which write survives.
     static let pure = [
         "MeterModel", "MeterCodec", "BluetoothCore", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
         "RecordingCore", "AlertCore", "RelayCore", "HomeAutomationCore", "ImportCore",
@@ -40,8 +40,8 @@ struct Options {
           --seed N         which mutants are picked (default: 1); more than once for several samples out of one build,
                            of which a later one leaves out what an earlier one has
           --count N        how many with each seed (default: 40)
-          --target NAME    of which target; more than once for several (default: the pure cores and codecs)
-                           (Gateway/Leases: of a folder of a target)
+          --target NAME    the target, or folder of a target (Gateway/Leases), to pick from; repeatable
+                           (default: the pure cores and codecs)
           --all            of the stores, the cloud's engines and the gateway too
           --some N         of so many of the targets, which the first seed picks: less to build
           --jobs N         so many test runs at once (default: one for each processor)

@@ -11,9 +11,10 @@ struct PackageGraph {
 
     private let targets: [String: Target]
 
-    /// - Parameter manifest: what `swift package dump-package` prints.
-    init(manifest: Data) throws {
-        guard let root = try JSONSerialization.jsonObject(with: manifest) as? [String: Any],
+    /// - Parameter manifest: what `swift package dump-package` prints, perhaps after the process that it waits for.
+    init(manifest: String) throws {
+        let json = Data(manifest.drop { $0 != "{" }.utf8)
+        guard let root = try JSONSerialization.jsonObject(with: json) as? [String: Any],
             let listed = root["targets"] as? [[String: Any]]
         else { throw UsageError("swift package dump-package printed something else than a package") }
         let names = Set(listed.compactMap { $0["name"] as? String })
@@ -30,13 +31,31 @@ struct PackageGraph {
         self.targets = targets
     }
 
-    /// The target of a folder of it: `Gateway/Leases` is of Gateway.
+    /// Target of a folder: `Gateway/Leases` belongs to Gateway.
     static func target(_ folder: String) -> String { String(folder.prefix { $0 != "/" }) }
 
-    func has(_ name: String) -> Bool { targets[name] != nil }
+    /// Folders of sources, without `Sources/`: `Gateway` and `Gateway/Leases` for `Sources/Gateway/Leases/LeaseKeeper.swift`.
+    static func folders(of files: [String]) -> Set<String> {
+        Set(
+            files.flatMap { file in
+                let parts = file.split(separator: "/").dropFirst().dropLast()
+                return parts.indices.map { parts[...$0].joined(separator: "/") }
+            })
+    }
+
+    /// Finds the folder that a name stands for: `LeaseCore` is a target, or the folder LeaseCore of one target.
+    func folder(named name: String, among folders: Set<String>) throws(UsageError) -> String {
+        let known = folders.filter { targets[Self.target($0)] != nil }
+        let found = known.contains(name) ? [name] : known.filter { $0.hasSuffix("/\(name)") }.sorted()
+        guard let only = found.first else { throw UsageError("--target: the package has no \(name)") }
+        guard found.count == 1 else {
+            throw UsageError("--target: \(name) is one of \(found.joined(separator: ", ")): say which")
+        }
+        return only
+    }
 
     /// It and everything that it stands on.
-    func closure(of names: some Sequence<String>) -> Set<String> {
+    private func closure(of names: some Sequence<String>) -> Set<String> {
         var closed: Set<String> = []
         var open = Array(names)
         while let name = open.popLast() {
@@ -46,12 +65,16 @@ struct PackageGraph {
         return closed
     }
 
-    /// The tests that are named for the target, or the ones of the target that has its folder of tests.
-    func ownTests(of target: String) -> [String] { has("\(target)Tests") ? ["\(target)Tests"] : [] }
+    /// Tests named for the folder, or else for the nearest folder around it that has any: `Domain/LeaseCore` has
+    /// LeaseCoreTests, `Gateway/Leases` has GatewayTests.
+    func ownTests(of folder: String) -> String? {
+        folder.split(separator: "/").reversed().map { "\($0)Tests" }.first { targets[$0]?.isTest == true }
+    }
 
-    /// The other tests whose program has the target in it.
-    func testsAbove(_ target: String) -> [String] {
-        targets.values.filter { $0.isTest && closure(of: [$0.name]).contains(target) }.map(\.name)
-            .filter { !ownTests(of: target).contains($0) }.sorted()
+    /// The other tests whose program has the folder's target in it.
+    func testsAbove(_ folder: String) -> [String] {
+        let (own, target) = (ownTests(of: folder), Self.target(folder))
+        return targets.values.filter { $0.isTest && $0.name != own && closure(of: [$0.name]).contains(target) }
+            .map(\.name).sorted()
     }
 }

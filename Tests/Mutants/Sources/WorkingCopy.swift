@@ -53,17 +53,12 @@ struct WorkingCopy {
 
     // MARK: Writing
 
-    /// Leaves out of the package what these targets do not stand on, and takes warnings as such: a mutant may make a
-    /// variable that is never changed.
-    func reduce(to targets: Set<String>) throws {
+    /// Tolerates warnings, as a mutant may make a variable that is never changed, and drops packages that no target uses.
+    func writeManifest() throws {
         let manifest = try String(contentsOf: project.appending(path: "Package.swift"), encoding: .utf8)
-        let names = targets.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
         try write(
             """
             \(manifest)
-            let mutantTargets: Set<String> = [\(names)]
-            package.products = []
-            package.targets.removeAll { !mutantTargets.contains($0.name) }
             for target in package.targets where !target.isC {
                 target.swiftSettings = [
                     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
@@ -120,9 +115,9 @@ struct WorkingCopy {
         return places
     }
 
-    /// The Swift files of a target, from the project's folder.
-    func sources(of target: String) throws -> [String] {
-        try Shell.output(["git", "ls-files", "-co", "--exclude-standard", "Sources/\(target)"], in: project)
+    /// Swift files of a folder of Sources, from the project's folder.
+    func sources(of folder: String) throws -> [String] {
+        try Shell.output(["git", "ls-files", "-co", "--exclude-standard", "Sources/\(folder)"], in: project)
             .split(separator: "\n").map(String.init).filter { $0.hasSuffix(".swift") }.sorted()
     }
 

@@ -26,6 +26,12 @@ struct ATTPDUTests {
         (.findByTypeValueResponse([ATTHandleRange(0x19, 0x1D)]), "07 1900 1d00"),
         (.readByTypeRequest(.all, type: .characteristic), "08 0100 ffff 0328"),
         (
+            .readByTypeRequest(
+                ATTHandleRange(0xFFFF, 0xFFFF),
+                type: BluetoothUUID(high: 0x0049_0220_0147_7070, low: 0x4121_01D0_0229_0078)),
+            "08 ffff ffff 7800 2902 d001 2141 7070 4701 2002 4900"
+        ),
+        (
             .readByTypeResponse([ATTHandleValue(handle: 0x1A, value: [0x10, 0x1B, 0x00, 0xE4, 0xFF])]),
             "09 07 1a00 10 1b00 e4ff"
         ),
@@ -64,6 +70,12 @@ struct ATTPDUTests {
             .signedWriteCommand(handle: 0x20, value: [0xF0], signature: Array(1...12)),
             "d2 2000 f0 01 02 03 04 05 06 07 08 09 0a 0b 0c"
         ),
+        // A value of no bytes, and a list of two handles, the fewest.
+        (
+            .signedWriteCommand(handle: 0x20, value: [], signature: Array(1...12)),
+            "d2 2000 01 02 03 04 05 06 07 08 09 0a 0b 0c"
+        ),
+        (.readMultipleVariableRequest([3, 5]), "20 0300 0500"),
     ]
 
     @Test func everyKind_isWrittenAndReadAsTheSpecificationSays() throws {
@@ -106,11 +118,29 @@ struct ATTPDUTests {
         ("11 03 0100 0b", "Read By Group Type Response lists 3 bytes as entries of 3"),
         ("11 ff 0100 0b00", "Read By Group Type Response lists 4 bytes as entries of 255"),
         ("08 0100 ffff 0328 00", "Read By Type Request lists 3 bytes as entries of 16"),
+        ("08 0100 ffff", "Read By Type Request ends after 5 bytes"),
+        ("08 0100 ffff 03", "Read By Type Request ends after 6 bytes"),
+        ("10 0100 ffff 000102030405060708090a0b0c0d0e", "Read By Group Type Request lists 15 bytes as entries of 16"),
+        (
+            "10 0100 ffff 000102030405060708090a0b0c0d0e0f10",
+            "Read By Group Type Request lists 17 bytes as entries of 16"
+        ),
+        ("05 01", "Find Information Response ends after 2 bytes"),
+        ("05 02 1200 000102030405060708090a0b0c0d0e", "Find Information Response lists 17 bytes as entries of 18"),
+        ("07", "Find By Type Value Response ends after 1 bytes"),
+        ("07 19", "Find By Type Value Response lists 1 bytes as entries of 4"),
+        ("07 1900 1d", "Find By Type Value Response lists 3 bytes as entries of 4"),
         ("0e 0300", "Read Multiple Request ends after 3 bytes"),
+        ("0e 0300 05", "Read Multiple Request ends after 4 bytes"),
+        ("20 0300 0500 07", "Read Multiple Variable Request lists 5 bytes as entries of 2"),
+        ("21", "Read Multiple Variable Response ends after 1 bytes"),
+        ("21 01", "Read Multiple Variable Response ends after 2 bytes"),
+        ("23", "Multiple Handle Value Notification ends after 1 bytes"),
         ("18 02", "Execute Write Request has the unknown format 2"),
         ("13 00", "Write Response has 2 bytes, too many"),
         ("23 0300 ff00 01", "Multiple Handle Value Notification ends after 6 bytes"),
         ("d2 2000 f0", "Signed Write Command ends after 4 bytes"),
+        ("d2 2000 0102030405060708090a0b", "Signed Write Command ends after 14 bytes"),
         ("7f 00", "PDU 0x7F is of an unknown kind"),
         ("", "an empty PDU"),
     ])
@@ -140,6 +170,16 @@ struct ATTPDUTests {
             let again = try? ATTPDU(pdu.bytes)
             #expect(again == pdu, "seed \(seed): \(Hex.encode(bytes))")
         }
+    }
+}
+
+struct GATTPropertiesTests {
+    /// Vol 3 part G 3.3.1.1, from the lowest bit on.
+    @Test func properties_areAsTheSpecificationNumbersThem() {
+        let all: [GATTProperties] = [
+            .broadcast, .read, .writeWithoutResponse, .write, .notify, .indicate, .signedWrite, .extended,
+        ]
+        #expect(all.map(\.rawValue) == (0..<8).map { 1 << $0 })
     }
 }
 

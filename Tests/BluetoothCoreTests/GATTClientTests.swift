@@ -10,6 +10,9 @@ struct GATTClientTests {
         var lines: [Line] = []
         var outcome: GATTClient.Outcome?
 
+        /// What was sent, in hex.
+        var sent: [String] { lines.compactMap { if case .sent(let hex) = $0 { hex } else { nil } } }
+
         /// The code of the request that an operation begins with, in hex.
         static func request(of operation: GATTClient.Operation) -> String? {
             var client = GATTClient()
@@ -47,13 +50,6 @@ struct GATTClientTests {
         #expect(play.outcome == .done)
         #expect(play.client.database.services.map(\.uuid.description) == ["1800", "1801", "FFE0"])
         #expect(play.client.database.services.map(\.range.last) == [11, 15, 29])
-    }
-
-    @Test func lastServiceAtTheEnd_needsNoFurtherQuestion() throws {
-        var play = Play()
-        try play.run(.discoverServices, answers: ["1106 1900 ffff e0ff"])
-        #expect(play.outcome == .done)
-        #expect(play.lines.count == 2)
     }
 
     /// The FNB58's own attributes 19h to 21h, as its module lists them.
@@ -94,9 +90,7 @@ struct GATTClientTests {
         let full = String(repeating: "ab", count: 22)
         try play.run(.read(3), answers: ["0b" + full, "0d" + full, "0d0102"])
         #expect(
-            play.lines.compactMap { if case .sent(let hex) = $0 { hex } else { nil } } == [
-                "0a0300", "0c03001600", "0c03002c00",
-            ])
+            play.sent == ["0a0300", "0c03001600", "0c03002c00"])
         #expect(play.outcome == .value([UInt8](repeating: 0xAB, count: 44) + [1, 2]))
     }
 
@@ -203,36 +197,52 @@ struct GATTClientTests {
 
     // MARK: Ends
 
-    /// To the last handle of what was asked for, and not one further; what ends there is not asked about once more.
-    @Test func lists_reachToTheirLastHandle() throws {
-        for (value, isInside) in [(10, true), (11, false)] {
-            var play = Play()
-            try play.run(.discoverServices, answers: ["1106 0100 0a00 e0ff", "0110 0b00 0a"])
-            try play.run(
-                .discoverCharacteristics(service: 1), answers: ["0907 0900 12\(value == 10 ? "0a" : "0b")00e1ff"])
-            #expect(play.outcome == (isInside ? .done : .failed(.misbehaved(.handleOutside(11)))))
-            guard isInside else { continue }
-            // Nothing can stand behind it.
-            let asked = play.lines.count
-            try play.run(.discoverDescriptors(characteristic: 9), answers: [])
-            #expect(play.outcome == .done)
-            #expect(play.lines.count == asked)
-        }
-        for (handle, isInside) in [("0a", true), ("0b", false)] {
-            var play = Play()
-            try play.run(.discoverServices, answers: ["1106 0100 0a00 e0ff", "0110 0b00 0a"])
-            try play.run(.discoverCharacteristics(service: 1), answers: ["0907 0200 120300e1ff", "0108 0400 0a"])
-            try play.run(.discoverDescriptors(characteristic: 2), answers: ["0501 \(handle)00 0229"])
-            #expect(play.outcome == (isInside ? .done : .failed(.misbehaved(.handleOutside(11)))))
-        }
-        // A service of one handle has no room for a characteristic.
+    /// The list of services ends at 0xFFFF, the last handle: nothing is asked behind it, and something before it.
+    @Test(arguments: [
+        (["1106 1900 ffff e0ff"], ["100100ffff0028"]),
+        (["1106 1900 feff e0ff", "1106 ffff ffff 0118"], ["100100ffff0028", "10ffffffff0028"]),
+        (["1106 1900 feff e0ff", "0110 ffff 0a"], ["100100ffff0028", "10ffffffff0028"]),
+    ])
+    func services_reachToTheLastHandle(answers: [String], questions: [String]) throws {
         var play = Play()
-        try play.run(.discoverServices, answers: ["1106 0500 0500 e0ff", "0110 0600 0a"])
+        try play.run(.discoverServices, answers: answers)
         #expect(play.outcome == .done)
-        let asked = play.lines.count
-        try play.run(.discoverCharacteristics(service: 5), answers: [])
+        #expect(play.sent == questions)
+    }
+
+    /// A list reaches to the last handle of what was asked for, and what ends there is not asked about once more.
+    @Test(
+        arguments: [
+            // A service of one handle has no room for a characteristic, and a value at the end none for a descriptor.
+            ("0500 0500", [], [], []),
+            ("0100 0a00", ["0907 0900 120a00e1ff"], [], ["0802000a000328"]),
+            (
+                "0100 0a00", ["0907 0800 120900e1ff", "0108 0a00 0a"], ["0501 0a00 0229"],
+                ["0802000a000328", "080a000a000328", "040a000a00"]
+            ),
+            (
+                "0100 0a00", ["0907 0200 120300e1ff", "0108 0400 0a"], ["0501 0900 0229", "0104 0a00 0a"],
+                ["0802000a000328", "0804000a000328", "0404000a00", "040a000a00"]
+            ),
+            (
+                "0100 ffff", ["0907 fdff 12feffe1ff", "0108 ffff 0a"], ["0501 ffff 0229"],
+                ["080200ffff0328", "08ffffffff0328", "04ffffffff"]
+            ),
+            ("0100 ffff", ["0907 feff 12ffffe1ff"], [], ["080200ffff0328"]),
+        ] as [(String, [String], [String], [String])])
+    func list_reachesToItsLastHandle(
+        service: String, characteristics: [String], descriptors: [String], questions: [String]
+    ) throws {
+        var play = Play()
+        try play.run(.discoverServices, answers: ["1106 \(service) e0ff", "0110 0b00 0a"])
+        play.lines = []
+        let first = play.client.database.services[0].range.first
+        try play.run(.discoverCharacteristics(service: first), answers: characteristics)
+        if let found = play.client.database.services[0].characteristics.first {
+            try play.run(.discoverDescriptors(characteristic: found.declaration), answers: descriptors)
+        }
         #expect(play.outcome == .done)
-        #expect(play.lines.count == asked)
+        #expect(play.sent == questions)
     }
 
     /// As many attributes as are kept, of whatever kind the last is.
@@ -288,75 +298,61 @@ struct GATTClientTests {
         }
     }
 
-    /// A part as long as a packet may be followed by another; a shorter one may not.
-    @Test func value_goesOn_exactlyWhereAPacketIsFull() throws {
-        for (length, asksOn) in [(21, false), (22, true)] {
-            var play = Play()
-            try play.run(.read(3), answers: ["0b" + String(repeating: "ab", count: length), "0d"])
-            #expect(play.outcome == .value([UInt8](repeating: 0xAB, count: length)))
-            #expect(play.lines.count == (asksOn ? 4 : 2))
-        }
-        // At the greatest length of a value nothing more is asked for.
-        for (length, requests) in [(511, 2), (512, 1)] {
-            var client = GATTClient()
-            _ = client.begin(.exchangeMTU)
-            _ = client.nextPDU(at: .origin)
-            _ = client.received([0x03, UInt8(truncatingIfNeeded: length + 1), UInt8((length + 1) >> 8)])
-            _ = client.begin(.read(3))
-            _ = client.nextPDU(at: .origin)
-            _ = client.received(ATTPDU.readResponse([UInt8](repeating: 1, count: length)).bytes)
-            #expect((client.nextPDU(at: .origin) == nil) == (requests == 1))
-        }
+    /// A part as long as a packet may be followed by another, a shorter one may not; nor one that makes the greatest value.
+    @Test(arguments: [(23, 21, 1), (23, 22, 2), (512, 511, 2), (513, 512, 1)])
+    func value_goesOn_exactlyWhereAPacketIsFull(mtu: Int, length: Int, requests: Int) throws {
+        var play = Play()
+        try play.run(.exchangeMTU, answers: ["03" + Hex.encode([UInt8(mtu & 0xFF), UInt8(mtu >> 8)])])
+        play.lines = []
+        try play.run(.read(3), answers: ["0b" + String(repeating: "ab", count: length), "0d"])
+        #expect(play.outcome == .value([UInt8](repeating: 0xAB, count: length)))
+        #expect(play.sent.count == requests)
     }
 
     // MARK: Hostile servers
 
+    /// What is asked one after the other, and what an honest server answers.
+    private static let discovery: [(operation: GATTClient.Operation, answers: [String])] = [
+        (.discoverServices, ["1106 0100 0a00 e0ff", "0110 0b00 0a"]),
+        (.discoverCharacteristics(service: 1), ["0907 0200 120300e1ff", "0108 0400 0a"]),
+        (.discoverDescriptors(characteristic: 2), []),
+    ]
+
     @Test(arguments: [
         // Goes back, stands still, ends before it begins.
-        (["1106 0500 0900 0018", "1106 0500 0900 0018"], GATTFailure.misbehaved(.handlesGoBack(to: 5))),
-        (["1106 0000 0900 0018"], .misbehaved(.handlesGoBack(to: 0))),
-        (["1106 0500 0400 0018"], .misbehaved(.handlesGoBack(to: 4))),
-        (["1106 0500 0900 0018 0900 0c00 0118"], .misbehaved(.handlesGoBack(to: 9))),
+        (0, ["1106 0500 0900 0018", "1106 0500 0900 0018"], GATTFailure.misbehaved(.handlesGoBack(to: 5))),
+        (0, ["1106 0000 0900 0018"], .misbehaved(.handlesGoBack(to: 0))),
+        (0, ["1106 0500 0400 0018"], .misbehaved(.handlesGoBack(to: 4))),
+        (0, ["1106 0500 0900 0018 0900 0c00 0118"], .misbehaved(.handlesGoBack(to: 9))),
+        (0, ["1106 0500 0900 0018", "1106 0900 0c00 0118"], .misbehaved(.handlesGoBack(to: 9))),
         // A name of three bytes, and of none.
-        (["1107 0500 0900 001800"], .misbehaved(.entryLength(7))),
-        (["1104 0500 0900"], .misbehaved(.entryLength(4))),
-        (["1108 0500 0900 00180000"], .misbehaved(.entryLength(8))),
-        (["1100"], .malformed(ATTDecodeError(opcode: 0x11, fault: .unevenList(entryLength: 0, length: 0)))),
-        (["0110 0100 05"], .refused(.insufficientAuthentication)),
+        (0, ["1107 0500 0900 001800"], .misbehaved(.entryLength(7))),
+        (0, ["1104 0500 0900"], .misbehaved(.entryLength(4))),
+        (0, ["1108 0500 0900 00180000"], .misbehaved(.entryLength(8))),
+        (0, ["1100"], .malformed(ATTDecodeError(opcode: 0x11, fault: .unevenList(entryLength: 0, length: 0)))),
+        (0, ["0110 0100 05"], .refused(.insufficientAuthentication)),
+        // A value before its declaration and in its place; a declaration before what was asked for, and in a value's place.
+        (1, ["0907 0200 120100e1ff"], .misbehaved(.handlesGoBack(to: 1))),
+        (1, ["0907 0200 120200e1ff"], .misbehaved(.handlesGoBack(to: 2))),
+        (1, ["0907 0100 120300e1ff"], .misbehaved(.handlesGoBack(to: 1))),
+        (1, ["0907 0200 120300e1ff 0300 120400e2ff"], .misbehaved(.handlesGoBack(to: 3))),
+        (1, ["0907 0200 120300e1ff", "0907 0300 120400e2ff"], .misbehaved(.handlesGoBack(to: 3))),
+        (1, ["0907 0200 120300e1ff", "0907 0200 120300e1ff"], .misbehaved(.handlesGoBack(to: 2))),
+        (1, ["0907 0200 120b00e1ff"], .misbehaved(.handleOutside(11))),
+        (1, ["0907 0a00 120b00e1ff"], .misbehaved(.handleOutside(11))),
+        (1, ["0906 0200 120300e1"], .misbehaved(.entryLength(6))),
+        (1, ["0902 0200"], .misbehaved(.entryLength(2))),
+        (2, ["0501 0300 0229"], .misbehaved(.handlesGoBack(to: 3))),
+        (2, ["0501 0b00 0229"], .misbehaved(.handleOutside(11))),
+        (2, ["0501 0400 0229 0400 0229"], .misbehaved(.handlesGoBack(to: 4))),
+        (2, ["0501 0400 0229", "0501 0400 0229"], .misbehaved(.handlesGoBack(to: 4))),
     ])
-    func lyingListOfServices_endsTheDiscovery(answers: [String], failure: GATTFailure) throws {
+    func lyingList_endsItsDiscovery(step: Int, answers: [String], failure: GATTFailure) throws {
         var play = Play()
-        try play.run(.discoverServices, answers: answers)
+        for earlier in Self.discovery.prefix(step) { try play.run(earlier.operation, answers: earlier.answers) }
+        try play.run(Self.discovery[step].operation, answers: answers)
         #expect(play.outcome == .failed(failure))
         #expect(!play.client.isBusy)
-    }
-
-    @Test(arguments: [
-        (["0907 0200 120100e1ff"], GATTFailure.misbehaved(.handlesGoBack(to: 1))),
-        (["0907 0100 120300e1ff"], .misbehaved(.handlesGoBack(to: 1))),
-        (["0907 0200 120b00e1ff"], .misbehaved(.handleOutside(11))),
-        (["0907 0200 120300e1ff", "0907 0200 120300e1ff"], .misbehaved(.handlesGoBack(to: 2))),
-        (["0906 0200 120300e1"], .misbehaved(.entryLength(6))),
-        (["0902 0200"], .misbehaved(.entryLength(2))),
-    ])
-    func lyingListOfCharacteristics_endsTheDiscovery(answers: [String], failure: GATTFailure) throws {
-        var play = Play()
-        try play.run(.discoverServices, answers: ["1106 0100 0a00 e0ff", "0110 0b00 0a"])
-        try play.run(.discoverCharacteristics(service: 1), answers: answers)
-        #expect(play.outcome == .failed(failure))
-    }
-
-    @Test(arguments: [
-        (["0501 0300 0229"], GATTFailure.misbehaved(.handlesGoBack(to: 3))),
-        (["0501 0b00 0229"], .misbehaved(.handleOutside(11))),
-        (["0501 0400 0229 0400 0229"], .misbehaved(.handlesGoBack(to: 4))),
-    ])
-    func lyingListOfDescriptors_endsTheDiscovery(answers: [String], failure: GATTFailure) throws {
-        var play = Play()
-        try play.run(.discoverServices, answers: ["1106 0100 0a00 e0ff", "0110 0b00 0a"])
-        try play.run(.discoverCharacteristics(service: 1), answers: ["0907 0200 120300e1ff", "0108 0400 0a"])
-        try play.run(.discoverDescriptors(characteristic: 2), answers: answers)
-        #expect(play.outcome == .failed(failure))
     }
 
     @Test func endlessDiscovery_ends() {

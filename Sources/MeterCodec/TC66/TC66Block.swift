@@ -18,13 +18,12 @@ package struct TC66Block: Sendable {
         _ plain: UnsafeRawBufferPointer, order: InlineArray<3, TC66Piece> = [.pac1, .pac2, .pac3],
         temperatureUnit: TemperatureUnit = .celsius
     ) {
-        bytes = InlineArray(copying: plain)
+        bytes = InlineArray(repeating: 0)
         self.temperatureUnit = temperatureUnit
-        guard plain.count >= Self.length, order[0] != .pac1 || order[1] != .pac2 else { return }
         withUnsafeMutableBytes(of: &bytes) { own in
             for place in 0..<3 {
                 let piece = UnsafeRawBufferPointer(
-                    rebasing: plain[(place * TC66Piece.length)...].prefix(TC66Piece.length))
+                    rebasing: plain.dropFirst(place * TC66Piece.length).prefix(TC66Piece.length))
                 let start = order[place].rawValue * TC66Piece.length
                 UnsafeMutableRawBufferPointer(rebasing: own[start...]).copyMemory(from: piece)
             }

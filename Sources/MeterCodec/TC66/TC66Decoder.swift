@@ -16,9 +16,6 @@ package struct TC66Decoder: BufferedFrameDecoder {
     private let enforcesChecks: Bool
     private var agreement = TC66Agreement()
     private var groups = TC66Groups()
-    /// Whether the first waiting bytes are known to start a piece, so that they are not examined again while the rest
-    /// arrives.
-    private var beginsWithPiece = false
 
     /// - Parameters:
     ///   - temperatureUnit: the unit set on the meter, which the wire does not carry.
@@ -40,7 +37,6 @@ package struct TC66Decoder: BufferedFrameDecoder {
                     return skip(TC66Piece.length, because: .implausibleField(offset: TC66Block.resistanceOffset))
                 }
                 buffer.take(TC66Block.length)
-                beginsWithPiece = false
                 groups.note(block)
                 block.countingGroup = groups.counting
                 return .frame(.tc66(.block(block)))
@@ -49,8 +45,6 @@ package struct TC66Decoder: BufferedFrameDecoder {
             case .noPiece:
                 break
             }
-        } else if beginsWithPiece {
-            return nil
         }
         return search()
     }
@@ -59,32 +53,21 @@ package struct TC66Decoder: BufferedFrameDecoder {
     mutating func forgetGroups() { groups = TC66Groups() }
 
     package mutating func reset() -> Int {
-        defer {
-            buffer.removeAll()
-            beginsWithPiece = false
-        }
+        defer { buffer.removeAll() }
         return buffer.count
     }
 
     private mutating func skip(_ count: Int, because error: CodecError) -> DecodeStep {
         buffer.drop(count)
-        beginsWithPiece = false
         return .skipped(count: count, because: error)
     }
 
     private mutating func search() -> DecodeStep? {
-        let (rubbish, found) = buffer.withBytes(findStart)
+        let (rubbish, mode) = buffer.withBytes(findStart)
         if rubbish > 0 { return skip(rubbish, because: .noStartMark(found: buffer[0])) }
-        switch found {
-        case .mode(let mode):
-            buffer.take(TC66Mode.length)
-            return .frame(.tc66(.mode(mode)))
-        case .piece:
-            beginsWithPiece = true
-            return nil
-        case nil:
-            return nil
-        }
+        guard let mode else { return nil }
+        buffer.take(TC66Mode.length)
+        return .frame(.tc66(.mode(mode)))
     }
 
     private enum Verdict {
@@ -112,7 +95,10 @@ package struct TC66Decoder: BufferedFrameDecoder {
             case (.pac2, .pac3): return .bad(count: 2 * TC66Piece.length, .truncated(have: 2 * TC66Piece.length))
             default: break
             }
-            if enforcesChecks, let error = Self.checkError(plain) { return .bad(count: TC66Block.length, error) }
+            if enforcesChecks, let (place, error) = Self.checkError(plain) {
+                // A last piece may have broken off: then the next answer starts within it.
+                return .bad(count: place == 2 ? 2 * TC66Piece.length + 1 : TC66Block.length, error)
+            }
             return .block(TC66Block(plain, order: [first, second, third], temperatureUnit: temperatureUnit))
         }
     }
@@ -121,27 +107,23 @@ package struct TC66Decoder: BufferedFrameDecoder {
         TC66Piece(beginning: plain.loadUnaligned(fromByteOffset: place * TC66Piece.length, as: UInt64.self))
     }
 
-    private static func checkError(_ plain: UnsafeRawBufferPointer) -> CodecError? {
-        for start in stride(from: 0, to: TC66Block.length, by: TC66Piece.length) {
-            let piece = UnsafeRawBufferPointer(rebasing: plain[start..<start + TC66Piece.length])
-            if let error = TC66Piece.checkError(piece) { return error }
+    /// The first wrong check word, if any, and the place of its piece.
+    private static func checkError(_ plain: UnsafeRawBufferPointer) -> (place: Int, CodecError)? {
+        for place in 0..<3 {
+            let piece = plain[(place * TC66Piece.length)...].prefix(TC66Piece.length)
+            if let error = TC66Piece.checkError(UnsafeRawBufferPointer(rebasing: piece)) { return (place, error) }
         }
         return nil
     }
 
-    private enum Start {
-        case piece
-        case mode(TC66Mode)
-    }
-
-    /// Number of bytes before the first start, and what starts there. Fewer than 16 bytes cannot be decrypted, so that
-    /// many at the end are left waiting.
-    private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, found: Start?) {
+    /// Number of bytes before the first start, and the mode that starts there, unless a piece does. Fewer than 16 bytes
+    /// cannot be decrypted, so that many at the end are left waiting.
+    private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])
-            if let mode = TC66Mode(rest) { return (offset, .mode(mode)) }
+            if let mode = TC66Mode(rest) { return (offset, mode) }
             if let beginning = cipher.beginning(of: rest), TC66Piece(beginning: beginning) != nil {
-                return (offset, .piece)
+                return (offset, nil)
             }
         }
         return (max(0, waiting.count - ECBCipher.blockLength + 1), nil)

@@ -19,7 +19,6 @@ package enum TC66Mode: String, CaseIterable, Sendable {
     package static let length = 4
 
     package init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= Self.length else { return nil }
         switch bytes.u32BE(0) {
         case 0x6669_726D: self = .firmware
         case 0x626F_6F74: self = .boot

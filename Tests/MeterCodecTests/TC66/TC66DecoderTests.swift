@@ -83,17 +83,38 @@ struct TC66DecoderTests {
         #expect(try decodedFrames(broken.encrypted(), with: TC66Decoder(enforcesChecks: false)).count == 1)
     }
 
-    @Test func answerCutShort_doesNotTakeTheNextWithIt() throws {
+    /// Whichever end of an answer is missing, the next whole one is read, and no more than the rest is skipped.
+    @Test(arguments: [1, 15, 16, 17, 63, 64, 65, 96, 127, 128, 129, 176, 177, 191], [true, false])
+    func partOfAnAnswer_doesNotTakeTheNextWithIt(length: Int, isStart: Bool) throws {
+        let whole = try later.encrypted()
+        let part = isStart ? whole.prefix(length) : whole.suffix(length)
         let good = try TC66Sample().encrypted()
-        let (frames, skipped) = DecoderVerifier.feed(Array(good.prefix(96)) + good, chunk: 50, to: TC66Decoder())
-        #expect(frames == [good])
-        #expect(skipped == 96)
+        for chunk in [1, 50, 500] {
+            let (frames, skipped) = DecoderVerifier.feed(part + good, chunk: chunk, to: TC66Decoder())
+            #expect(frames == [good] && skipped == length, "in pieces of \(chunk): \(frames.count), \(skipped)")
+        }
+    }
+
+    /// It takes 16 bytes to see whether a piece starts: of noise the last 15 wait for more.
+    @Test func noise_isSkipped_butForItsLast15Bytes() {
+        let skipped = (0...40).map { length in
+            DecoderVerifier.feed([UInt8](repeating: 0x55, count: length), chunk: 100, to: TC66Decoder()).skipped
+        }
+        #expect(skipped == (0...40).map { max(0, $0 - 15) })
     }
 
     @Test func otherProduct_isNoStart() throws {
         var sample = TC66Sample()
         sample.pieces[0].replaceSubrange(4..<8, with: Array("TC99".utf8))
         #expect(try decodedFrames(sample.encrypted(), with: TC66Decoder()).isEmpty)
+    }
+
+    /// A word is read at once: it does not wait for the length of a whole answer.
+    @Test func query_isAnswered_rightBehindAnAnswer() throws {
+        let answer = try TC66Sample().encrypted()
+        let firm = Array("firm".utf8)
+        let (frames, skipped) = DecoderVerifier.feed(answer + [0] + firm, chunk: 500, to: TC66Decoder())
+        #expect((frames, skipped) == ([answer, firm], 1))
     }
 
     @Test func query_saysWhichProgramRuns() throws {
@@ -113,6 +134,7 @@ struct TC66DecoderTests {
         let recording = try TC66Recording(hex("50c30000 a0860100 12120300 01000000"))
         #expect(recording.samples == [.init(voltage: 5, current: 1), .init(voltage: 20.1234, current: 0.00001)])
         #expect(try TC66Recording([]).samples.isEmpty)
+        #expect(try TC66Recording([UInt8](repeating: 0, count: 11_520)).samples.count == 1440)
         #expect(throws: CodecError.truncated(have: 7)) { try TC66Recording([UInt8](repeating: 0, count: 7)) }
         #expect(throws: CodecError.impossibleLength(11_528)) { try TC66Recording([UInt8](repeating: 0, count: 11_528)) }
     }
@@ -220,24 +242,40 @@ struct TC66DecoderTests {
         #expect(decodedFrames(rest, with: TC66Decoder()).isEmpty)
     }
 
-    /// A meter whose resistance means something else: three answers are lost, and no more.
-    @Test func meterThatNeverAgrees_isReadFromTheFourthAnswerOn() throws {
+    /// Three answers in a row that disagree (d) are lost, and no more: then all are read, until three in a row agree (a).
+    @Test(arguments: [
+        ("dda", "a"), ("ddadd", "a"), ("dddd", "d"), ("ddddda", "dda"), ("dddaadaadd", "aadaadd"), ("dddaaad", "aaa"),
+        ("dddaaadddd", "aaad"),
+    ])
+    func meterThatDisagrees_isRead_fromTheFourthAnswerOn(sent: String, shown: String) throws {
         var odd = TC66Sample()
         odd.put(7, at: 68)
-        let answer = try odd.sealed().encrypted()
-        let (frames, skipped) = try DecoderVerifier.feed(
-            [UInt8]((0..<5).flatMap { _ in answer }) + TC66Sample().encrypted(), chunk: 64, to: TC66Decoder())
-        #expect(try frames == [answer, answer, TC66Sample().encrypted()])
-        #expect(skipped == 3 * 192)
+        let answers = try ["d": odd.sealed().encrypted(), "a": TC66Sample().encrypted()]
+        // Of a lost answer the last pieces wait until another has come.
+        let stream = (sent + "a").compactMap { answers["\($0)"] }.flatMap { $0 }
+        let (frames, _) = DecoderVerifier.feed(stream, chunk: 64, to: TC66Decoder())
+        #expect(frames == (shown + "a").compactMap { answers["\($0)"] })
     }
 
-    /// It is not known what the resistance reads while nothing flows.
+    /// Half a milliampere, 2 % and 0.2 ohm, of 259.3 ohm at 5.1609 V and 19.9 mA; nobody knows what it reads while nothing
+    /// flows, so that 0 and from 9999.9 ohm on everything fits.
     @Test(
-        arguments: [(0, 0), (0, 99_999), (0, 103_218), (1, 99_999), (40, 99_000), (40, 129_022)] as [(UInt32, UInt32)])
-    func noLoad_isRead(current: UInt32, resistance: UInt32) throws {
+        arguments: [
+            (51_609, 1990, 2478, true), (51_609, 1990, 2477, false), (51_609, 1990, 2715, true),
+            (51_609, 1990, 2716, false), (51_609, 1990, 1, false), (51_609, 1990, 0, true),
+            (51_609, 1990, 99_998, false), (51_609, 1990, 99_999, true), (51_609, 50, 50_575, true),
+            (51_609, 50, 50_574, false), (51_609, 50, 99_998, true), (0, 50, 1, true), (51_609, 0, 0, true),
+            (51_609, 0, 99_999, true), (51_609, 0, 103_218, true), (51_609, 1, 99_999, true),
+            (51_609, 40, 99_000, true), (51_609, 40, 129_022, true),
+        ] as [(UInt32, UInt32, UInt32, Bool)])
+    func resistance_fitsVoltageAndCurrent_withinItsSlack(
+        voltage: UInt32, current: UInt32, resistance: UInt32, fits: Bool
+    ) throws {
         var sample = TC66Sample()
+        sample.put(voltage, at: 48)
         sample.put(current, at: 52)
         sample.put(resistance, at: 68)
-        #expect(try decodedFrames(sample.sealed().encrypted(), with: TC66Decoder()).count == 1)
+        let read = try decodedReadings(sample.sealed().encrypted(), with: TC66Decoder()).map { $0[.resistance] }
+        #expect(read == (fits ? [resistance < 99_999 ? Double(resistance) / 10 : nil] : []))
     }
 }

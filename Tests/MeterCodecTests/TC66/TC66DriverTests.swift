@@ -28,9 +28,16 @@ struct TC66DriverTests {
         #expect(try driver.encode(MeterCommand(.rotate)) == Array("brotat\r\n".utf8))
     }
 
-    /// The older radio takes 0.8 s.
-    @Test func overTheRadio_anAnswerMayTakeMoreThanASecond() {
-        #expect(TC66Driver(model: .tc66c, over: .ble).profile.answerTimeout > .seconds(1))
+    /// The older radio takes 0.8 s for an answer, which over USB comes within 0.2 s.
+    @Test(
+        arguments: [
+            (.usb, MeterProfile.Rhythm.poll(interval: .milliseconds(500), shortest: .milliseconds(100)), 1, 100),
+            (.ble, .poll(interval: .seconds(1), shortest: .milliseconds(500)), 3, 200),
+        ] as [(TC66Link, MeterProfile.Rhythm, Int, Int)])
+    func rhythm_isThatOfItsLink(link: TC66Link, rhythm: MeterProfile.Rhythm, timeout: Int, spacing: Int) {
+        let profile = TC66Driver(model: .tc66c, over: link).profile
+        #expect(profile.rhythm == rhythm)
+        #expect((profile.answerTimeout, profile.commandSpacing) == (.seconds(timeout), .milliseconds(spacing)))
     }
 
     @Test func nothingThatIsSent_startsTheLoader() {

@@ -17,6 +17,11 @@ struct RawBytesTests {
         #expect(ascii([0x41, 0x7F]) == nil)
     }
 
+    @Test func number_outsideTheBytes_isZero() {
+        let words = ([0xFF, 0xFF, 0xFF] as [UInt8]).withUnsafeBytes { bytes in (-3...3).map { bytes.u16LE($0) } }
+        #expect(words == [0, 0, 0, 0xFFFF, 0xFFFF, 0, 0])
+    }
+
     @Test func ascii_outsideTheBytes_isNone() {
         #expect(ascii([0x41], 0, length: 2) == nil)
         #expect(ascii([0x41], -1, length: 1) == nil)

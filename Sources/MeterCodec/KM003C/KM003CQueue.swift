@@ -25,7 +25,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
 }
 
 /// One buffered sample, 20 bytes, little-endian (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
-package struct KM003CQueueSample: Hashable, Sendable {
+package struct KM003CQueueSample: Sendable {
     package static let length = 20
 
     /// A wrapping count of milliseconds.
@@ -82,17 +82,6 @@ package struct KM003CQueueSample: Hashable, Sendable {
         reading[.dataPlus] = lineStep.flatMap { $0.volts(lines[2]) }
         reading[.dataMinus] = lineStep.flatMap { $0.volts(lines[3]) }
         return reading
-    }
-
-    package static func == (lhs: Self, rhs: Self) -> Bool {
-        lhs.sequence == rhs.sequence && lhs.marker == rhs.marker && lhs.microvolts == rhs.microvolts
-            && lhs.microamperes == rhs.microamperes && lhs.lines.indices.allSatisfy { lhs.lines[$0] == rhs.lines[$0] }
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(sequence)
-        hasher.combine(microvolts)
-        hasher.combine(microamperes)
     }
 }
 

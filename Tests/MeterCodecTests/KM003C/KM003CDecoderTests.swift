@@ -31,6 +31,22 @@ struct KM003CDecoderTests {
         #expect(range?.size == 24)
     }
 
+    /// Whole blocks of the cipher, in pieces of up to 2544 bytes.
+    @Test(
+        arguments: [
+            (0, []), (1, [16]), (16, [16]), (17, [32]), (2544, [2544]), (2545, [2544, 16]), (5088, [2544, 2544]),
+        ] as [(UInt32, [Int])])
+    func memory_comesInPieces_toTheCiphersEnd(size: UInt32, pieces: [Int]) {
+        let memory = [UInt8](repeating: 0x41, count: pieces.reduce(0, +))
+        for chunk in [500, 10_000] {
+            let (found, skipped) = DecoderVerifier.feed(
+                KM003CSample.memoryAnswer(size: size) + memory + KM003CSample.adc, chunk: chunk,
+                to: KM003CDecoder(side: .both))
+            #expect(found.map(\.count) == [20] + pieces + [52])
+            #expect(skipped == 0)
+        }
+    }
+
     @Test func memoryAnswer_isNone_whenItsCheckIsWrong() {
         var broken = KM003CSample.memoryAnswer
         broken[16] ^= 1
@@ -48,6 +64,15 @@ struct KM003CDecoderTests {
             #expect(skipped == 0)
         }
         #expect(messages(empty).isEmpty)
+    }
+
+    /// Neither a message that counts an object nor one that announces a further payload is proved by the next.
+    @Test(arguments: [[0x41, 0x09, 0x40, 0x00], [0x41, 0x09, 0x00, 0x00, 0x10, 0x80, 0x00, 0x00]] as [[UInt8]])
+    func messageThatPromisesMore_isNone(head: [UInt8]) {
+        for next in [KM003CSample.adc, KM003CSample.reject] {
+            let (found, skipped) = DecoderVerifier.feed(head + next, chunk: 3, to: KM003CDecoder())
+            #expect(found == [next] && skipped == head.count)
+        }
     }
 
     @Test func samplesBeyondTheHeadersNumber_areKept_whileTheyGoOn() {
@@ -151,24 +176,34 @@ struct KM003CDecoderTests {
         #expect(found == [KM003CSample.adc, KM003CSample.adc])
     }
 
-    /// Nothing in the samples shows the loss; the answer that starts among them does.
-    @Test(arguments: [KM003CSample.adc, KM003CSample.shortADC])
-    func queueWithLineBytesLost_isNone_whenTheNextAnswerHasCome(_ answer: [UInt8]) {
-        var damaged = KM003CSample.queue(sequences: [500, 1000, 1500])
-        damaged.removeSubrange(60..<63)
+    /// Nothing in the samples shows the loss; the answer that starts among them does, be it with the last byte.
+    @Test(arguments: [KM003CSample.adc, KM003CSample.shortADC], [1, 3, 8, 20])
+    func queueWithLineBytesLost_isNone_whenTheNextAnswerHasCome(_ answer: [UInt8], lost: Int) {
+        let damaged = Array(KM003CSample.queue(sequences: [500, 1000, 1500]).dropLast(lost))
         let (found, skipped) = DecoderVerifier.feed(damaged + answer, chunk: 500, to: KM003CDecoder())
         #expect(found == [answer])
         #expect(skipped == damaged.count)
     }
 
+    /// The heads of the next answer and of its measurements, eight bytes, are enough.
+    @Test(arguments: [KM003CSample.adc, KM003CSample.shortADC])
+    func brokenMessage_isGivenUp_withTheHeadOfTheNextAnswer(_ answer: [UInt8]) {
+        let damaged = Array(KM003CSample.queue(sequences: [500, 1000, 1500]).prefix(49))
+        let skipped = (0...9).map { length in
+            DecoderVerifier.feed(damaged + answer.prefix(length), chunk: 500, to: KM003CDecoder()).skipped
+        }
+        #expect(skipped == [0, 0, 0, 0, 0, 0, 0, 0, 49, 49])
+    }
+
     @Test(
         arguments: [
-            ([0, 500, 500], nil), ([500, 0], nil), ([0, 2001], nil), ([0, 19], .fifty), ([0, 100, 150], .ten),
-            ([0, 999], .two),
-        ] as [([UInt16], KM003CRate?)])
-    func queue_isNone_whenItsSequenceCannotBe(sequences: [UInt16], rate: KM003CRate?) {
+            ([0, 500, 500], nil, 0), ([500, 0], nil, 0), ([0, 2001], nil, 0), ([0, 19], .fifty, 0),
+            ([0, 100, 150], .ten, 0), ([0, 999], .two, 0), ([0, 2000], nil, 2), ([65_535, 0], nil, 2),
+            ([0, 2000], .two, 2), ([0, 20], .fifty, 2), ([0, 100, 300], .ten, 3),
+        ] as [([UInt16], KM003CRate?, Int)])
+    func queue_isNone_whenItsSequenceCannotBe(sequences: [UInt16], rate: KM003CRate?, samples: Int) {
         let bytes = KM003CSample.queue(sequences: sequences)
-        #expect(messages(bytes, with: KM003CDecoder(graphRate: rate)).allSatisfy { $0.queueSamples.isEmpty })
+        #expect(messages(bytes, with: KM003CDecoder(graphRate: rate)).map(\.queueCount).reduce(0, +) == samples)
         #expect(messages(bytes, with: KM003CDecoder(graphRate: rate, enforcesChecks: false)).count == 1)
     }
 
@@ -191,12 +226,8 @@ struct KM003CDecoderTests {
 
     @Test func memoryAnswer_isNone_whenItAnnouncesMoreThanThereIs() {
         for size: UInt32 in [65_535 * 16 + 1, .max] {
-            var range: [UInt8] = [0x20, 0x04, 0x00, 0x00]
-            range.appendLE(size)
-            range += [0xFF, 0xFF, 0xFF, 0xFF]
-            range.appendLE(Checksum.crc32(range))
             let (found, _) = DecoderVerifier.feed(
-                [0xC4, 0x02, 0x01, 0x01] + range + KM003CSample.adc, chunk: 7, to: KM003CDecoder(side: .both))
+                KM003CSample.memoryAnswer(size: size) + KM003CSample.adc, chunk: 7, to: KM003CDecoder(side: .both))
             #expect(found == [KM003CSample.adc])
         }
     }

@@ -87,11 +87,27 @@ struct KM003CFramingTests {
         }
     }
 
+    /// 53 samples and 63 logs make 4096 bytes, the most; a payload without bytes makes them 4100.
+    @Test func message_hasUpTo4096Bytes() {
+        func extent(hasNext: Bool, _ more: [UInt8]) -> KM003CFraming.Extent {
+            let queue = KM003CPayloadHeader(.queue, hasNext: true, chunk: 53, size: 20).bytes
+            let logs = KM003CPayloadHeader(.logCatalogue, hasNext: hasNext, chunk: 63, size: 48).bytes
+            let bytes: [UInt8] =
+                [0x41, 1, 0, 0] + queue + [UInt8](repeating: 0, count: 53 * 20) + logs
+                + [UInt8](repeating: 0, count: 63 * 48) + more
+            return bytes.withUnsafeBytes { KM003CFraming(side: .meter).measure($0) }
+        }
+        #expect(extent(hasNext: false, []) == .whole(.data, length: 4096))
+        let empty = KM003CPayloadHeader(.pd, size: 0).bytes
+        #expect(extent(hasNext: true, empty) == .bad(.impossibleLength(4100)))
+    }
+
     /// Each attribute with its sizes and numbers of samples, to their ends.
     @Test func payloadHeader_isPlausible_withTheSizesThatWereSeen() {
         let cases: [(KM003CAttributes, Int, Int, Bool)] = [
             (.adc, 0, 40, true), (.adc, 0, 44, true), (.adc, 0, 43, false), (.adc, 0, 39, false), (.adc, 0, 41, false),
-            (.adc, 1, 44, false), (.queue, 0, 20, true), (.queue, 63, 20, true), (.queue, 0, 0, true),
+            (.adc, 0, 64, true), (.adc, 0, 65, false), (.adc, 1, 44, false), (.queue, 0, 20, true),
+            (.queue, 63, 20, true), (.queue, 0, 0, true),
             (.queue, 1, 0, false), (.queue, 1, 21, false), (.queue, 0, 1, false), (.settings, 0, 180, true),
             (.settings, 0, 179, false), (.settings, 0, 181, false), (.settings, 1, 180, false), (.pd, 0, 0, true),
             (.pd, 0, 11, false), (.pd, 0, 12, true), (.pd, 0, 300, true), (.pd, 0, 301, false), (.pd, 1, 12, false),

@@ -21,12 +21,14 @@ struct KM003CMemoryTests {
     }
 
     /// A catalogue consists of bytes from outside: it must not lead a read out of the logs.
-    @Test(arguments: [
-        (UInt32(0), 0), (0, -1), (0, 65_536), (UInt32.max, 1), (0xFFFF_FFF0, 65_535), (KM003CLogRange.end, 1),
-        (KM003CLogRange.end - 16, 2),
-    ])
-    func range_thatLeavesTheLogs_isNone(offset: UInt32, sampleCount: Int) {
-        #expect(KM003CLogRange(offset: offset, sampleCount: sampleCount) == nil)
+    @Test(
+        arguments: [
+            (UInt32(0), 0, nil), (0, -1, nil), (0, 65_536, nil), (UInt32.max, 1, nil), (0xFFFF_FFF0, 65_535, nil),
+            (KM003CLogRange.end, 1, nil), (KM003CLogRange.end - 16, 2, nil), (0, 1, 16), (0, 65_535, 1_048_560),
+            (KM003CLogRange.end - 16, 1, 16),
+        ] as [(UInt32, Int, UInt32?)])
+    func range_thatLeavesTheLogs_isNone(offset: UInt32, sampleCount: Int, size: UInt32?) {
+        #expect(KM003CLogRange(offset: offset, sampleCount: sampleCount)?.size == size)
     }
 
     @Test func proof_holdsTheHardwareID_andAsksForTheFirstLevel() throws {
@@ -71,6 +73,11 @@ struct KM003CMemoryTests {
             var cut = DeviceInfo()
             KM003CDeviceBlock.read(.hardware, Array(texts("KM003C", "2.1").prefix(length)), into: &cut)
             #expect(cut.hardware == nil)
+        }
+        for place in [KM003CMemory.hardware, .firmware] {
+            var named = DeviceInfo()
+            KM003CDeviceBlock.read(place, texts("KM002C"), into: &named)
+            #expect(named == DeviceInfo(model: .km002c))
         }
         KM003CDeviceBlock.read(.serial, [0xFF, 0x41], into: &device)
         #expect(device.serial == "007777")

@@ -70,10 +70,14 @@ enum KM003CSample {
     static let reject: [UInt8] = [0x06, 0x02, 0x00, 0x00]
 
     /// The answer to a memory read of 24 bytes at address 0x420, followed by 32 encrypted bytes.
-    static var memoryAnswer: [UInt8] {
-        let range: [UInt8] = [0x20, 0x04, 0x00, 0x00, 0x18, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF]
-        let check = Checksum.crc32(range)
-        return [0xC4, 0x02, 0x01, 0x01] + range + (0..<4).map { UInt8(truncatingIfNeeded: check >> UInt32(8 * $0)) }
+    static let memoryAnswer = memoryAnswer(size: 24)
+
+    static func memoryAnswer(size: UInt32) -> [UInt8] {
+        var range: [UInt8] = [0x20, 0x04, 0x00, 0x00]
+        range.appendLE(size)
+        range += [0xFF, 0xFF, 0xFF, 0xFF]
+        range.appendLE(Checksum.crc32(range))
+        return [0xC4, 0x02, 0x01, 0x01] + range
     }
     /// Bytes that look like an accept and measurements but are neither.
     static let memory: [UInt8] = Array((accept + adc).prefix(32))

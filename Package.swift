@@ -1,17 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The files of the web page, in Sources/GatewayServer/Page.
-let webPage = [
-    "index.html", "app.css", "icon.svg", "app.js", "address.js", "alertmarks.js", "alertpanel.js", "alerts.js",
-    "api.js", "batterytest.js", "card.js", "chart.js", "commands.js",
-    "compare.js", "dialog.js", "dom.js", "draw.js", "efficiency.js", "exporting.js", "freshness.js", "gapwords.js",
-    "gestures.js", "host.js", "links.js", "live.js", "log.js", "login.js", "meter.js", "meters.js", "order.js", "pd.js",
-    "plot.js", "quantities.js", "recordingfiles.js", "recordingitem.js", "recordings.js", "rename.js", "scale.js",
-    "series.js", "settingkinds.js", "settingrow.js", "settings.js", "spark.js", "storage.js", "stretch.js",
-    "surface.js", "undo.js", "unsaved.js", "words.js",
-]
-
 // What targets use of other packages.
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -129,16 +118,18 @@ let package = Package(
                 "MeterModel", "AlertCore", "InfluxCore", "Gateway", "GatewayAPI", "LinuxIO", asyncHTTPClient, nioCore,
                 nioHTTP1, nioPosix,
             ]),
+        // The web page is a part of the program (Docs/Decisions/0009-the-web-page.md).
+        .target(name: "CWebPage"),
         .target(
             name: "GatewayServer",
             dependencies: [
-                "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "RelayCore", "AlertCore", "ImportCore", "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit",
-                "Cryptography", hummingbird, hummingbirdCore, logging, nioCore, serviceLifecycle,
+                "CWebPage", "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore",
+                "RecordingCore", "RelayCore", "AlertCore", "ImportCore", "IOPorts", "Gateway", "GatewayAPI",
+                "MetricsCore", "ServerKit", "Cryptography", hummingbird, hummingbirdCore, logging, nioCore,
+                serviceLifecycle,
             ],
-            // The web page is a part of the program (Docs/Decisions/0009).
-            resources: webPage.map { .embedInCode("Page/\($0)") }
-        ),
+            // CWebPage embeds it.
+            exclude: ["Page"]),
         .target(
             name: "HomeAutomation",
             dependencies: [

@@ -155,6 +155,32 @@ struct WebServerTests {
         }
     }
 
+    /// Fails for a file of the folder that the list in CWebPage lacks, and for one that was not built since its last edit.
+    @Test func builtPage_isServedAsItLiesInItsFolder() async throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/GatewayServer/Page")
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+        var dependencies = web.dependencies()
+        dependencies.files = .built()
+        try await web.serve(dependencies) { _, port in
+            var others: [String] = []
+            var types: [String: Set<String?>] = [:]
+            for file in files {
+                let name = file.lastPathComponent
+                let reply = try await WebBench.ask(port, "GET", name == "index.html" ? "/" : "/\(name)")
+                if try Data(reply.text.utf8) != Data(contentsOf: file) { others.append(name) }
+                types[file.pathExtension, default: []].insert(reply.headers["content-type"])
+            }
+            #expect(others == [])
+            #expect(
+                types == [
+                    "css": ["text/css; charset=utf-8"], "html": ["text/html; charset=utf-8"],
+                    "js": ["text/javascript; charset=utf-8"], "svg": ["image/svg+xml"],
+                ])
+        }
+    }
+
     @Test func longJSON_isSentShorter_whereTheClientTakesThat() async throws {
         try await web.bench.plugIn()
         try await web.serve { _, port in

@@ -1,3 +1,4 @@
+import CWebPage
 import Cryptography
 import Hummingbird
 import MeterModel
@@ -8,12 +9,13 @@ package struct WebFiles: Sendable {
     /// One file to be sent.
     package final class File: Sendable {
         private let contentType: String
-        private let content: [UInt8]
+        private let content: @Sendable () -> [UInt8]
         /// Nil until the file is first asked for. Compressing the whole page was an eighth of what meterd did from its start
         /// to its first reading, and most starts see no browser.
         private let forms = Mutex<Forms?>(nil)
 
-        package init(contentType: String, bytes: [UInt8]) {
+        /// - Parameter bytes: read when the file is first asked for.
+        package init(contentType: String, bytes: @autoclosure @escaping @Sendable () -> [UInt8]) {
             self.contentType = contentType
             content = bytes
         }
@@ -21,7 +23,7 @@ package struct WebFiles: Sendable {
         /// The file, or that it has not changed since the browser got it.
         func response(to request: Request) -> Response {
             let forms = forms.withLock { forms in
-                let ready = forms ?? Forms(content)
+                let ready = forms ?? Forms(content())
                 forms = ready
                 return ready
             }
@@ -61,12 +63,29 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// The page built into this program.
+    /// The page built into this program. Its bytes stay in the program's read-only data.
     package static func built() -> WebFiles {
         var files: [String: File] = [:]
-        for (path, contentType, bytes) in WebPageFiles.all {
-            files[path] = File(contentType: contentType, bytes: bytes)
+        for number in 0... {
+            guard let name = web_page_file(number).name.map({ String(cString: $0) }) else { break }
+            files[name == "index.html" ? "/" : "/\(name)"] = File(
+                contentType: contentType(of: name), bytes: bytes(ofFile: number))
         }
         return WebFiles(files)
+    }
+
+    private static func bytes(ofFile number: Int) -> [UInt8] {
+        let file = web_page_file(number)
+        return Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+    }
+
+    private static func contentType(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "css": "text/css; charset=utf-8"
+        case "html": "text/html; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        default: "application/octet-stream"
+        }
     }
 }

@@ -246,7 +246,7 @@ let package = Package(
 
         // MARK: Tests
 
-        .testTarget(name: "MeterModelTests", dependencies: ["MeterModel"]),
+        .testTarget(name: "MeterModelTests", dependencies: ["MeterModel", "CoreTestKit"]),
         .testTarget(
             name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Cryptography"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),

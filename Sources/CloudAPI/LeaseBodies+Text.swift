@@ -1,3 +1,5 @@
+import MeterModel
+
 // What hosts send and get at each heartbeat, and with each meter that they connect: as JSON without a coder, which took
 // most of the time of such a request (`WrittenBody`, `ReadBody`).
 
@@ -17,7 +19,7 @@ extension LeaseBody: WrittenBody {
         func write(_ key: String, _ value: String?) {
             guard let value else { return }
             text.append(key)
-            RecordText.write(value, to: &text)
+            JSONText.write(value, to: &text)
             text.append(",")
         }
         text.append("{")
@@ -37,7 +39,7 @@ extension LeaseBody: WrittenBody {
         text.append("\"ttl\":\(ttl),\"waiting\":[")
         for (place, name) in waiting.enumerated() {
             if place > 0 { text.append(",") }
-            RecordText.write(name, to: &text)
+            JSONText.write(name, to: &text)
         }
         text.append("]}")
     }
@@ -56,9 +58,9 @@ extension RenewAnswer: WrittenBody {
                 text.append(",")
             }
             text.append(#""meter":"#)
-            RecordText.write(result.meter, to: &text)
+            JSONText.write(result.meter, to: &text)
             text.append(#","result":"#)
-            RecordText.write(result.result, to: &text)
+            JSONText.write(result.result, to: &text)
             text.append("}")
         }
         text.append("]}")
@@ -68,16 +70,17 @@ extension RenewAnswer: WrittenBody {
 
 extension RenewRequest: ReadBody {
     package init?(text: some Collection<UInt8>) {
-        let request = text.read { reader -> RenewRequest? in
+        let request = try? text.read { reader -> RenewRequest? in
             var (session, leases) = (String?.none, [Lease]?.none)
-            let isRead = reader.object { reader, key in
+            guard reader.open("{") else { return nil }
+            while let key = reader.key() {
                 switch key {
-                case "session": reader.fill(&session) { $0.string() }
-                case "leases": reader.fill(&leases) { $0.array { $0.lease() } }
-                default: false
+                case "session" where session == nil: session = reader.string()
+                case "leases" where leases == nil: leases = reader.leases()
+                default: return nil
                 }
             }
-            guard isRead, let session, let leases else { return nil }
+            guard let session, let leases else { return nil }
             return RenewRequest(session: session, leases: leases)
         }
         guard let request else { return nil }
@@ -88,21 +91,22 @@ extension RenewRequest: ReadBody {
 extension AcquireRequest: ReadBody {
     /// Also nil for a take-over, which is rare.
     package init?(text: some Collection<UInt8>) {
-        let request = text.read { reader -> AcquireRequest? in
+        let request = try? text.read { reader -> AcquireRequest? in
             var texts: [String: String] = [:]
             var numbers: [String: UInt64] = [:]
-            let isRead = reader.object { reader, key in
+            guard reader.open("{") else { return nil }
+            while let key = reader.key() {
                 switch key {
                 case "requestID", "session", "previousSession", "transport", "policy":
-                    guard let value = reader.string() else { return false }
-                    return texts.updateValue(value, forKey: key) == nil
+                    guard let value = reader.string(), texts.updateValue(value, forKey: key) == nil else { return nil }
                 case "ttl", "tokenFloor":
-                    guard let value = reader.decimal() else { return false }
-                    return numbers.updateValue(value, forKey: key) == nil
-                default: return false
+                    guard let value = reader.decimal(), numbers.updateValue(value, forKey: key) == nil else {
+                        return nil
+                    }
+                default: return nil
                 }
             }
-            guard isRead, let requestID = texts["requestID"], let session = texts["session"],
+            guard let requestID = texts["requestID"], let session = texts["session"],
                 let transport = texts["transport"]
             else { return nil }
             var request = AcquireRequest(requestID: requestID, session: session, transport: transport)
@@ -118,16 +122,27 @@ extension AcquireRequest: ReadBody {
 }
 
 extension JSONReader {
-    fileprivate mutating func lease() -> RenewRequest.Lease? {
+    fileprivate mutating func leases() -> [RenewRequest.Lease]? {
+        guard open("[") else { return nil }
+        var leases: [RenewRequest.Lease] = []
+        while element() {
+            guard let lease = lease() else { return nil }
+            leases.append(lease)
+        }
+        return leases
+    }
+
+    private mutating func lease() -> RenewRequest.Lease? {
         var (meter, token) = (String?.none, UInt64?.none)
-        let isRead = object { reader, key in
+        guard open("{") else { return nil }
+        while let key = key() {
             switch key {
-            case "meter": reader.fill(&meter) { $0.string() }
-            case "token": reader.fill(&token) { $0.decimal() }
-            default: false
+            case "meter" where meter == nil: meter = string()
+            case "token" where token == nil: token = decimal()
+            default: return nil
             }
         }
-        guard isRead, let meter, let token else { return nil }
+        guard let meter, let token else { return nil }
         return RenewRequest.Lease(meter: meter, token: token)
     }
 }

@@ -27,7 +27,7 @@ extension ModifyRequest: RecordsBody {
     }
 
     package init?(text: some Collection<UInt8>) {
-        guard let records = text.read({ $0.list("}") }) else { return nil }
+        guard let records = try? text.read({ $0.list("}") }) else { return nil }
         self.init(records: records)
     }
 }
@@ -38,19 +38,19 @@ extension ChangesBody: RecordsBody {
         text.append(#"{"records":"#)
         page.write(to: &text)
         text.append(#","changeToken":"#)
-        RecordText.write(changeToken, to: &text)
+        JSONText.write(changeToken, to: &text)
         text.append(moreComing ? #","moreComing":true,"epoch":"# : #","moreComing":false,"epoch":"#)
-        RecordText.write(epoch, to: &text)
+        JSONText.write(epoch, to: &text)
         if let zoneID {
             text.append(#","zoneID":"#)
-            RecordText.write(zoneID, to: &text)
+            JSONText.write(zoneID, to: &text)
         }
         text.append("}")
         return text
     }
 
     package init?(text: some Collection<UInt8>) {
-        let body = text.read { reader -> ChangesBody? in
+        let body = try? text.read { reader -> ChangesBody? in
             guard let records = reader.list(#","changeToken":"#), let token = reader.string(),
                 reader.skip(#","moreComing":"#)
             else { return nil }
@@ -80,9 +80,9 @@ extension ModifyAnswer: RecordsBody {
         for result in results {
             text.append(isFirst ? #"{"name":"# : #",{"name":"#)
             isFirst = false
-            RecordText.write(result.name, to: &text)
+            JSONText.write(result.name, to: &text)
             text.append(#","type":"#)
-            RecordText.write(result.type, to: &text)
+            JSONText.write(result.type, to: &text)
             if let merged = result.merged {
                 text.append(#","merged":"#)
                 RecordText.write(merged, to: &text)
@@ -94,7 +94,7 @@ extension ModifyAnswer: RecordsBody {
     }
 
     package init?(text: some Collection<UInt8>) {
-        let answer = text.read { reader -> ModifyAnswer? in
+        let answer = try? text.read { reader -> ModifyAnswer? in
             guard reader.skip(#"{"results":["#) else { return nil }
             var results: [Result] = []
             while !reader.skip("]") {

@@ -1,3 +1,4 @@
+import MeterModel
 package import SettingsCore
 
 /// The records of a page of changes, in their order.
@@ -107,9 +108,7 @@ extension JSONReader {
     /// twice.
     static func isRecord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var reader = JSONReader(bytes)
-        guard reader.passRecord(), reader.isAtEnd else { return false }
-        // Most have no other letters, and need no closer look.
-        return bytes.reduce(0, |) < 0x80 || String(validating: bytes, as: UTF8.self) != nil
+        return reader.passRecord() && reader.isAtEnd
     }
 
     /// Goes over a record without making anything of it.
@@ -119,7 +118,7 @@ extension JSONReader {
         }
         var isFirst = true
         while !skip("}") {
-            guard isFirst || skip(","), passString(), skip(#":{"value":"#), passValue(), skip(#","stamp":""#),
+            guard isFirst || skip(","), passString(), skip(#":{"value":"#), passSetting(), skip(#","stamp":""#),
                 stamp() != nil, bringer() != nil, skip("}")
             else { return false }
             isFirst = false
@@ -132,7 +131,7 @@ extension JSONReader {
         return skip("}")
     }
 
-    private mutating func passValue() -> Bool {
+    private mutating func passSetting() -> Bool {
         guard skip(#"{"string":"#) else { return value() != nil }
         return passString() && skip("}")
     }

@@ -4,20 +4,20 @@ package import SettingsCore
 /// A record as the JSON that is sent (`SyncRecord: Codable`), written without an encoder: a page has hundreds of records,
 /// each with many stamps, and a general encoder would take most of the request's time.
 ///
-/// `SyncRecord(text:)` reads what `write` wrote, and nothing else. Any other JSON, however valid, is left to a decoder.
+/// `SyncRecord(text:)` reads what `write` wrote. JSON in another order, however valid, is left to a decoder.
 package enum RecordText {
     /// Appends one record. A double that is not finite, which `SettingValue.isStorable` refuses, becomes null.
     package static func write(_ record: SyncRecord, to text: inout [UInt8]) {
         text.append(#"{"type":"#)
-        write(record.key.type.rawValue, to: &text)
+        JSONText.write(record.key.type.rawValue, to: &text)
         text.append(#","name":"#)
-        write(record.key.name, to: &text)
+        JSONText.write(record.key.name, to: &text)
         text.append(#","properties":{"#)
         var isFirst = true
         for (name, register) in record.properties {
             if !isFirst { text.append(",") }
             isFirst = false
-            write(name, to: &text)
+            JSONText.write(name, to: &text)
             text.append(#":{"value":"#)
             write(register.value, to: &text)
             text.append(#","stamp":""#)
@@ -34,7 +34,7 @@ package enum RecordText {
             write(bringer: deletion.broughtBy, to: &text)
             if let target = deletion.mergedInto {
                 text.append(#","mergedInto":"#)
-                write(target, to: &text)
+                JSONText.write(target, to: &text)
             }
             text.append("}")
         }
@@ -86,31 +86,9 @@ package enum RecordText {
         case .double(let value): text.append(value.isFinite ? "{\"double\":\(value)}" : "null")
         case .string(let value):
             text.append(#"{"string":"#)
-            write(value, to: &text)
+            JSONText.write(value, to: &text)
             text.append("}")
         }
-    }
-
-    /// Including the quotes. Only what JSON forbids is escaped.
-    static func write(_ string: String, to text: inout [UInt8]) {
-        text.append(UInt8(ascii: "\""))
-        var string = string
-        string.withUTF8 { bytes in
-            // Most strings need no escape, and are copied in one piece.
-            guard bytes.contains(where: isEscaped) else { return text.append(contentsOf: bytes) }
-            for byte in bytes {
-                switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += [UInt8(ascii: "\\"), byte]
-                case 0..<0x20: text.append("\\u00" + Hex.encode([byte]))
-                default: text.append(byte)
-                }
-            }
-        }
-        text.append(UInt8(ascii: "\""))
-    }
-
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 }
 
@@ -119,9 +97,9 @@ extension [UInt8] {
 }
 
 extension SyncRecord {
-    /// Reads exactly what `RecordText.write` writes. Nil for anything else.
+    /// Reads what `RecordText.write` writes. Nil for JSON in another order, or with white space.
     package init?(text: some Collection<UInt8>) {
-        guard let record = text.read({ $0.record() }) else { return nil }
+        guard let record = try? text.read({ $0.record() }) else { return nil }
         self = record
     }
 }
@@ -173,7 +151,7 @@ extension JSONReader {
         if skip(#"{"int":"#) {
             value = integer().map { .int($0) }
         } else if skip(#"{"double":"#) {
-            value = number().flatMap { text in Double(text).flatMap { "\($0)" == text ? .double($0) : nil } }
+            value = double().map { .double($0) }
         } else if skip(#"{"string":"#) {
             value = string().map { .string($0) }
         } else {

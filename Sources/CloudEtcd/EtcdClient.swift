@@ -275,22 +275,18 @@ final class EtcdClient: Sendable {
         do {
             for try await piece in response.body {
                 for line in try lines.split([UInt8](buffer: piece)) {
-                    let message = try JSONDecoder().decode(EtcdWatchMessage.self, from: Data(line))
-                    if let error = message.error {
-                        throw EtcdError(
-                            status: 500, body: Array("{\"error\":\"\(error.words)\"}".utf8), member: address)
+                    let message = try EtcdWatchMessage.read(line)
+                    if let error = message.error { throw EtcdError(words: error, status: 500, member: address) }
+                    if message.isCanceled {
+                        throw EtcdError(.refused, "\(address) ended the watch (\(message.reason ?? "compacted"))")
                     }
-                    guard let result = message.result else { continue }
-                    if result.canceled == true {
-                        throw EtcdError(.refused, "\(address) ended the watch (\(result.cancel_reason ?? "compacted"))")
-                    }
-                    if result.created == true { await onStart() }
-                    if let events = result.events { await body(events) }
+                    if message.isCreated { await onStart() }
+                    if !message.events.isEmpty { await body(message.events) }
                 }
             }
         } catch let error as EtcdError {
             throw error
-        } catch let error as DecodingError {
+        } catch let error as JSONReader.Problem {
             throw EtcdError(unreadable: error, from: address)
         } catch {
             throw EtcdError(.unreachable, "the watch of \(address) broke off (\(error))")

@@ -94,13 +94,13 @@ extension EtcdCloudEngine {
     }
 
     private func handle(_ event: EtcdWatchMessage.Event, _ hear: @Sendable (CloudNews) async -> Void) async {
-        let entry = event.kv
+        let entry = event.entry
         let watched = keys.watched(entry.key)
         if case .queue(let place)? = watched {
-            let state = queue(event.type == "DELETE" ? nil : entry, at: place, of: entry.revision)
+            let state = queue(event.isDeletion ? nil : entry, at: place, of: entry.revision)
             return await hear(.queue(state, place: place))
         }
-        guard event.type != "DELETE" else { return }
+        guard !event.isDeletion else { return }
         do {
             switch watched {
             case .head(let zone):

@@ -14,7 +14,7 @@ extension EtcdCloudEngine {
             return CloudStatistics(
                 zones: found[0].entries.count, records: Int(clamping: found[1].count), leases: leaseCache.heldCount,
                 commits: counts.requests &+ recordDesk.writeCount, writes: counts.decisions &+ recordDesk.writeCount,
-                bytes: status.dbSize?.value ?? 0, usages: try usages(zones: found[0].entries, heads: found[2].entries))
+                bytes: status.size, usages: try usages(zones: found[0].entries, heads: found[2].entries))
         }
     }
 

@@ -16,12 +16,14 @@ struct ExportTable {
         /// In their order. Of a line of CSV each has its place, whether or not it is known.
         var quantities: [Quantity]
         /// The meter as JSON has it, in quotes.
-        fileprivate let label: String
+        fileprivate let label: [UInt8]
 
-        init(meter: String?, quantities: [Quantity]) throws {
+        init(meter: String?, quantities: [Quantity]) {
             self.meter = meter
             self.quantities = quantities
-            label = try meter.map { String(buffer: try JSON.encode($0)) } ?? ""
+            var label: [UInt8] = []
+            if let meter { JSONText.write(meter, to: &label) }
+            self.label = label
         }
     }
 
@@ -82,7 +84,9 @@ struct ExportTable {
                 Self.append(reading, after: ",", to: &buffer)
                 continue
             }
-            buffer.writeString(",\(column.label):{")
+            buffer.writeString(",")
+            buffer.writeBytes(column.label)
+            buffer.writeString(":{")
             Self.append(reading, after: "", to: &buffer)
             buffer.writeString("}")
         }

@@ -167,7 +167,7 @@ package struct RecordingRoutes: RouteGroup {
     }
 
     private func table(of meter: MeterID, in span: Range<WallTime>, for request: Request) async throws -> Response {
-        let column = try ExportTable.Column(meter: nil, quantities: try await series.quantities(of: meter, in: span))
+        let column = ExportTable.Column(meter: nil, quantities: try await series.quantities(of: meter, in: span))
         let table = ExportTable(format: .csv, columns: [column])
         return try await Response.text(for: request, type: "text/csv") { [series] write in
             var writing = ExportWriting(table: table, series: series)

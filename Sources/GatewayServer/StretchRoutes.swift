@@ -77,7 +77,7 @@ package struct StretchRoutes: RouteGroup {
             let meter = try await directory.meter(name)
             meters.append(meter)
             columns.append(
-                try .init(
+                ExportTable.Column(
                     meter: names.count == 1 ? nil : name, quantities: try await series.quantities(of: meter, in: span)))
         }
         let table = ExportTable(format: format, columns: columns)

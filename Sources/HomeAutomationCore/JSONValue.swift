@@ -1,3 +1,5 @@
+import MeterModel
+
 /// A value to write as JSON. Members keep their order, so that the same value always gives the same text.
 package enum JSONValue: Hashable, Sendable {
     case null
@@ -28,54 +30,37 @@ package enum JSONValue: Hashable, Sendable {
     package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
     /// JSON on one line (RFC 8259), without blanks.
-    package var text: String {
-        var text = ""
+    package var bytes: [UInt8] {
+        var text: [UInt8] = []
         write(to: &text)
         return text
     }
 
-    package var bytes: [UInt8] { Array(text.utf8) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    private func write(to text: inout String) {
+    private func write(to text: inout [UInt8]) {
         switch self {
-        case .null: text += "null"
-        case .bool(let flag): text += flag ? "true" : "false"
-        case .int(let number): text += "\(number)"
-        case .number(let number): text += number.isFinite ? "\(number)" : "null"
-        case .string(let string): Self.write(string, to: &text)
+        case .null: text += "null".utf8
+        case .bool(let flag): text += (flag ? "true" : "false").utf8
+        case .int(let number): text += "\(number)".utf8
+        case .number(let number): text += (number.isFinite ? "\(number)" : "null").utf8
+        case .string(let string): JSONText.write(string, to: &text)
         case .array(let elements):
-            text += "["
+            text.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
-                if index > 0 { text += "," }
+                if index > 0 { text.append(UInt8(ascii: ",")) }
                 element.write(to: &text)
             }
-            text += "]"
+            text.append(UInt8(ascii: "]"))
         case .object(let members):
-            text += "{"
+            text.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
-                if index > 0 { text += "," }
-                Self.write(member.key, to: &text)
-                text += ":"
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                JSONText.write(member.key, to: &text)
+                text.append(UInt8(ascii: ":"))
                 member.value.write(to: &text)
             }
-            text += "}"
+            text.append(UInt8(ascii: "}"))
         }
-    }
-
-    private static func write(_ string: String, to text: inout String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\t": text += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
     }
 }

@@ -56,12 +56,7 @@ package struct MeterRequest: Hashable, Sendable {
     }
 
     private init(json payload: [UInt8]) throws(Problem) {
-        let values: [String: JSONValue]
-        do throws(FlatJSON.Problem) {
-            values = try FlatJSON(payload).values
-        } catch {
-            throw Problem(message: "the payload is not a JSON object: \(error.message)", next: Self.help)
-        }
+        let values = try Self.values(payload)
         var transaction: String?
         switch values["transaction"] {
         case nil, .null: break
@@ -77,6 +72,32 @@ package struct MeterRequest: Hashable, Sendable {
             throw Problem(message: error.message, next: error.next, transaction: transaction)
         }
         self.transaction = transaction
+    }
+
+    /// The members of one object. Nested values are refused: no request has them.
+    private static func values(_ payload: [UInt8]) throws(Problem) -> [String: JSONValue] {
+        do throws(JSONReader.Problem) {
+            return try payload.read { json in
+                var values: [String: JSONValue] = [:]
+                guard json.open("{") else { return nil }
+                while let key = json.key() {
+                    if values[key] == nil { values[key] = value(&json) } else { json.fail(.repeated) }
+                }
+                return values
+            }
+        } catch {
+            let cause = error.reason == .unwanted ? "its values may be texts and whole numbers only" : "\(error)"
+            throw Problem(message: "the payload is not a JSON object: \(cause)", next: help)
+        }
+    }
+
+    private static func value(_ json: inout JSONReader) -> JSONValue? {
+        switch json.peek {
+        case UInt8(ascii: "\""): json.string().map { .string($0) }
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): json.flag().map { .bool($0) }
+        case UInt8(ascii: "n"): json.passValue() ? .null : nil
+        default: json.integer().map { .int(Int($0)) }
+        }
     }
 
     private static func kind(_ values: [String: JSONValue]) throws(Problem) -> Kind {

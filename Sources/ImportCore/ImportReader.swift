@@ -169,12 +169,14 @@ package struct ImportReader: Sendable {
                 remedy: isNaN || word.lowercased() == "null"
                     ? "leave a field empty whose value is not known" : "correct the line, or take it out")
         }
-        guard value.magnitude <= Self.valueMax else {
-            throw ImportError(
-                .badValue, line: lines, column: column, "\(value) is more than any meter measures",
-                remedy: "correct the line, or take it out")
-        }
-        return value
+        return try measured(value, in: column)
+    }
+
+    private func measured(_ value: Double, in column: String) throws(ImportError) -> Double {
+        if value.magnitude <= Self.valueMax { return value }
+        throw ImportError(
+            .badValue, line: lines, column: column, "\(value) is more than any meter measures",
+            remedy: "correct the line, or take it out")
     }
 
     // MARK: JSON
@@ -188,29 +190,32 @@ package struct ImportReader: Sendable {
             "\"\(String(decoding: line.prefix(40), as: UTF8.self).visible)\" is not one JSON object",
             remedy:
                 "is the file cut off, or edited? Each line is one object, as meterctl export --format json writes it")
-        var object = JSONLine(line)
         var time: Int64?
         var reading: Reading?
         var meters: [String] = []
-        try object.forEach { key, value throws(ImportError) in
-            switch value {
-            case .text(let text) where key == "time": time = try moment(Array(text.utf8)[...], in: key)
-            case .object(let inner) where !Self.beside.contains(key) || key == options.meter:
-                meters.append(key)
-                if key == options.meter { reading = try self.reading(of: inner, malformed) }
-            default:
-                if key == "told", case .object(let told) = value {
-                    toldLast = try self.told(told, malformed)
+        let isRead = try line.withUnsafeBufferPointer { bytes throws(ImportError) in
+            var json = JSONReader(bytes)
+            guard json.open("{") else { return false }
+            while let key = json.key() {
+                switch json.peek {
+                case UInt8(ascii: "\"") where key == "time":
+                    if let text = json.string() { time = try moment(Array(text.utf8)[...], in: key) }
+                case UInt8(ascii: "{") where !Self.beside.contains(key) || key == options.meter:
+                    meters.append(key)
+                    if key == options.meter { reading = try self.reading(&json) } else { json.passValue() }
+                case UInt8(ascii: "{") where key == "told":
+                    toldLast = Self.told(&json)
                     toldFirst = toldFirst ?? toldLast
+                case _ where Self.beside.contains(key): json.passValue()
+                default:
+                    var own = reading ?? Reading()
+                    try put(key, &json, in: &own)
+                    if options.meter == nil { reading = own }
                 }
-                if Self.beside.contains(key) { return }
-                var own = reading ?? Reading()
-                try put(key, value, in: &own)
-                if options.meter == nil { reading = own }
             }
-        } orElse: {
-            malformed
+            return json.problem == nil && json.isAtEnd
         }
+        guard isRead else { throw malformed }
         // Another line may have another one of them.
         guard options.meter != nil || meters.isEmpty else { throw .severalMeters(meters) }
         if self.meters.count < Self.metersMax { self.meters.formUnion(meters) }
@@ -221,73 +226,66 @@ package struct ImportReader: Sendable {
         try accept(time, reading, in: "time", take)
     }
 
-    private func reading(of object: ArraySlice<UInt8>, _ malformed: ImportError) throws(ImportError) -> Reading {
+    private func reading(_ json: inout JSONReader) throws(ImportError) -> Reading {
         var reading = Reading()
-        var object = JSONLine(object)
-        try object.forEach { key, value throws(ImportError) in
-            try put(key, value, in: &reading)
-        } orElse: {
-            malformed
-        }
+        guard json.open("{") else { return reading }
+        while let key = json.key() { try put(key, &json, in: &reading) }
         return reading
     }
 
-    /// - Throws: for what `meterctl` does not write there.
-    private func told(_ object: ArraySlice<UInt8>, _ malformed: ImportError) throws(ImportError) -> ToldBody {
+    /// Fails for what `meterctl` does not write there.
+    private static func told(_ json: inout JSONReader) -> ToldBody {
         var told = ToldBody()
-        var outer = JSONLine(object)
-        try outer.forEach { key, value throws(ImportError) in
-            if key == "details", case .object(let details) = value {
-                var inner = JSONLine(details)
-                try inner.forEach { key, value throws(ImportError) in
-                    told.details[key] = try detail(value, malformed)
-                } orElse: {
-                    malformed
+        guard json.open("{") else { return told }
+        while let key = json.key() {
+            switch (key, json.peek) {
+            case ("details", UInt8(ascii: "{")) where json.open("{"):
+                while let key = json.key() { told.details[key] = detail(&json) }
+            case ("groups", UInt8(ascii: "[")) where json.open("["):
+                while json.element() {
+                    if json.peek == UInt8(ascii: "{") { told.groups.append(group(&json)) } else { json.passValue() }
                 }
-            } else if key == "groups", case .array(let groups) = value {
-                told.groups = try groups.map { group throws(ImportError) in try self.group(group, malformed) }
+            default: json.passValue()
             }
-        } orElse: {
-            malformed
         }
         return told
     }
 
-    private func detail(_ value: JSONLine.Value, _ malformed: ImportError) throws(ImportError) -> ToldBody.Value {
-        switch value {
-        case .text(let text): .text(text)
-        case .flag(let flag): .flag(flag)
-        case .null: .unknown
-        case .number(let text):
-            if let number = NumberText.value(text, comma: false) { .number(number) } else { throw malformed }
-        case .object, .array: throw malformed
+    private static func detail(_ json: inout JSONReader) -> ToldBody.Value? {
+        switch json.peek {
+        case UInt8(ascii: "\""): json.string().map { .text($0) }
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): json.flag().map { .flag($0) }
+        case UInt8(ascii: "n"): json.passValue() ? .unknown : nil
+        default: json.double().map { .number($0) }
         }
     }
 
-    private func group(_ object: ArraySlice<UInt8>, _ malformed: ImportError) throws(ImportError) -> ToldBody.Group {
-        var numbers: [String: Double] = [:]
-        var object = JSONLine(object)
-        try object.forEach { key, value throws(ImportError) in
-            if case .number(let text) = value { numbers[key] = NumberText.value(text, comma: false) }
-        } orElse: {
-            malformed
+    private static func group(_ json: inout JSONReader) -> ToldBody.Group {
+        var (index, charge, energy) = (Int64?.none, Double?.none, Double?.none)
+        guard json.open("{") else { return .init(index: 0, charge_mAh: 0, energy_Wh: 0) }
+        while let key = json.key() {
+            switch key {
+            case "index": index = json.integer()
+            case "charge_mAh": charge = json.double()
+            case "energy_Wh": energy = json.double()
+            default: json.passValue()
+            }
         }
-        guard let index = numbers["index"].flatMap({ Int(exactly: $0) }), let charge = numbers["charge_mAh"],
-            let energy = numbers["energy_Wh"]
-        else { throw malformed }
-        return ToldBody.Group(index: index, charge_mAh: charge, energy_Wh: energy)
+        if index == nil || charge == nil || energy == nil { json.fail(.unwanted) }
+        return ToldBody.Group(index: index.map { Int($0) } ?? 0, charge_mAh: charge ?? 0, energy_Wh: energy ?? 0)
     }
 
-    private func put(_ key: String, _ value: JSONLine.Value, in reading: inout Reading) throws(ImportError) {
+    private func put(_ key: String, _ json: inout JSONReader, in reading: inout Reading) throws(ImportError) {
         guard let quantity = Quantity.allCases.first(where: { $0.key == key }) else {
             throw ImportError(
                 .badValue, line: lines, column: key.visible, "no quantity is called that",
                 remedy: "there are \(Quantity.allCases.map(\.key).joined(separator: ", "))")
         }
-        switch value {
-        case .number(let text): reading[quantity] = try number(text, in: key, comma: false)
-        case .null: reading[quantity] = nil
-        case .text, .object, .array, .flag:
+        if json.skip("null") {
+            reading[quantity] = nil
+        } else if let value = json.double() {
+            reading[quantity] = try measured(value, in: key)
+        } else {
             throw ImportError(
                 .badValue, line: lines, column: key, "the value is not a number",
                 remedy: "correct the line, or take it out")

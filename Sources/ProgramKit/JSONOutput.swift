@@ -1,7 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
+import MeterModel
 
-/// JSON for programs: keys sorted, one object on each line in streams, indented elsewhere.
+/// JSON for programs: keys sorted, one object on each line in streams, indented elsewhere. Also safe on a terminal.
 package enum JSONOutput {
     package static func pretty(_ value: some Encodable) throws -> String {
         try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
@@ -14,7 +15,7 @@ package enum JSONOutput {
     private static func text(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return JSONText.escapingControls(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }
 

@@ -281,6 +281,10 @@ struct EtcdClientTests {
         Watch(
             lines: [#"{"error":{"message":"etcdserver: invalid auth token"}}"#], code: .notAuthenticated,
             isGivenUp: false),
+        // Words that JSON has to escape.
+        Watch(
+            lines: [#"{"error":{"message":"user \"u\": permission denied"}}"#], code: .permissionDenied,
+            isGivenUp: false),
         Watch(lines: [created, "hello", event], begins: 1, isGivenUp: true),
         Watch(lines: ["hello"], code: .garbage, isGivenUp: true), Watch(lines: [], code: .unreachable, isGivenUp: true),
         Watch(status: 404, lines: [created], code: .refused, isGivenUp: false),

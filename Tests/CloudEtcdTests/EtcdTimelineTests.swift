@@ -219,7 +219,7 @@ struct EtcdTimelineTests {
         let text = #"""
             {"header":{"cluster_id":"17841639068965178418","member_id":"10276657743932975437","revision":"5","raft_term":"2"}}
             """#
-        let answer = try JSONDecoder().decode(EtcdTransactionAnswer.self, from: Data(text.utf8))
+        let answer = try EtcdTransactionAnswer.read(text.utf8)
 
         #expect(answer.reign == EtcdReign(cluster: "17841639068965178418", term: 2))
         #expect(answer.storeRevision == 5)

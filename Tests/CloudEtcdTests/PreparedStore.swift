@@ -11,8 +11,8 @@ final class PreparedStore: Sendable {
     /// A transaction as it arrives, without nested ones.
     private struct Request: Decodable {
         struct Compare: Decodable {
-            var key: EtcdBytes
-            var mod_revision: EtcdNumber
+            var key: Data
+            var mod_revision: String
         }
 
         struct Operation: Decodable {
@@ -20,9 +20,9 @@ final class PreparedStore: Sendable {
         }
 
         struct Range: Decodable {
-            var key: EtcdBytes
-            var range_end: EtcdBytes?
-            var revision: EtcdNumber?
+            var key: Data
+            var range_end: Data?
+            var revision: String?
         }
 
         var compare: [Compare]?
@@ -46,8 +46,8 @@ final class PreparedStore: Sendable {
     @Sendable func answer(_ request: ScriptedMember.Request) -> ScriptedMember.Answer? {
         guard let asked = try? JSONDecoder().decode(Request.self, from: Data(request.body.utf8)) else { return nil }
         let holds = (asked.compare ?? []).allSatisfy { compare in
-            let there = entries.first { $0.key == compare.key.bytes }
-            return there?.revision ?? 0 == compare.mod_revision.value
+            let there = entries.first { $0.key == [UInt8](compare.key) }
+            return "\(there?.revision ?? 0)" == compare.mod_revision
         }
         let operations = holds ? asked.success : asked.failure ?? []
         if operations.contains(where: { $0.request_range?.revision != nil }),
@@ -65,8 +65,8 @@ final class PreparedStore: Sendable {
     }
 
     private static func has(_ key: [UInt8], _ range: Request.Range) -> Bool {
-        guard let end = range.range_end else { return key == range.key.bytes }
-        return !key.lexicographicallyPrecedes(range.key.bytes) && key.lexicographicallyPrecedes(end.bytes)
+        guard let end = range.range_end else { return key == [UInt8](range.key) }
+        return !key.lexicographicallyPrecedes(range.key) && key.lexicographicallyPrecedes(end)
     }
 
     private static func text(_ entry: EtcdEntry) -> String {

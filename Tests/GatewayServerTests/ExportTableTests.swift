@@ -18,7 +18,8 @@ struct ExportTableTests {
     private func text(
         _ format: ExportTable.Format, _ columns: [(String?, [Quantity])], _ rows: [(WallTime, [Reading?])]
     ) throws -> String {
-        var table = ExportTable(format: format, columns: try columns.map { try .init(meter: $0.0, quantities: $0.1) })
+        var table = ExportTable(
+            format: format, columns: columns.map { ExportTable.Column(meter: $0.0, quantities: $0.1) })
         var buffer = ByteBuffer(string: table.header)
         for (time, readings) in rows { table.append(time, readings, to: &buffer) }
         return String(buffer: buffer)
@@ -37,13 +38,13 @@ struct ExportTableTests {
     }
 
     @Test func severalMeters_haveTheirNames_quotedWhereNeeded() throws {
-        let columns: [(String?, [Quantity])] = [("a,\"b", [.voltage]), ("c", [.current])]
+        let columns: [(String?, [Quantity])] = [("a,\"b\u{9B}", [.voltage]), ("c", [.current])]
         let rows = [(time, [nil, reading(1, 2)])]
 
-        #expect(try text(.csv, columns, rows) == "time,\"a,\"\"b.voltage_V\",c.current_A\n\(time),,2.0\n")
+        #expect(try text(.csv, columns, rows) == "time,\"a,\"\"b\u{9B}.voltage_V\",c.current_A\n\(time),,2.0\n")
         #expect(
             try text(.json, columns, [(time, [reading(1, 2), nil])])
-                == "{\"time\":\"\(time)\",\"a,\\\"b\":{\"voltage_V\":1.0,\"current_A\":2.0}}\n")
+                == "{\"time\":\"\(time)\",\"a,\\\"b\\u009b\":{\"voltage_V\":1.0,\"current_A\":2.0}}\n")
     }
 
     /// The second is written once for many readings: that of each must be its own.

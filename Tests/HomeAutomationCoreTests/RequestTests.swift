@@ -63,6 +63,20 @@ struct MeterRequestTests {
         }
     }
 
+    /// Whoever sends one is told what values may be, in place of a piece of what was sent.
+    @Test(arguments: [
+        (#"{"a":{}}"#, "its values may be texts and whole numbers only"),
+        (#"{"a": {"b":1}}"#, "its values may be texts and whole numbers only"),
+        (#"{"a":[1,2]}"#, "its values may be texts and whole numbers only"),
+        (#"{"number":3.5}"#, "a number is not whole, or has too many digits, at byte 11"),
+        (#"{"a":"\ud83d"}"#, "a text has half a character, at byte 12"),
+        (#"{"a":1,"a":null}"#, "a name is there twice, at byte 11"),
+    ])
+    func wrongObject_isRefused_withWhatIsWrong(text: String, cause: String) {
+        let error = #expect(throws: MeterRequest.Problem.self) { try MeterRequest(Array(text.utf8)) }
+        #expect(error?.message == "the payload is not a JSON object: \(cause)")
+    }
+
     @Test func transactionOfAWrongRequest_isKept() {
         var transaction: String?
 
@@ -113,51 +127,6 @@ struct MeterRequestTests {
                 #expect(error.message.count < 200, "seed \(seed)")
             }
         }
-    }
-}
-
-struct FlatJSONTests {
-    /// What one writes the other reads.
-    @Test(arguments: 0..<10)
-    func writtenObject_isReadAsItWas(_ portion: Int) throws {
-        for seed in UInt64(portion * 100)..<UInt64(portion * 100 + 100) {
-            var rng = SeededRNG(seed: seed)
-            var values: [String: JSONValue] = [:]
-            for _ in 0..<rng.below(6) {
-                let key = Self.text(&rng)
-                values[key] = rng.pick([
-                    JSONValue.null, .bool(true), .bool(false), .int(rng.below(1000) - 500), .string(Self.text(&rng)),
-                ])
-            }
-            let object = JSONValue.object(values.map { JSONValue.Member($0.key, $0.value) })
-
-            #expect(try FlatJSON(object.bytes).values == values, "seed \(seed)")
-        }
-    }
-
-    private static func text(_ rng: inout SeededRNG) -> String {
-        var text = ""
-        for _ in 0..<rng.below(8) {
-            text.unicodeScalars.append(Unicode.Scalar(UInt32(rng.below(0x250))) ?? "x")
-            if rng.chance(20) { text += rng.pick(["\"", "\\", "/", "😀", "\u{1F}", "\u{7F}"]) }
-        }
-        return text
-    }
-
-    /// Whoever sends one is told what values may be, in place of a piece of what was sent.
-    @Test(arguments: [#"{"a":{}}"#, #"{"a": {"b":1}}"#, #"{"a":[]}"#, #"{"a":[1,2]}"#])
-    func nestedValue_isRefused_asOne(text: String) {
-        let problem = FlatJSON.Problem(message: "its values may be texts and whole numbers only")
-        #expect(throws: problem) { try FlatJSON(Array(text.utf8)) }
-    }
-
-    @Test func surrogates_areJoined() throws {
-        #expect(try FlatJSON(Array(#"{"a":"\ud83d\ude00"}"#.utf8)).values == ["a": .string("😀")])
-    }
-
-    @Test(arguments: [#"{"a":"\ud83d"}"#, #"{"a":"\ud83dx"}"#, #"{"a":"\ud83d\u0041"}"#, #"{"a":"\ude00"}"#])
-    func halfACharacter_isRefused(text: String) {
-        #expect(throws: FlatJSON.Problem(message: "a text has half a character")) { try FlatJSON(Array(text.utf8)) }
     }
 }
 

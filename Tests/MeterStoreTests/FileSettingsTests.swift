@@ -258,7 +258,7 @@ struct FileSettingsTests {
 
         #expect(empty == 2 * (64 + 120 + 120) + 2 * 16 + 19 + 20 + 2 * 3 + 32 + 2)
         for (text, bytes) in [
-            ("x", 1), (" ", 1), ("ü", 2), ("\"", 2), ("\\", 2), ("\n", 6), ("\u{1F}", 6), ("xy\"", 4),
+            ("x", 1), (" ", 1), ("ü", 2), ("\"", 2), ("\\", 2), ("\n", 6), ("\u{1F}", 6), ("\u{9B}", 6), ("xy\"", 4),
         ] {
             #expect(try await room(.string(text)) - empty == bytes, "\(text.debugDescription)")
         }

@@ -195,6 +195,16 @@ struct GetTests {
         #expect(try JSONOutput.pretty(String?.none) == "null")
         #expect(try JSONOutput.pretty(String?.some("Bench \"1\"")) == #""Bench \"1\"""#)
     }
+
+    /// A terminal obeys U+009B as it does ESC [; to a program the text is the same.
+    @Test func json_hasNoControlCharacters() throws {
+        let name = "\u{9B}31m°\u{7F}\u{1B}[31m"
+        for text in [try JSONOutput.line([name]), try JSONOutput.pretty([name])] {
+            #expect(
+                text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }, "\(text)")
+            #expect(try JSONDecoder().decode([String].self, from: Data(text.utf8)) == [name])
+        }
+    }
 }
 
 struct DecodedFrameTests {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import MeterModel
 
 /// A key as stored in etcd.
 struct EtcdEntry: Hashable, Sendable {
@@ -48,22 +48,21 @@ extension EtcdTransactionAnswer {
 }
 
 /// An answer of any kind: its content, and the revision in it.
-protocol EtcdReadable: Decodable, Sendable {
+protocol EtcdReadable: Sendable {
     /// 0 if it contains none.
     var storeRevision: Int64 { get }
     /// Nil if it contains none.
     var reign: EtcdReign? { get }
-    /// Reads the usual form of what comes often, without a coder. Nil for anything else, which is left to one.
-    init?(text: [UInt8])
+    /// Reads it as etcd's gateway writes it; names that are not known are passed over.
+    init?(_ json: inout JSONReader)
 }
 
 extension EtcdReadable {
     var reign: EtcdReign? { nil }
-    init?(text: [UInt8]) { return nil }
 
-    /// - Throws: a `DecodingError` if it is no such answer.
-    static func read(_ text: [UInt8]) throws -> Self {
-        try Self(text: text) ?? JSONDecoder().decode(Self.self, from: Data(text))
+    /// - Throws: if it is no such answer.
+    static func read(_ text: some Collection<UInt8>) throws(JSONReader.Problem) -> Self {
+        try text.read { Self(&$0) }
     }
 }
 
@@ -76,126 +75,94 @@ struct EtcdReign: Hashable, Sendable {
 
 // MARK: - Reading
 
-/// A 64-bit number, which the gateway writes as text, and omits if it is 0.
-struct EtcdNumber: Hashable, Sendable {
-    var value: Int64
-}
+// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Answers to transactions come with
+// each lease and each record: a general decoder took more time than all else that a copy does.
 
-extension EtcdNumber: Decodable {
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let text = try? container.decode(String.self) {
-            guard let value = Int64(text) else {
-                throw DecodingError.dataCorruptedError(
-                    in: container, debugDescription: "\"\(text.prefix(32))\" is not a number")
-            }
-            self.value = value
-        } else {
-            value = try container.decode(Int64.self)
-        }
-    }
-}
-
-struct EtcdHeader: Hashable, Sendable {
-    var revision: EtcdNumber?
+private struct EtcdHeader {
+    var revision: Int64 = 0
     /// Any 64 bits, as text.
-    var cluster_id: String?
-    var raft_term: EtcdNumber?
-}
+    var cluster = ""
+    var term: Int64?
 
-extension EtcdHeader: Decodable {
-    private enum CodingKeys: String, CodingKey { case revision, cluster_id, raft_term }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        revision = try container.decodeIfPresent(EtcdNumber.self, forKey: .revision)
-        // Only whether a mark is written once more depends on these two.
-        cluster_id = try? container.decodeIfPresent(String.self, forKey: .cluster_id)
-        raft_term = try? container.decodeIfPresent(EtcdNumber.self, forKey: .raft_term)
-    }
-}
-
-/// Bytes in base64, omitted if there are none.
-struct EtcdBytes: Decodable, Sendable {
-    var bytes: [UInt8]
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let data = Data(base64Encoded: try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no base64")
+    init?(_ json: inout JSONReader) {
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            switch key {
+            case "revision": revision = json.wide()
+            case "cluster_id": cluster = json.string() ?? ""
+            case "raft_term": term = json.wide()
+            default: json.passValue()
+            }
         }
-        bytes = [UInt8](data)
     }
 }
 
-extension EtcdEntry: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case key, value
-        case revision = "mod_revision"
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        key = try container.decode(EtcdBytes.self, forKey: .key).bytes
-        value = try container.decodeIfPresent(EtcdBytes.self, forKey: .value)?.bytes ?? []
-        revision = try container.decodeIfPresent(EtcdNumber.self, forKey: .revision)?.value ?? 0
-    }
-}
-
-extension EtcdRangeAnswer: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case kvs, more, count
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        entries = try container.decodeIfPresent([EtcdEntry].self, forKey: .kvs) ?? []
-        hasMore = try container.decodeIfPresent(Bool.self, forKey: .more) ?? false
-        count = try container.decodeIfPresent(EtcdNumber.self, forKey: .count)?.value ?? 0
-    }
-}
-
-extension EtcdResult: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case range = "response_range"
-        case put = "response_put"
-        case deleted = "response_delete_range"
-        case transaction = "response_txn"
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let range = try container.decodeIfPresent(EtcdRangeAnswer.self, forKey: .range) {
-            self = .range(range)
-        } else if let answer = try container.decodeIfPresent(EtcdTransactionAnswer.self, forKey: .transaction) {
-            self = .transaction(answer)
-        } else if container.contains(.put) {
-            self = .put
-        } else if container.contains(.deleted) {
-            self = .deleted
-        } else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "a result of no known kind"))
+extension EtcdEntry {
+    init?(_ json: inout JSONReader) {
+        var (key, value, revision) = ([UInt8]?.none, [UInt8](), Int64(0))
+        guard json.open("{") else { return nil }
+        while let name = json.filledKey() {
+            switch name {
+            case "key": key = json.base64()
+            case "value": value = json.base64() ?? []
+            case "mod_revision": revision = json.wide()
+            default: json.passValue()
+            }
         }
+        guard let key else { return nil }
+        self.init(key: key, value: value, revision: revision)
+    }
+}
+
+extension EtcdRangeAnswer {
+    fileprivate init?(_ json: inout JSONReader) {
+        self.init()
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            switch key {
+            case "kvs": entries = json.list { EtcdEntry(&$0) }
+            case "more": hasMore = json.flag() ?? false
+            case "count": count = json.wide()
+            default: json.passValue()
+            }
+        }
+    }
+}
+
+extension EtcdResult {
+    fileprivate init?(_ json: inout JSONReader) {
+        var result: EtcdResult?
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            switch key {
+            case "response_range": result = EtcdRangeAnswer(&json).map { .range($0) }
+            case "response_txn": result = EtcdTransactionAnswer(&json).map { .transaction($0) }
+            case "response_put": result = json.passValue() ? .put : nil
+            case "response_delete_range": result = json.passValue() ? .deleted : nil
+            default: json.passValue()
+            }
+        }
+        guard let result else { return nil }
+        self = result
     }
 }
 
 extension EtcdTransactionAnswer: EtcdReadable {
-    private enum CodingKeys: String, CodingKey {
-        case header, succeeded, responses
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            try container.decode(EtcdHeader.self, forKey: .header),
-            succeeded: try container.decodeIfPresent(Bool.self, forKey: .succeeded) ?? false,
-            results: try container.decodeIfPresent([EtcdResult].self, forKey: .responses) ?? [])
-    }
-
-    init(_ header: EtcdHeader, succeeded: Bool, results: [EtcdResult]) {
-        self.init(revision: header.revision?.value ?? 0, succeeded: succeeded, results: results)
-        reign = header.raft_term.map { EtcdReign(cluster: header.cluster_id ?? "", term: $0.value) }
+    init?(_ json: inout JSONReader) {
+        var header: EtcdHeader?
+        self.init(revision: 0, succeeded: false, results: [])
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            switch key {
+            case "header": header = EtcdHeader(&json)
+            case "succeeded": succeeded = json.flag() ?? false
+            case "responses": results = json.list { EtcdResult(&$0) }
+            default: json.passValue()
+            }
+        }
+        guard let header else { return nil }
+        revision = header.revision
+        reign = header.term.map { EtcdReign(cluster: header.cluster, term: $0) }
     }
 
     var storeRevision: Int64 { revision }
@@ -203,17 +170,25 @@ extension EtcdTransactionAnswer: EtcdReadable {
 
 /// `POST /v3/maintenance/status`.
 struct EtcdStatus: EtcdReadable {
-    var header: EtcdHeader
-    var version: String?
-    var dbSize: EtcdNumber?
-    var dbSizeInUse: EtcdNumber?
-    /// `0`, or missing, if the members have none.
-    var leader: String?
-    /// `memberID:10276657743932975437 alarm:NOSPACE ` …
-    var errors: [String]?
-
+    /// Bytes on the disk.
+    var size: Int64 = 0
     /// The quota of a member is reached.
-    var hasNoSpace: Bool { errors?.contains { $0.contains("alarm:NOSPACE") } ?? false }
+    var hasNoSpace = false
+
+    init?(_ json: inout JSONReader) {
+        var header: EtcdHeader?
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            switch key {
+            case "header": header = EtcdHeader(&json)
+            case "dbSize": size = json.wide()
+            // `memberID:10276657743932975437 alarm:NOSPACE ` …
+            case "errors": hasNoSpace = json.list { $0.string() }.contains { $0.contains("alarm:NOSPACE") }
+            default: json.passValue()
+            }
+        }
+        if header == nil { return nil }
+    }
 
     // The revision of a single member, which may be behind the others.
     var storeRevision: Int64 { 0 }
@@ -222,26 +197,119 @@ struct EtcdStatus: EtcdReadable {
 struct EtcdTicket: EtcdReadable {
     var token: String
 
+    init?(_ json: inout JSONReader) {
+        var token: String?
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            if key == "token" { token = json.string() } else { json.passValue() }
+        }
+        guard let token else { return nil }
+        self.token = token
+    }
+
     var storeRevision: Int64 { 0 }
 }
 
 /// One line of a watch.
-struct EtcdWatchMessage: Decodable, Sendable {
-    struct Event: Decodable, Sendable {
-        /// `DELETE`; nil for a put.
-        var type: String?
-        var kv: EtcdEntry
+struct EtcdWatchMessage: EtcdReadable {
+    struct Event: Sendable {
+        var isDeletion = false
+        var entry: EtcdEntry
     }
 
-    struct Result: Decodable, Sendable {
-        var header: EtcdHeader
-        var created: Bool?
-        var canceled: Bool?
-        var cancel_reason: String?
-        var compact_revision: EtcdNumber?
-        var events: [Event]?
+    /// In etcd's words; the rest is then empty.
+    var error: String?
+    var isCreated = false
+    var isCanceled = false
+    var reason: String?
+    var events: [Event] = []
+
+    init?(_ json: inout JSONReader) {
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            switch key {
+            case "result": readResult(&json)
+            case "error": error = json.faultWords()
+            default: json.passValue()
+            }
+        }
     }
 
-    var result: Result?
-    var error: EtcdFaultBody?
+    private mutating func readResult(_ json: inout JSONReader) {
+        guard json.open("{") else { return }
+        while let key = json.filledKey() {
+            switch key {
+            case "created": isCreated = json.flag() ?? false
+            case "canceled": isCanceled = json.flag() ?? false
+            case "cancel_reason": reason = json.string()
+            case "events": events = json.list { Event(&$0) }
+            default: json.passValue()
+            }
+        }
+    }
+
+    var storeRevision: Int64 { 0 }
+}
+
+extension EtcdWatchMessage.Event {
+    fileprivate init?(_ json: inout JSONReader) {
+        var (type, entry) = (String?.none, EtcdEntry?.none)
+        guard json.open("{") else { return nil }
+        while let key = json.filledKey() {
+            switch key {
+            case "type": type = json.string()
+            case "kv": entry = EtcdEntry(&json)
+            default: json.passValue()
+            }
+        }
+        guard let entry else { return nil }
+        self.init(isDeletion: type == "DELETE", entry: entry)
+    }
+}
+
+extension JSONReader {
+    /// The next key of the object whose value is not null.
+    fileprivate mutating func filledKey() -> String? {
+        while let key = key() {
+            if !skip("null") { return key }
+        }
+        return nil
+    }
+
+    fileprivate mutating func list<Element>(_ element: (inout JSONReader) -> Element?) -> [Element] {
+        var elements: [Element] = []
+        guard open("[") else { return [] }
+        while self.element() {
+            if let element = element(&self) { elements.append(element) } else { fail(.unwanted) }
+        }
+        return elements
+    }
+
+    fileprivate mutating func base64() -> [UInt8]? {
+        let bytes = plainString().flatMap { Base64.read($0) }
+        if bytes == nil { fail(.unwanted) }
+        return bytes
+    }
+
+    /// 64 bits, as text or as a number.
+    fileprivate mutating func wide() -> Int64 {
+        let isText = skip(#"""#)
+        let value = integer() ?? 0
+        if isText, !skip(#"""#) { fail(.notWhole) }
+        return value
+    }
+
+    /// The words of a fault: under both names, or in a watch under `message` within `error`.
+    mutating func faultWords() -> String? {
+        var (error, message) = (String?.none, String?.none)
+        guard open("{") else { return nil }
+        while let key = filledKey() {
+            switch key {
+            case "error": error = peek == UInt8(ascii: "{") ? faultWords() : string()
+            case "message": message = string()
+            default: passValue()
+            }
+        }
+        return error ?? message ?? ""
+    }
 }

@@ -51,7 +51,7 @@ extension SettingsTransaction {
         let key = RecordKey(type: RecordType(rawValue: name[0]), name: name[1])
         let registers = try registers(of: row)
         var record = SyncRecord(key: key)
-        var bytes = key.type.rawValue.jsonBytes + key.name.jsonBytes + 64
+        var bytes = JSONText.bytesMax(of: key.type.rawValue) + JSONText.bytesMax(of: key.name) + 64
         for entry in try pending(of: row).sorted(by: { $0.stamp < $1.stamp }) {
             var part = SyncRecord(key: key)
             if entry.property.isEmpty {
@@ -59,7 +59,8 @@ extension SettingsTransaction {
             } else if let register = registers[entry.property] {
                 part = SyncRecord(key: key, properties: [entry.property: register])
             }
-            let size = part.properties.map { $0.key.jsonBytes + $0.value.value.jsonBytes + 120 }.reduce(120, +)
+            let size = part.properties.map { JSONText.bytesMax(of: $0.key) + $0.value.value.jsonBytes + 120 }.reduce(
+                120, +)
             if bytes + size > room {
                 if !isFirst { return nil }
                 if !record.properties.isEmpty || record.deletion != nil { break }
@@ -80,15 +81,8 @@ extension SettingsTransaction {
     }
 }
 
-extension String {
-    /// An upper bound of its bytes as a JSON string.
-    fileprivate var jsonBytes: Int {
-        utf8.reduce(2) { $0 + ($1 < 0x20 ? 6 : $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 2 : 1) }
-    }
-}
-
 extension SettingValue {
     fileprivate var jsonBytes: Int {
-        if case .string(let text) = self { text.jsonBytes } else { 32 }
+        if case .string(let text) = self { JSONText.bytesMax(of: text) } else { 32 }
     }
 }

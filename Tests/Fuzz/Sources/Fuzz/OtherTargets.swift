@@ -128,3 +128,55 @@ extension FuzzTarget {
         promise(stamp.utf8.count == 24, "a moment prints in 24 characters")
     }
 }
+
+extension FuzzTarget {
+    /// JSON: what is read can be written and read again, and nothing else is passed over.
+    static let json = FuzzTarget(
+        name: "json", run: runJSON,
+        seeds: {
+            [
+                #"{"header":{"revision":"3"},"kvs":[{"key":"YQ==","more":true}]}"#,
+                #" [ -0.5e+3 , null, "\u00e9\ud83d\ude00" ] "#,
+                #"{"time":"2026-11-21T13:40:05Z","voltage_V":5.1,"told":{"details":{"a\n":false}}}"#,
+            ].map { Array($0.utf8) }
+        })
+
+    private static func runJSON(_ input: [UInt8]) {
+        let copy = try? input.read { $0.copy() }
+        let isPassed = (try? input.read { $0.passValue() ? true : nil }) != nil
+        promise(copy == nil || isPassed, "what is read can be passed over")
+        if let copy { promise((try? copy.read { $0.copy() }) == copy, "JSON reads what it writes") }
+        let text = String(decoding: input, as: UTF8.self)
+        var written: [UInt8] = []
+        JSONText.write(text, to: &written)
+        promise((try? written.read { $0.string() }) == text, "a text comes back")
+        promise(written.count <= JSONText.bytesMax(of: text), "a text has room")
+        promise(written.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "no control character is written")
+    }
+}
+
+extension JSONReader {
+    /// The value that follows, in its shortest form.
+    fileprivate mutating func copy() -> [UInt8]? {
+        var text: [UInt8] = []
+        switch peek {
+        case UInt8(ascii: "{"):
+            guard open("{") else { return nil }
+            while let key = key(), let value = copy() {
+                text.append(UInt8(ascii: text.isEmpty ? "{" : ","))
+                JSONText.write(key, to: &text)
+                text += [UInt8(ascii: ":")] + value
+            }
+            text += Array(text.isEmpty ? "{}".utf8 : "}".utf8)
+        case UInt8(ascii: "["):
+            guard open("[") else { return nil }
+            while element(), let value = copy() { text += [UInt8(ascii: text.isEmpty ? "[" : ",")] + value }
+            text += Array(text.isEmpty ? "[]".utf8 : "]".utf8)
+        case UInt8(ascii: "\""): if let string = string() { JSONText.write(string, to: &text) }
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): text += Array((flag() == true ? "true" : "false").utf8)
+        case UInt8(ascii: "n"): text += Array((passValue() ? "null" : "").utf8)
+        default: text += Array((double().map { "\($0)" } ?? "").utf8)
+        }
+        return problem == nil ? text : nil
+    }
+}

@@ -1,12 +1,4 @@
-import FoundationEssentials
-
-/// An error from etcd's gateway. In a watch the text is under `message`, elsewhere under both names.
-struct EtcdFaultBody: Decodable, Hashable, Sendable {
-    var error: String?
-    var message: String?
-
-    var words: String { error ?? message ?? "" }
-}
+import MeterModel
 
 extension EtcdError {
     /// The meaning of an answer with a status other than 200.
@@ -15,7 +7,12 @@ extension EtcdError {
     ///   - member: its address.
     ///   - isAuthenticating: it answers a request with name and password.
     init(status: UInt, body: [UInt8], member: String, isAuthenticating: Bool = false) {
-        let words = (try? JSONDecoder().decode(EtcdFaultBody.self, from: Data(body)))?.words ?? ""
+        let words = try? body.read { $0.faultWords() }
+        self.init(words: words ?? "", status: status, member: member, isAuthenticating: isAuthenticating)
+    }
+
+    /// - Parameter words: etcd's own; empty for an answer that is not etcd's.
+    init(words: String, status: UInt, member: String, isAuthenticating: Bool = false) {
         guard !words.isEmpty else {
             let code: Code = status == 503 || status == 504 ? .unreachable : .garbage
             self.init(
@@ -72,7 +69,7 @@ extension EtcdError {
     ]
 
     /// An answer with status 200 that cannot be read.
-    init(unreadable error: any Error, from member: String) {
+    init(unreadable error: JSONReader.Problem, from member: String) {
         self.init(.garbage, "the answer of \(member) is not etcd's (\(error)). Is another program on that port?")
     }
 }

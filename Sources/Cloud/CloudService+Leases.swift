@@ -12,7 +12,7 @@ extension CloudService {
         let held = try await ask { try await engine.heldLeases(in: zone.name) }
         var bodies = held.map { body(of: $0.record, meter: $0.meter, in: zone, for: member.host) }
         let listed = Set(held.map(\.meter))
-        for place in queues.places where place.zone == zone.name && !listed.contains(place.meter) {
+        for place in queues.places(in: zone.name) where !listed.contains(place.meter) {
             let record = try await ask { try await engine.lease(of: place.meter, in: zone.name) }
             bodies.append(body(of: record, meter: place.meter, in: zone, for: member.host))
         }

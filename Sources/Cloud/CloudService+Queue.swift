@@ -22,6 +22,7 @@ extension CloudService {
                 .badRequest, "a host that waits for \(meter) has its event stream open; open it, then queue")
         }
         let place = MeterPlace(zone: zone.name, meter: meter)
+        try queues.checkShare(of: member.host, at: place)
         let queue = try await change(.join(waiter(member, at: record)), at: place)
         guard queue.after.waiters.contains(where: { $0.host == member.host }) else {
             throw CloudFailure(

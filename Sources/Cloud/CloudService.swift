@@ -52,6 +52,22 @@ package final class CloudService: Sendable {
     /// Offers meters whose lease is over to the hosts that wait for them, ends unused offers, pings the event streams,
     /// and purges old tombstones. Runs until its task is cancelled.
     package func run() async {
+        async let pending: Void = endPendingRequests()
+        await serveRounds()
+        await pending
+    }
+
+    /// In a loop of its own: whoever waits for an outcome does not wait for the store, nor for what others want of it.
+    private func endPendingRequests() async {
+        while !Task.isCancelled {
+            commands.passed(clock.now())
+            logs.passed(clock.now())
+            // Cut short if the task is cancelled, which the loop notices.
+            try? await clock.sleep(clock.now() + Self.round)
+        }
+    }
+
+    private func serveRounds() async {
         let retention = CloudRetention(engine: engine, clock: clock, logger: logger)
         var purgeAt = clock.now() + CloudRetention.firstAfter
         var pingAt = clock.now() + Self.pingInterval
@@ -59,10 +75,10 @@ package final class CloudService: Sendable {
         await readQueues()
         while !Task.isCancelled {
             let now = clock.now()
-            for place in queues.places { await settleQueue(of: place) }
+            await forEachZone(queues.zones) { zone in
+                for place in self.queues.places(in: zone) { await self.settleQueue(of: place) }
+            }
             await renewInterest()
-            commands.passed(clock.now())
-            logs.passed(clock.now())
             if now >= repeatAt {
                 repeatAt = now + RelayTimes.interestRepeat
                 post.tell { $0.noteWatching() }
@@ -82,6 +98,13 @@ package final class CloudService: Sendable {
             } catch {
                 // Cancelled, which the loop notices.
             }
+        }
+    }
+
+    /// No zone waits for another's.
+    func forEachZone(_ zones: [String], _ body: @escaping @Sendable (String) async -> Void) async {
+        await withDiscardingTaskGroup { group in
+            for zone in zones { group.addTask { await body(zone) } }
         }
     }
 

@@ -14,8 +14,24 @@ final class EventHub: Sendable {
         var hasQueued = false
     }
 
+    /// The listeners of one zone. One host has few of them, and its own are found without looking at the others.
+    private struct Zone {
+        var listeners: [UInt64: Listener] = [:]
+        var hosts: [HostID: [UInt64]] = [:]
+
+        /// In the order in which they came, so that a simulated run is the same each time.
+        var inOrder: [(key: UInt64, value: Listener)] { listeners.sorted { $0.key < $1.key } }
+
+        mutating func remove(_ id: UInt64) -> Listener? {
+            guard let gone = listeners.removeValue(forKey: id) else { return nil }
+            hosts[gone.host]?.removeAll { $0 == id }
+            if hosts[gone.host]?.isEmpty == true { hosts[gone.host] = nil }
+            return gone
+        }
+    }
+
     private struct State {
-        var zones: [String: [UInt64: Listener]] = [:]
+        var zones: [String: Zone] = [:]
         var nextID: UInt64 = 0
         var isClosed = false
     }
@@ -30,8 +46,9 @@ final class EventHub: Sendable {
         let id = state.withLock { state -> UInt64? in
             guard !state.isClosed else { return nil }
             state.nextID += 1
-            state.zones[zone, default: [:]][state.nextID] = Listener(
+            state.zones[zone, default: Zone()].listeners[state.nextID] = Listener(
                 buffer: buffer, host: host, hostName: hostName, credential: credential)
+            state.zones[zone]?.hosts[host, default: []].append(state.nextID)
             return state.nextID
         }
         guard let id else { throw .stopping }
@@ -40,8 +57,8 @@ final class EventHub: Sendable {
 
     private func remove(_ id: UInt64, from zone: String) {
         let gone = state.withLock { state in
-            let gone = state.zones[zone]?.removeValue(forKey: id)
-            if state.zones[zone]?.isEmpty == true { state.zones[zone] = nil }
+            let gone = state.zones[zone]?.remove(id)
+            if state.zones[zone]?.listeners.isEmpty == true { state.zones[zone] = nil }
             return gone
         }
         gone?.buffer.end()
@@ -49,13 +66,13 @@ final class EventHub: Sendable {
 
     /// Whether the host has a stream open.
     func isListening(_ host: HostID, in zone: String) -> Bool {
-        state.withLock { $0.zones[zone]?.values.contains { $0.host == host } ?? false }
+        state.withLock { $0.zones[zone]?.hosts[host] != nil }
     }
 
     /// The hosts that have a stream open, with their names.
     func listeners(in zone: String) -> [HostID: String] {
         state.withLock { state in
-            (state.zones[zone] ?? [:]).values.reduce(into: [:]) { $0[$1.host] = $1.hostName }
+            (state.zones[zone] ?? Zone()).listeners.values.reduce(into: [:]) { $0[$1.host] = $1.hostName }
         }
     }
 
@@ -64,14 +81,14 @@ final class EventHub: Sendable {
     /// - Returns: false if it has none.
     func noteQueue(of host: HostID, in zone: String) -> Bool {
         state.withLock { state in
-            let streams = state.zones[zone]?.filter { $0.value.host == host }.map(\.key) ?? []
-            for id in streams { state.zones[zone]?[id]?.hasQueued = true }
+            let streams = state.zones[zone]?.hosts[host] ?? []
+            for id in streams { state.zones[zone]?.listeners[id]?.hasQueued = true }
             return !streams.isEmpty
         }
     }
 
     /// Number of open streams, in all zones.
-    var listenerCount: Int { state.withLock { $0.zones.values.reduce(0) { $0 + $1.count } } }
+    var listenerCount: Int { state.withLock { $0.zones.values.reduce(0) { $0 + $1.listeners.count } } }
 
     func tellChange(of types: [String], by host: HostID?, in zone: String) {
         let event = EventBody(change: EventBody.Change(types: types, hostID: host?.description))
@@ -139,23 +156,28 @@ final class EventHub: Sendable {
 
     private func streams(where isMeant: (Listener) -> Bool) -> [(zone: String, id: UInt64)] {
         state.withLock { state in
-            state.zones.flatMap { zone, listeners in
-                listeners.filter { isMeant($0.value) }.map { (zone: zone, id: $0.key) }
+            state.zones.flatMap { zone, all in
+                all.listeners.filter { isMeant($0.value) }.map { (zone: zone, id: $0.key) }
             }
             .sorted { $0.id < $1.id }
         }
     }
 
     private func tell(_ host: HostID, in zone: String, _ event: EventBody) {
-        tell(zone) { $0 == host ? event : nil }
+        let listeners = state.withLock { state -> [(key: UInt64, value: Listener)] in
+            guard let all = state.zones[zone] else { return [] }
+            return (all.hosts[host] ?? []).compactMap { id in all.listeners[id].map { (id, $0) } }
+        }
+        push(to: listeners, of: zone) { _ in event }
     }
 
-    /// In the order in which they came, so that a simulated run is the same each time.
-    private func tell(_ zone: String, _ event: (HostID) -> EventBody?) {
-        let listeners = state.withLock { state in state.zones[zone].map { $0.sorted { $0.key < $1.key } } ?? [] }
-        for (id, listener) in listeners {
-            guard let event = event(listener.host), !listener.buffer.push(event) else { continue }
-            remove(id, from: zone)
-        }
+    private func tell(_ zone: String, _ event: (HostID) -> EventBody) {
+        push(to: state.withLock { $0.zones[zone]?.inOrder ?? [] }, of: zone, event)
+    }
+
+    private func push(
+        to listeners: [(key: UInt64, value: Listener)], of zone: String, _ event: (HostID) -> EventBody
+    ) {
+        for (id, listener) in listeners where !listener.buffer.push(event(listener.host)) { remove(id, from: zone) }
     }
 }

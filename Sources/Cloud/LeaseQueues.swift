@@ -1,3 +1,4 @@
+import CloudAPI
 import MeterModel
 import Synchronization
 
@@ -9,12 +10,37 @@ final class LeaseQueues: Sendable {
         var emptied: [MeterPlace: UInt64] = [:]
         /// The version of the last reading of all queues.
         var readThrough: UInt64 = 0
+        /// The meters of each zone that anybody waits for.
+        var zones: [String: Set<String>] = [:]
+        /// For how many meters each host waits.
+        var hosts: [HostPlace: Int] = [:]
     }
+
+    /// Most meters that one host may wait for: each queue is looked at every second.
+    static let queuesPerHost = 256
 
     private let state = Mutex(State())
 
-    /// Meters that anybody waits for.
-    var places: [MeterPlace] { state.withLock { $0.queues.keys.sorted() } }
+    /// Zones in which anybody waits.
+    var zones: [String] { state.withLock { $0.zones.keys.sorted() } }
+
+    /// Meters of a zone that anybody waits for.
+    func places(in zone: String) -> [MeterPlace] {
+        (state.withLock { $0.zones[zone] } ?? []).sorted().map { MeterPlace(zone: zone, meter: $0) }
+    }
+
+    /// - Throws: `rateLimited` if the host waits for as many other meters as it may.
+    func checkShare(of host: HostID, at place: MeterPlace) throws(CloudFailure) {
+        let count = state.withLock { state in
+            state.queues[place]?.waiters.contains { $0.host == host } == true
+                ? 0 : state.hosts[HostPlace(zone: place.zone, host: host)] ?? 0
+        }
+        guard count < Self.queuesPerHost else {
+            throw CloudFailure(
+                .rateLimited, "this host waits for \(count) meters already; leave another queue first",
+                retryAfter: .seconds(60))
+        }
+    }
 
     /// The copies through which hosts wait.
     var copies: Set<ReplicaID> { state.withLock { Set($0.queues.values.flatMap { $0.waiters.map(\.copy) }) } }
@@ -67,9 +93,26 @@ final class LeaseQueues: Sendable {
 extension LeaseQueues.State {
     fileprivate mutating func update(_ shared: QueueState, at place: MeterPlace) -> Bool {
         var queue = queues[place] ?? LeaseQueue(version: max(emptied[place] ?? 0, readThrough))
+        count(queue.waiters, at: place, by: -1)
         let isNews = queue.update(shared)
+        count(queue.waiters, at: place, by: 1)
         queues[place] = queue.isEmpty ? nil : queue
         emptied[place] = queue.isEmpty && queue.version > readThrough ? queue.version : nil
         return isNews
+    }
+
+    private mutating func count(_ waiters: [Waiter], at place: MeterPlace, by step: Int) {
+        for waiter in waiters {
+            let host = HostPlace(zone: place.zone, host: waiter.host)
+            let count = hosts[host, default: 0] + step
+            hosts[host] = count > 0 ? count : nil
+        }
+        guard !waiters.isEmpty else { return }
+        if step > 0 {
+            zones[place.zone, default: []].insert(place.meter)
+        } else {
+            zones[place.zone]?.remove(place.meter)
+        }
+        if zones[place.zone]?.isEmpty == true { zones[place.zone] = nil }
     }
 }

@@ -130,4 +130,6 @@ extension CloudLimits {
     package static let quantitiesPerReading = 64
     /// Most hosts that may watch one meter at one copy of the cloud.
     package static let watchersPerMeter = 1000
+    /// Most meters of a zone that may be watched at one copy of the cloud.
+    package static let watchedPerZone = 4096
 }

@@ -76,7 +76,7 @@ struct WatchTests {
             let claim = RelayClaimRequest(session: try #require(lease.session), token: lease.token)
             // It is claimed by nobody, and over with the connection.
             let host = try #require(HostID(holder.id))
-            try await eventually("it is taken back") { bench.service.commands.waiting(for: host, in: "home").isEmpty }
+            try await eventually("it is taken back") { bench.service.commands.offered(to: host, in: "home").isEmpty }
             let refused = try await browser.post("\(path)/\(id)/claim", token: holder.token, claim)
             #expect(refused.status == 404, "\(refused.text)")
         }

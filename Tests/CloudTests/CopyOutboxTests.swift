@@ -80,6 +80,31 @@ struct CopyOutboxTests {
         #expect(outbox.take()?.events.first?.event.batch?.missed == Int(Int32.max))
     }
 
+    /// A zone with more than there is room for loses its own, and takes no turn from another.
+    @Test func wordsOfOneZone_pushOutNoneOfAnother() {
+        var outbox = CopyOutbox()
+        let other = MeterPlace(zone: "away", meter: TestCloud.meter)
+        outbox.add(batch(1), of: place)
+        outbox.add(command(zone: "home"))
+        outbox.add(CopyNewsBody.Listener(zone: "home", hostID: "mine"))
+        for number in 1...3000 as ClosedRange<UInt64> {
+            outbox.add(batch(number), of: other)
+            outbox.add(command(zone: "away"))
+            outbox.add(CopyNewsBody.Listener(zone: "away", hostID: "\(number)"))
+        }
+        let first = outbox.take()
+        #expect(first?.events.contains { $0.zone == "home" } == true)
+        #expect(first?.commands.count == 256 && first?.commands.contains { $0.zone == "home" } == true)
+        #expect(first?.listeners.count == 256 && first?.listeners.contains { $0.zone == "home" } == true)
+    }
+
+    private func command(zone: String) -> CopyNewsBody.Command {
+        let command = EventBody.Command(
+            requestID: "", meter: "", token: 1, action: RelayActionBody(kind: "stopRecording"), hostID: "", hostName: ""
+        )
+        return CopyNewsBody.Command(zone: zone, holderID: "", command: command)
+    }
+
     /// Whatever is lost on the way: what arrives and what is said to be missing are all that was measured, in order.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func walk_losesNothingUncounted(seed: UInt64) {

@@ -108,7 +108,7 @@ struct LeaseQueueTests {
                 default: _ = queues.update(told[step], at: place)
                 }
             }
-            #expect(queues.places == [other], "seed \(seed)")
+            #expect(queues.places(in: "home") == [other], "seed \(seed)")
             #expect(queues.names(at: other) == ["Host 1"])
         }
     }

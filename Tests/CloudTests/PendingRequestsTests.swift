@@ -1,6 +1,7 @@
 import CloudAPI
 import CoreTestKit
 import MeterModel
+import Synchronization
 import Testing
 
 @testable import Cloud
@@ -172,6 +173,48 @@ struct PendingRequestsTests {
         }
     }
 
+    /// Four hosts of a zone send commands and take them back, as fast as they may: another zone's command is taken, and
+    /// costs no more than before.
+    @Test func commandsOfOneZone_areNothingToAnother() throws {
+        var commands = Commands()
+        var id: UInt64 = 0
+        for tick in 0..<(60 * 80) {
+            let now = start + .milliseconds(Int64(tick) * 1000 / 80)
+            if tick % 80 == 0 { _ = commands.passed(now) }
+            for author in 10..<14 as Range<UInt64> {
+                id += 1
+                let key = PendingKey(zone: "away", requestID: .numbered(id))
+                guard (try? commands.take(key, command(author: author), at: now)) != nil else { continue }
+                _ = commands.giveUp(key, .withdrawn, at: now)
+            }
+        }
+        let code = refusal { () throws(CloudFailure) in
+            _ = try commands.take(key, command(), at: start + .seconds(60))
+        }
+        #expect(code == nil)
+        #expect(commands.count <= 1 + 2048)
+    }
+
+    @Test func work_isNotThatOfOthers() throws {
+        var works: [Int] = []
+        for others in [10, 2000] as [UInt64] {
+            let asked = CountedRequest.Asked()
+            var requests = PendingRequests<CountedRequest>()
+            for id in 0..<others {
+                let request = CountedRequest(number: 10 + id, asked: asked)
+                _ = try requests.take(.init(zone: "away", requestID: .numbered(10 + id)), request, at: start)
+            }
+            let before = asked.count.load(ordering: .relaxed)
+            _ = try requests.take(key, CountedRequest(number: 1, asked: asked), at: start)
+            _ = requests.offered(to: .numbered(1), in: "home")
+            try requests.claim(key, by: .numbered(1), token: 7, at: start)
+            _ = requests.passed(start + .seconds(1))
+            _ = try requests.answer(key, by: .numbered(1), token: 7, "done", at: start + .seconds(1))
+            works.append(asked.count.load(ordering: .relaxed) - before)
+        }
+        #expect(works[0] == works[1])
+    }
+
     // MARK: Questions about logs
 
     /// A host that listens to two copies, as while it changes from one to the other, is named once.
@@ -236,21 +279,35 @@ struct PendingRequestsTests {
         #expect(questions.count == 0)
     }
 
-    /// However many hosts answer with however much: what is kept has a limit, and is free again afterwards.
+    /// However many hosts answer with however much: what is kept has a limit for each host that asks, for each zone and for
+    /// all, of which each zone has some in any case; and it is free again afterwards.
     @Test func partsOfAll_areLimited() throws {
         var questions = Questions()
-        let half = PendingLogQuestion.rules.bytesMax / 2 + 1
-        _ = try questions.take(key, question(), at: start)
-        _ = try questions.answer(key, by: .numbered(1), part(1), bytes: half, at: start)
-        let code = refusal { () throws(CloudFailure) in
-            _ = try questions.answer(key, by: .numbered(2), part(2), bytes: half, at: start)
+        let mebibyte = 1 << 20
+        func isTaken(_ zone: String, _ asker: UInt64, _ bytes: Int) throws -> Bool {
+            let key = PendingKey(zone: zone, requestID: .numbered(UInt64(questions.count)))
+            _ = try questions.take(key, question(by: asker), at: start)
+            let code = refusal { () throws(CloudFailure) in
+                _ = try questions.answer(key, by: .numbered(1), part(1), bytes: bytes, at: start)
+            }
+            #expect(code == nil || code == .rateLimited)
+            return code == nil
         }
-        #expect(code == .rateLimited)
+        let first = [
+            try isTaken("home", 1, 8 * mebibyte), try isTaken("home", 1, 1), try isTaken("home", 2, 8 * mebibyte),
+            try isTaken("home", 3, 1),
+        ]
+        #expect(first == [true, false, true, false])
+        for zone in ["a", "b", "c"] {
+            let full = [try isTaken(zone, 1, 8 * mebibyte), try isTaken(zone, 2, 8 * mebibyte)]
+            #expect(full == [true, true])
+        }
+        let last = [try isTaken("d", 1, mebibyte), try isTaken("d", 2, 1)]
+        #expect(last == [true, false])
         let late = questions.passed(start + .seconds(5))
-        #expect(late.first?.outcome.silent == [.numbered(2): "host 2"])
-        _ = try questions.take(key, question(), at: start)
-        let answer = try questions.answer(key, by: .numbered(2), part(2), bytes: half, at: start)
-        #expect(answer.isNews)
+        #expect(late.count == 12 && late.allSatisfy { $0.outcome.silent[.numbered(2)] == "host 2" })
+        let again = try isTaken("d", 2, 8 * mebibyte)
+        #expect(again)
     }
 
     /// Everybody does anything at any time: each question that was taken has one answer, in time, in which each host that was
@@ -287,4 +344,25 @@ struct PendingRequestsTests {
             #expect(questions.count == asked.count)
         }
     }
+}
+
+/// Counts how often somebody looks who asks, and whom.
+private struct CountedRequest: PendingRequest {
+    final class Asked: Sendable { let count = Atomic(0) }
+
+    static let rules = PendingCommand.rules
+
+    let number: UInt64
+    let asked: Asked
+
+    var asker: HostID {
+        asked.count.wrappingAdd(1, ordering: .relaxed)
+        return .numbered(number)
+    }
+    var hosts: [HostID: AskedHost] {
+        asked.count.wrappingAdd(1, ordering: .relaxed)
+        return [.numbered(number): AskedHost(name: "host", token: 7)]
+    }
+    func outcome(_ end: PendingEnd<String>) -> String? { end.parts.values.first }
+    static func == (one: Self, other: Self) -> Bool { one.number == other.number }
 }

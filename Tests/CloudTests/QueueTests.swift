@@ -50,6 +50,24 @@ struct QueueTests {
         #expect(await one.lease()?.waiting == [])
     }
 
+    /// Each queue is looked at every second, so a host waits for so many meters at most.
+    @Test func queues_areLimited_forEachHost() async throws {
+        let cloud = try await TestCloud()
+        let (greedy, other) = (try await Listener(cloud, 1), try await Listener(cloud, 2))
+        for number in 0..<256 {
+            let meter = MACAddress(bits: 0x02AB_CDEF_0000 + UInt64(number)).description
+            _ = try await cloud.service.enqueue(meter: meter, in: "home", by: greedy.principal)
+            // Somebody has to listen: a stream with too many events waiting ends.
+            _ = await (greedy.lease(), other.lease())
+        }
+        _ = await expectFailure(.rateLimited) { try await enqueue(cloud, greedy) }
+        _ = try await enqueue(cloud, other)
+        let first = MACAddress(bits: 0x02AB_CDEF_0000).description
+        _ = try await cloud.service.enqueue(meter: first, in: "home", by: greedy.principal)
+        _ = try await cloud.service.leaveQueue(meter: first, in: "home", by: greedy.principal)
+        _ = try await enqueue(cloud, greedy)
+    }
+
     @Test func queue_isRefused_withoutAnEventStream() async throws {
         let cloud = try await TestCloud()
         let (one, two) = (try await cloud.join(1), try await cloud.join(2))
@@ -80,12 +98,12 @@ struct QueueTests {
         _ = try await enqueue(cloud, two)
         _ = try await enqueue(cloud, three)
         let run = Task { await cloud.service.run() }
-        await cloud.time.began(sleeps: 1)
+        await cloud.began(rounds: 1)
 
         _ = try await cloud.release(holder, lease)
         #expect(await two.offer() == offer)
         cloud.time.advance(by: .seconds(10))
-        await cloud.time.began(sleeps: 2)
+        await cloud.began(rounds: 2)
 
         #expect(await three.offer() == offer)
         let second = await expectFailure(.leaseHeld) {
@@ -104,7 +122,7 @@ struct QueueTests {
         _ = try await cloud.acquire(holder)
         _ = try await enqueue(cloud, two)
         let run = Task { await cloud.service.run() }
-        await cloud.time.began(sleeps: 1)
+        await cloud.began(rounds: 1)
 
         cloud.time.advance(by: .seconds(135))
 
@@ -187,21 +205,21 @@ struct QueueTests {
                 .init(key: deleted.key, deletion: .init(stamp: cloud.stamp()))
             ]), in: "home", by: one)
         let run = Task { await cloud.service.run() }
-        await cloud.time.began(sleeps: 1)
+        await cloud.began(rounds: 1)
         // From here on it ages.
         cloud.time.advance(by: .seconds(600))
-        await cloud.time.began(sleeps: 2)
+        await cloud.began(rounds: 2)
 
         cloud.time.advance(by: .seconds(179 * 86_400))
-        await cloud.time.began(sleeps: 3)
+        await cloud.began(rounds: 3)
         #expect(try await cloud.service.records(in: "home", type: nil).count == 1)
         cloud.time.confirm(false)
         cloud.time.advance(by: .seconds(2 * 86_400))
-        await cloud.time.began(sleeps: 4)
+        await cloud.began(rounds: 4)
         #expect(try await cloud.service.records(in: "home", type: nil).count == 1, "nobody confirms the calendar")
         cloud.time.confirm(true)
         cloud.time.advance(by: .seconds(86_400))
-        await cloud.time.began(sleeps: 5)
+        await cloud.began(rounds: 5)
 
         #expect(try await cloud.service.records(in: "home", type: nil).isEmpty)
         run.cancel()

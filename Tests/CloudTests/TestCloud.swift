@@ -47,6 +47,12 @@ struct TestCloud {
         return try await service.authenticate(hash: [number])
     }
 
+    /// Waits until the running service has looked after everything so many times.
+    func began(rounds: UInt64) async {
+        // It ends pending requests in a loop of its own.
+        await time.began(sleeps: 2 * rounds)
+    }
+
     func acquire(
         _ host: Principal, _ meter: String = TestCloud.meter, session: UInt64 = 1, request: UInt64 = 1,
         takeover: UInt64? = nil

@@ -174,8 +174,10 @@ struct MeterRoutesTests {
         let details = try #require(try await bench.request(.get, route).decode(SettingsBody.self).details)
         func detail(_ key: String) throws -> SettingBody { try #require(details.first { $0.key == key }) }
 
-        // A UM25C has no clock of its own to sample by.
-        #expect(details.map(\.key) == MeterSettings.Key.allCases.map(\.rawValue).filter { $0 != "rate" })
+        // A UM25C has no clock of its own to sample by, and no known faults to filter.
+        #expect(
+            details.map(\.key)
+                == MeterSettings.Key.allCases.map(\.rawValue).filter { !["rate", "filter"].contains($0) })
         let interval = try detail("poll-interval")
         #expect(interval.value == "2s" && interval.default == "500ms" && interval.origin == .here)
         #expect(interval.at?.hasPrefix("20") == true)

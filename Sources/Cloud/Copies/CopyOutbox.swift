@@ -4,7 +4,7 @@ import MeterModel
 /// What one copy of the cloud has to tell another, oldest first. A value.
 ///
 /// What is watched here is told whole, so that the next word makes good a lost one. Readings are bounded: the newest stay,
-/// and those that are lost are counted in the next batch of their meter.
+/// and those that are lost are counted in the next batch of their meter. A zone loses its own, and no other's.
 struct CopyOutbox {
     /// What is told at once.
     struct Parcel: Hashable {
@@ -23,65 +23,61 @@ struct CopyOutbox {
     /// Batches told at once, unless they have more readings together than one batch may.
     static let eventsAtOnce = 64
 
-    private var waiting = Parcel(tellsWatching: true)
+    private var tellsWatching = true
+    private var events = ZoneLines<CopyNewsBody.Event>()
+    private var commands = ZoneLines<CopyNewsBody.Command>()
+    private var listeners = ZoneLines<CopyNewsBody.Listener>()
     private var lost: [MeterPlace: Int] = [:]
     /// Whether something of it is being told.
     private(set) var isUnderWay = false
 
     /// What is watched here has changed, or is to be told again.
-    mutating func noteWatching() { waiting.tellsWatching = true }
+    mutating func noteWatching() { tellsWatching = true }
 
     mutating func add(_ event: RelayEventBody, of place: MeterPlace) {
-        waiting.events.append(CopyNewsBody.Event(zone: place.zone, meter: place.meter, event: event))
-        guard waiting.events.count > Self.eventsMax else { return }
+        let event = CopyNewsBody.Event(zone: place.zone, meter: place.meter, event: event)
         // Many at once, as each removal moves all others.
-        for lost in waiting.events.prefix(Self.eventsAtOnce) { lose(lost) }
-        waiting.events.removeFirst(Self.eventsAtOnce)
+        for lost in events.add(event, of: place.zone, max: Self.eventsMax, dropping: Self.eventsAtOnce) { lose(lost) }
     }
 
     mutating func add(_ command: CopyNewsBody.Command) {
-        waiting.commands.append(command)
-        if waiting.commands.count > Self.othersMax { waiting.commands.removeFirst() }
+        _ = commands.add(command, of: command.zone, max: Self.othersMax)
     }
 
     mutating func add(_ listener: CopyNewsBody.Listener) {
-        waiting.listeners.append(listener)
-        if waiting.listeners.count > Self.othersMax { waiting.listeners.removeFirst() }
+        _ = listeners.add(listener, of: listener.zone, max: Self.othersMax)
     }
+
+    private var isEmpty: Bool { !tellsWatching && events.isEmpty && commands.isEmpty && listeners.isEmpty }
 
     /// - Returns: whether to begin telling; false while something is being told, which goes on with this.
     mutating func begin() -> Bool {
-        guard !isUnderWay, !waiting.isEmpty else { return false }
+        guard !isUnderWay, !isEmpty else { return false }
         isUnderWay = true
         return true
     }
 
     /// - Returns: what to tell next; nil if there is nothing, which ends the telling.
     mutating func take() -> Parcel? {
-        guard !waiting.isEmpty else {
+        guard !isEmpty else {
             isUnderWay = false
             return nil
         }
-        var parcel = waiting
-        let count = Self.countAtOnce(waiting.events)
-        parcel.events = waiting.events.prefix(count).map { counted($0) }
-        waiting = Parcel(events: Array(waiting.events.dropFirst(count)))
-        return parcel
+        var readings = 0
+        let told = events.take(upTo: Self.eventsAtOnce) { event in
+            readings += event.event.batch?.readings.count ?? 0
+            return readings <= CloudLimits.readingsPerBatch
+        }
+        defer { tellsWatching = false }
+        return Parcel(
+            tellsWatching: tellsWatching, events: told.map { counted($0) },
+            commands: commands.take(upTo: Self.othersMax), listeners: listeners.take(upTo: Self.othersMax))
     }
 
     /// It did not arrive, or nobody knows. Commands are not told again: whoever ordered them hears that they were not done.
     mutating func failed(_ parcel: Parcel) {
         for event in parcel.events { lose(event) }
-        waiting.tellsWatching = true
-    }
-
-    private static func countAtOnce(_ events: [CopyNewsBody.Event]) -> Int {
-        var readings = 0
-        let fitting = events.prefix(eventsAtOnce).prefix { event in
-            readings += event.event.batch?.readings.count ?? 0
-            return readings <= CloudLimits.readingsPerBatch
-        }
-        return max(fitting.count, min(events.count, 1))
+        tellsWatching = true
     }
 
     /// The event, which says what was lost before it.

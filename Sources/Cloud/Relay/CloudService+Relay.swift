@@ -86,7 +86,10 @@ extension CloudService {
     /// Tells the holders of watched meters again that somebody watches, whoever they are by now.
     func renewInterest() async {
         relay.passed(clock.now())
-        for place in relay.due(at: clock.now()) { await lookAtHolder(of: place) }
+        let due = Dictionary(grouping: relay.due(at: clock.now()), by: \.zone)
+        await forEachZone(due.keys.sorted()) { zone in
+            for place in due[zone] ?? [] { await self.lookAtHolder(of: place) }
+        }
     }
 
     /// Reads who has a watched meter, and tells that host that it is watched, if it is due.

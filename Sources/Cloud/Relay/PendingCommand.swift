@@ -6,7 +6,7 @@ struct PendingCommand: PendingRequest {
     static let rules = PendingRules(
         noun: "commands", offerTime: .milliseconds(CloudLimits.claimMilliseconds),
         outcomeTime: .milliseconds(CloudLimits.outcomeMilliseconds), keptFor: .seconds(60), openPerHost: 32,
-        countMax: 16_384)
+        countPerHost: 512, countPerZone: 2048)
 
     var meter: String
     /// Of the lease at which it is aimed.

@@ -5,7 +5,8 @@ import MeterModel
 struct PendingLogQuestion: PendingRequest {
     static let rules = PendingRules(
         noun: "questions about logs", offerTime: .milliseconds(CloudLimits.logMilliseconds), openPerHost: 4,
-        countMax: 1024, bytesMax: 64 << 20)
+        countPerHost: 4, countPerZone: 256, bytesPerHost: 8 << 20, bytesPerZone: 16 << 20, bytesMax: 64 << 20,
+        bytesAlways: 1 << 20)
 
     var asker: HostID
     var hosts: [HostID: AskedHost]

@@ -43,7 +43,7 @@ struct PendingEnd<Part: Sendable> {
     var silent: [HostID: AskedHost]
 }
 
-/// The times and limits of one kind of request.
+/// The times and shares of one kind of request. Shares are those at one copy of the cloud.
 struct PendingRules {
     /// Plural, for refusals.
     var noun: String
@@ -55,10 +55,17 @@ struct PendingRules {
     var keptFor = Duration.zero
     /// Most requests of one host that have not ended.
     var openPerHost: Int
-    /// Most requests, with those whose outcome is kept.
-    var countMax: Int
-    /// Most bytes of all parts together. A part beyond is refused, and its host counts as silent.
+    /// Most requests of one host, with those whose outcome is kept.
+    var countPerHost: Int
+    /// The same of all hosts of one zone.
+    var countPerZone: Int
+    /// Most bytes of the parts for one host. A part beyond is refused, and its host counts as silent.
+    var bytesPerHost = Int.max
+    /// The same of all hosts of one zone.
+    var bytesPerZone = Int.max
+    /// The same of all zones. Each zone may have `bytesAlways` even then.
     var bytesMax = Int.max
+    var bytesAlways = Int.max
 }
 
 /// Identifies a request in all zones.
@@ -69,4 +76,10 @@ struct PendingKey: Hashable, Comparable {
     static func < (one: Self, other: Self) -> Bool {
         (one.zone, one.requestID.description) < (other.zone, other.requestID.description)
     }
+}
+
+/// A host in a zone: one host may belong to several.
+struct HostPlace: Hashable {
+    var zone: String
+    var host: HostID
 }

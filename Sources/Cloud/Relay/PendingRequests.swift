@@ -6,6 +6,9 @@ import MeterModel
 ///
 /// A request with a claim is done at most once and never late: one claim is granted, and none once its time is over. So
 /// nobody does a request that ended unclaimed.
+///
+/// A call takes no longer for the requests of others, apart from a logarithm: their number is counted by host and by zone,
+/// and what is due next lies at hand.
 struct PendingRequests<Request: PendingRequest> {
     typealias Ended = (key: PendingKey, outcome: Request.Outcome)
 
@@ -34,7 +37,19 @@ struct PendingRequests<Request: PendingRequest> {
         }
     }
 
+    private struct Usage {
+        var open = 0
+        var count = 0
+        var bytes = 0
+    }
+
     private var entries: [PendingKey: Entry] = [:]
+    private var ends = DueTimes<PendingKey>()
+    /// Requests that wait for the claim of a host.
+    private var offers: [HostPlace: Set<PendingKey>] = [:]
+    /// What askers use.
+    private var hosts: [HostPlace: Usage] = [:]
+    private var zones: [String: Usage] = [:]
     private var bytes = 0
 
     /// Number of requests, with those whose outcome is kept.
@@ -61,25 +76,57 @@ struct PendingRequests<Request: PendingRequest> {
             }
             return (false, [])
         }
-        let rules = Request.rules
-        let open = entries.values.count { $0.request.asker == request.asker && $0.isOpen }
-        guard open < rules.openPerHost, entries.count < rules.countMax else {
+        try checkShare(of: HostPlace(zone: key.zone, host: request.asker))
+        let entry = Entry(request: request, until: now + Request.rules.offerTime, silent: request.hosts)
+        entries[key] = entry
+        ends.add(key, at: entry.until)
+        use(key, request) {
+            $0.open += 1; $0.count += 1
+        }
+        for (host, asked) in entry.silent where asked.token != nil {
+            offers[HostPlace(zone: key.zone, host: host), default: []].insert(key)
+        }
+        return (true, entry.silent.isEmpty ? end(key, .answered, at: now) : [])
+    }
+
+    private func checkShare(of place: HostPlace) throws(CloudFailure) {
+        let (rules, host) = (Request.rules, hosts[place] ?? Usage())
+        guard host.open < rules.openPerHost, host.count < rules.countPerHost else {
             throw CloudFailure(
-                .rateLimited, "\(open) \(rules.noun) of this host wait for their outcome; wait for those",
+                .rateLimited,
+                "\(host.open) \(rules.noun) of this host wait for their outcome, and \(host.count - host.open) are over "
+                    + "and still known; wait for those", retryAfter: .seconds(1))
+        }
+        let count = zones[place.zone]?.count ?? 0
+        guard count < rules.countPerZone else {
+            throw CloudFailure(
+                .rateLimited, "\(count) \(rules.noun) of the hosts of \(place.zone) are known here; ask again later",
                 retryAfter: .seconds(1))
         }
-        let hosts = request.hosts
-        entries[key] = Entry(request: request, until: now + rules.offerTime, silent: hosts)
-        return (true, hosts.isEmpty ? end(key, .answered, at: now) : [])
+    }
+
+    /// Notes what a request uses in the shares of its host and zone.
+    private mutating func use(_ key: PendingKey, _ request: Request, _ change: (inout Usage) -> Void) {
+        let place = HostPlace(zone: key.zone, host: request.asker)
+        change(&hosts[place, default: Usage()])
+        change(&zones[key.zone, default: Usage()])
+        if hosts[place]?.count == 0 { hosts[place] = nil }
+        if zones[key.zone]?.count == 0 { zones[key.zone] = nil }
     }
 
     /// The requests that wait to be claimed by a host.
     func offered(to host: HostID, in zone: String) -> [(PendingKey, Request)] {
-        entries.filter { key, entry in
-            guard case .offered = entry.phase else { return false }
-            return key.zone == zone && entry.silent[host] != nil
+        (offers[HostPlace(zone: zone, host: host)] ?? []).sorted().compactMap { key in
+            entries[key].map { (key, $0.request) }
         }
-        .sorted { $0.key < $1.key }.map { ($0.key, $0.value.request) }
+    }
+
+    private mutating func withdrawOffer(_ key: PendingKey) {
+        for host in entries[key]?.request.hosts.keys ?? [:].keys {
+            let place = HostPlace(zone: key.zone, host: host)
+            offers[place]?.remove(key)
+            if offers[place]?.isEmpty == true { offers[place] = nil }
+        }
     }
 
     /// Grants the claim of a host that is about to do what is asked.
@@ -93,8 +140,10 @@ struct PendingRequests<Request: PendingRequest> {
         else {
             throw CloudFailure(.notFound, "the request \(key.requestID) must not be done: it is claimed, or over")
         }
+        withdrawOffer(key)
         entries[key]?.phase = .claimed
         entries[key]?.until = now + Request.rules.outcomeTime
+        ends.add(key, at: now + Request.rules.outcomeTime)
     }
 
     /// A host says something, once.
@@ -109,15 +158,25 @@ struct PendingRequests<Request: PendingRequest> {
         guard var entry = entries[key], entry.isOpen, let asked = entry.silent[host], asked.token == token else {
             return (false, [])
         }
-        guard size <= Request.rules.bytesMax - bytes else {
-            throw CloudFailure(.rateLimited, "there is no room for so many answers just now", retryAfter: .seconds(1))
-        }
+        try checkRoom(for: size, of: HostPlace(zone: key.zone, host: entry.request.asker))
         bytes += size
         entry.bytes += size
+        use(key, entry.request) { $0.bytes += size }
         entry.silent[host] = nil
         entry.parts[host] = part
         entries[key] = entry
         return (true, entry.silent.isEmpty ? end(key, .answered, at: now) : [])
+    }
+
+    private func checkRoom(for size: Int, of place: HostPlace) throws(CloudFailure) {
+        let rules = Request.rules
+        let (host, zone) = (hosts[place]?.bytes ?? 0, zones[place.zone]?.bytes ?? 0)
+        let isRoom =
+            size <= rules.bytesPerHost - host && size <= rules.bytesPerZone - zone
+            && (size <= rules.bytesMax - bytes || size <= rules.bytesAlways - zone)
+        guard isRoom else {
+            throw CloudFailure(.rateLimited, "there is no room for so many answers just now", retryAfter: .seconds(1))
+        }
     }
 
     /// Ends a request that nobody has claimed.
@@ -128,9 +187,13 @@ struct PendingRequests<Request: PendingRequest> {
 
     /// Ends what has waited long enough, and forgets old outcomes.
     mutating func passed(_ now: MonotonicTime) -> [Ended] {
-        let due = entries.filter { $0.value.until <= now }
-        for (key, entry) in due where !entry.isOpen { entries[key] = nil }
-        return due.filter(\.value.isOpen).keys.sorted().flatMap { end($0, .expired, at: now) }
+        var ended: [Ended] = []
+        while let due = ends.next(by: now) {
+            // A request that has got another end since, or was forgotten.
+            guard let entry = entries[due.item], entry.until == due.time else { continue }
+            if entry.isOpen { ended += end(due.item, .expired, at: now) } else { forget(due.item, entry.request) }
+        }
+        return ended
     }
 
     /// Ends everything: this copy of the cloud stops.
@@ -144,11 +207,24 @@ struct PendingRequests<Request: PendingRequest> {
         guard var entry = entries[key], entry.isOpen else { return [] }
         let outcome = entry.request.outcome(
             PendingEnd(cause: cause, wasClaimed: entry.isClaimed, parts: entry.parts, silent: entry.silent))
-        bytes -= entry.bytes
+        let size = entry.bytes
+        bytes -= size
+        use(key, entry.request) {
+            $0.open -= 1; $0.bytes -= size
+        }
+        withdrawOffer(key)
         (entry.bytes, entry.parts) = (0, [:])
         entry.phase = .ended(outcome)
         entry.until = now + Request.rules.keptFor
-        entries[key] = entry.until > now ? entry : nil
+        entries[key] = entry
+        if entry.until > now { ends.add(key, at: entry.until) } else { forget(key, entry.request) }
         return [(key, outcome)]
+    }
+
+    private mutating func forget(_ key: PendingKey, _ request: Request) {
+        use(key, request) { $0.count -= 1 }
+        entries[key] = nil
+        // Times that are over for another reason: thrown out together, so that each costs nothing by itself.
+        if ends.count > 2 * entries.count + 64 { ends.keep { entries[$0]?.until == $1 } }
     }
 }

@@ -30,10 +30,14 @@ final class RelayHub: Sendable {
         /// When the holder was last told that somebody watches.
         var interestAt: MonotonicTime?
         var refusalAt: MonotonicTime?
+        /// When its lease was last read for that.
+        var lookedAt = MonotonicTime.origin
 
         func isInterestDue(at now: MonotonicTime) -> Bool {
             interestAt.map { now - $0 >= RelayTimes.interestRepeat } ?? true
         }
+
+        func isLookDue(at now: MonotonicTime) -> Bool { now - lookedAt >= RelayTimes.interestRepeat }
 
         var isIdle: Bool { watchers.isEmpty && copies.isEmpty }
         var watchersWantAll: Bool { watchers.values.contains(where: \.wantsAll) }
@@ -48,15 +52,41 @@ final class RelayHub: Sendable {
 
     private struct State {
         var meters: [MeterPlace: Watched] = [:]
+        /// The watched meters that a host has.
+        var held: [HostPlace: Set<String>] = [:]
+        /// Number of watched meters.
+        var counts: [String: Int] = [:]
         var nextID: UInt64 = 0
         var isClosed = false
+
+        mutating func set(_ watched: Watched, at place: MeterPlace) {
+            if meters.updateValue(watched, forKey: place) == nil { counts[place.zone, default: 0] += 1 }
+        }
+
+        mutating func setLease(_ lease: LeaseRecord?, at place: MeterPlace) {
+            note(meters[place]?.lease, at: place) { $0.remove($1) }
+            note(lease, at: place) { $0.insert($1) }
+            meters[place]?.lease = lease
+            meters[place]?.isLeaseKnown = true
+        }
+
+        private mutating func note(
+            _ lease: LeaseRecord?, at place: MeterPlace, _ change: (inout Set<String>, String) -> Void
+        ) {
+            guard let host = lease?.holder?.host else { return }
+            let key = HostPlace(zone: place.zone, host: host)
+            change(&held[key, default: []], place.meter)
+            if held[key]?.isEmpty == true { held[key] = nil }
+        }
 
         /// Forgets a meter that nobody watches any more.
         ///
         /// - Returns: the host that has it.
         mutating func forget(_ place: MeterPlace) -> HostID? {
-            guard meters[place]?.isIdle == true else { return nil }
-            return meters.removeValue(forKey: place)?.lease?.holder?.host
+            guard meters[place]?.isIdle == true, let gone = meters.removeValue(forKey: place) else { return nil }
+            note(gone.lease, at: place) { $0.remove($1) }
+            counts[place.zone] = counts[place.zone].flatMap { $0 > 1 ? $0 - 1 : nil }
+            return gone.lease?.holder?.host
         }
 
         /// Forgets other copies that meet the condition.
@@ -78,7 +108,10 @@ final class RelayHub: Sendable {
     /// How often the watchers may be told of a host without the lease that sends readings.
     private static let refusalInterval = Duration.seconds(10)
 
-    private static let dueAtOnce = EventBuffer.waitingMax / 4
+    /// So many find room among the events that wait for one host.
+    private static let duePerHolder = EventBuffer.waitingMax / 4
+    /// Within 30 s, for how long an interest holds, all meters that a zone may watch have their turn.
+    private static let duePerZone = 2 * duePerHolder + CloudLimits.watchedPerZone / 30
 
     /// Locked until every watcher has an event, so that all get them in the same order.
     private let telling = Mutex(())
@@ -123,6 +156,12 @@ final class RelayHub: Sendable {
                     .limitExceeded, "\(count) hosts watch \(place.meter) here already; ask again later",
                     retryAfter: .seconds(30))
             }
+            guard state.meters[place] != nil || state.counts[place.zone] ?? 0 < CloudLimits.watchedPerZone else {
+                throw CloudFailure(
+                    .limitExceeded,
+                    "\(CloudLimits.watchedPerZone) meters of \(place.zone) are watched here already; ask again later",
+                    retryAfter: .seconds(30))
+            }
             state.nextID += 1
             let id = state.nextID
             watcher.continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
@@ -131,7 +170,7 @@ final class RelayHub: Sendable {
             if watcher.wantsAll, !watched.wantsAll { watched.interestAt = nil }
             let isNews = watched.watchers.isEmpty || watcher.wantsAll && !watched.watchersWantAll
             watched.watchers[id] = watcher
-            state.meters[place] = watched
+            state.set(watched, at: place)
             return (watched.told, isNews)
         }
     }
@@ -152,10 +191,15 @@ final class RelayHub: Sendable {
     /// All that is watched here, for the other copies.
     var watchedHere: [CopyWatch] {
         state.withLock { state in
-            state.meters.filter { !$0.value.watchers.isEmpty }.sorted { $0.key < $1.key }
-                .prefix(CloudLimits.copyWatches).map { place, watched in
-                    CopyWatch(zone: place.zone, meter: place.meter, all: watched.watchersWantAll ? true : nil)
-                }
+            let watched = state.meters.filter { !$0.value.watchers.isEmpty }
+            // The first of each zone, then the second of each: the limit cuts off none of a zone with few.
+            let ranked = Dictionary(grouping: watched.keys, by: \.zone).values
+                .flatMap { $0.sorted().enumerated().map { (rank: $0.offset, place: $0.element) } }
+                .sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
+            return ranked.prefix(CloudLimits.copyWatches).map { _, place in
+                let wantsAll = watched[place]?.watchersWantAll == true
+                return CopyWatch(zone: place.zone, meter: place.meter, all: wantsAll ? true : nil)
+            }
         }
     }
 
@@ -174,7 +218,7 @@ final class RelayHub: Sendable {
                     if watched.isIdle || wantsAll && !watched.wantsAll { watched.interestAt = nil }
                 }
                 watched.copies[copy] = OtherCopy(wantsAll: wantsAll, until: until)
-                state.meters[place] = watched
+                state.set(watched, at: place)
             }
             let gone = state.remove { place, other, _ in other == copy && places[place] == nil }
             return (new.sorted(), gone)
@@ -222,8 +266,7 @@ final class RelayHub: Sendable {
             let isNews =
                 known.isLeaseKnown
                 && (known.lease?.token != lease?.token || known.lease?.state != lease?.state)
-            state.meters[place]?.lease = lease
-            state.meters[place]?.isLeaseKnown = true
+            state.setLease(lease, at: place)
             guard let holder = lease?.holder?.host else { return (isNews, nil) }
             guard isNews || known.isInterestDue(at: now) else { return (isNews, nil) }
             state.meters[place]?.interestAt = now
@@ -231,21 +274,37 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Meters whose holder must hear again that somebody watches: those that have waited longest, and so many only that
-    /// they find room among the events that wait for one host.
+    /// Meters whose holder must hear again that somebody watches, those first that have waited longest. Each zone has its
+    /// share, and each holder.
     func due(at now: MonotonicTime) -> [MeterPlace] {
         state.withLock { state in
-            state.meters.filter { $0.value.isInterestDue(at: now) }
-                .sorted { ($0.value.interestAt ?? .origin, $0.key) < ($1.value.interestAt ?? .origin, $1.key) }
-                .prefix(Self.dueAtOnce).map(\.key)
+            var (zones, holders): ([String: Int], [HostPlace: Int]) = ([:], [:])
+            let waiting = state.meters.filter { _, watched in
+                watched.isInterestDue(at: now) && (watched.lease?.holder != nil || watched.isLookDue(at: now))
+            }
+            let due = waiting.sorted { ($0.value.lookedAt, $0.key) < ($1.value.lookedAt, $1.key) }.map(\.key)
+                .filter { place in
+                    guard zones[place.zone, default: 0] < Self.duePerZone else { return false }
+                    if let host = state.meters[place]?.lease?.holder?.host {
+                        let holder = HostPlace(zone: place.zone, host: host)
+                        guard holders[holder, default: 0] < Self.duePerHolder else { return false }
+                        holders[holder, default: 0] += 1
+                    }
+                    zones[place.zone, default: 0] += 1
+                    return true
+                }
+            for place in due { state.meters[place]?.lookedAt = now }
+            return due
         }
     }
 
     /// The watched meters that a host has, and whether somebody wants every reading of it.
     func watched(of host: HostID, in zone: String) -> [(MeterPlace, wantsAll: Bool)] {
         state.withLock { state in
-            state.meters.filter { $0.key.zone == zone && $0.value.lease?.holder?.host == host }
-                .sorted { $0.key < $1.key }.map { ($0.key, $0.value.wantsAll) }
+            (state.held[HostPlace(zone: zone, host: host)] ?? []).sorted().compactMap { meter in
+                let place = MeterPlace(zone: zone, meter: meter)
+                return state.meters[place].map { (place, $0.wantsAll) }
+            }
         }
     }
 

@@ -53,7 +53,7 @@ protocol EtcdReadable: Sendable {
     var storeRevision: Int64 { get }
     /// Nil if it contains none.
     var reign: EtcdReign? { get }
-    /// Reads it as etcd's gateway writes it; names that are not known are passed over.
+    /// Reads it as etcd's gateway writes it; names that are not known are ignored.
     init?(_ json: inout JSONReader)
 }
 

@@ -36,7 +36,8 @@ package enum GatewayMetrics {
     static let lostSamples = MetricDefinition.counter(
         "meterd_meter_lost_samples_total", meter, "Samples that the meter took by its own clock and that did not come.")
     static let filtered = MetricDefinition.counter(
-        "meterd_meter_filtered_samples_total", meter, "Samples that the meter cannot have measured, left out or replaced.")
+        "meterd_meter_filtered_samples_total", meter,
+        "Samples that the meter cannot have measured, left out or replaced.")
     static let linksOpened = MetricDefinition.counter(
         "meterd_meter_links_opened_total", meter, "Links that went up; what is more than one is a reconnect.")
     static let linksLost = MetricDefinition.counter("meterd_meter_links_lost_total", meter, "Links that were lost.")

@@ -1,0 +1,50 @@
+/// What waits, oldest first in each zone. Zones take turns, and one with more than there is room for loses its own.
+struct ZoneLines<Element> {
+    private var lines: [String: [Element]] = [:]
+    private var count = 0
+    /// Which zone is the first to have its turn.
+    private var turn = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// - Parameter dropping: the oldest of the zone with the most, if there are more than `max` then.
+    /// - Returns: what was dropped.
+    mutating func add(_ element: Element, of zone: String, max: Int, dropping: Int = 1) -> [Element] {
+        lines[zone, default: []].append(element)
+        count += 1
+        guard count > max, let fullest = lines.max(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) })?.key
+        else { return [] }
+        return remove(dropping, of: fullest)
+    }
+
+    /// Takes the oldest of each zone, then the next of each.
+    ///
+    /// - Parameter fits: whether there is room for one more. The first is taken in any case.
+    mutating func take(upTo limit: Int, where fits: (Element) -> Bool = { _ in true }) -> [Element] {
+        let zones = lines.keys.sorted()
+        turn &+= 1
+        let first = zones.isEmpty ? 0 : turn % zones.count
+        var taken: [Element] = []
+        var numbers: [String: Int] = [:]
+        rounds: for rank in 0..<limit {
+            let before = taken.count
+            for zone in zones[first...] + zones[..<first] {
+                guard let line = lines[zone], rank < line.count else { continue }
+                guard taken.count < limit, fits(line[rank]) || taken.isEmpty else { break rounds }
+                taken.append(line[rank])
+                numbers[zone] = rank + 1
+            }
+            if taken.count == before { break }
+        }
+        for (zone, number) in numbers { _ = remove(number, of: zone) }
+        return taken
+    }
+
+    private mutating func remove(_ number: Int, of zone: String) -> [Element] {
+        let removed = (lines[zone] ?? []).prefix(number)
+        lines[zone]?.removeFirst(removed.count)
+        if lines[zone]?.isEmpty == true { lines[zone] = nil }
+        count -= removed.count
+        return Array(removed)
+    }
+}

@@ -1,0 +1,42 @@
+import MeterModel
+
+/// Times in order, each with what is due then. Adding one, and taking the first, costs a logarithm of their number.
+struct DueTimes<Item> {
+    private typealias Due = (time: MonotonicTime, item: Item)
+
+    /// A binary heap: no time lies before that of its parent, at half its index.
+    private var heap: [Due] = []
+
+    var count: Int { heap.count }
+
+    mutating func add(_ item: Item, at time: MonotonicTime) {
+        heap.append((time, item))
+        var index = heap.count - 1
+        while index > 0, heap[index].time < heap[(index - 1) / 2].time {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    /// Takes out the first one that is due.
+    mutating func next(by now: MonotonicTime) -> (time: MonotonicTime, item: Item)? {
+        guard let first = heap.first, first.time <= now else { return nil }
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        var index = 0
+        while case let children = (2 * index + 1)..<min(2 * index + 3, max(heap.count, 2 * index + 1)),
+            let least = children.min(by: { heap[$0].time < heap[$1].time }), heap[least].time < heap[index].time
+        {
+            heap.swapAt(index, least)
+            index = least
+        }
+        return first
+    }
+
+    /// Throws out what does not meet the condition.
+    mutating func keep(where isKept: (Item, MonotonicTime) -> Bool) {
+        let kept = heap.filter { isKept($0.item, $0.time) }
+        heap = []
+        for due in kept { add(due.item, at: due.time) }
+    }
+}

@@ -7,7 +7,7 @@
 #define NAME(file) TEXT(file)
 #define PATH(file) TEXT(../GatewayServer/Page/file)
 
-// The only list of the page's files. A test compares it with the folder.
+// The only list of the page's files: a new file needs two lines here. A test compares the list with the folder.
 struct web_page_file web_page_file(size_t number) {
 #define PAGE index.html
 #include "file.h"

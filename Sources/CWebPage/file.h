@@ -1,5 +1,5 @@
-// A step of `web_page_file`: returns PAGE if its turn has come. The compiler lists PAGE among the files that it read, so
-// that SwiftPM compiles the list anew when PAGE changes.
+// One step of `web_page_file`: returns PAGE if its turn has come. Clang lists PAGE as a dependency, so SwiftPM compiles
+// CWebPage.c again after an edit of PAGE.
 {
     static const unsigned char bytes[] = {
 #embed PATH(PAGE)

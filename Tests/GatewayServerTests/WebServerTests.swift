@@ -155,7 +155,7 @@ struct WebServerTests {
         }
     }
 
-    /// Fails for a file of the folder that the list in CWebPage lacks, and for one that was not built since its last edit.
+    /// Finds a file of the folder that CWebPage's list lacks, and one that was edited after the build.
     @Test func builtPage_isServedAsItLiesInItsFolder() async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/GatewayServer/Page")

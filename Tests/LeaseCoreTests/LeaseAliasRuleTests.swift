@@ -47,11 +47,8 @@ struct LeaseAliasRuleTests {
         let held = acquire(.of(1, request: 7), standing(record(of: 2, token: 12), former: former))
         let another = acquire(.of(1, request: 8), standing(nil, former: former))
 
-        #expect(free.refusal?.reason == .released)
-        #expect(free.refusal?.retryAfter == .zero)
-        #expect(held.refusal?.reason == .held)
-        #expect(held.refusal?.retryAfter == .seconds(75))
-        #expect(another.token == 11)
+        #expect((free.refusal?.reason, free.refusal?.retryAfter, held.refusal?.reason) == (.released, .zero, .held))
+        #expect((held.refusal?.retryAfter, another.token) == (.seconds(75), 11))
     }
 
     /// A token that means nothing under this id is not handed out under it.
@@ -62,10 +59,8 @@ struct LeaseAliasRuleTests {
         let other = acquire(.of(2), lease)
         let over = acquire(.of(1, request: 2), lease, at: .seconds(135))
 
-        #expect(early.refusal?.reason == .held)
-        #expect(early.refusal?.retryAfter == .seconds(75))
-        #expect(other.refusal?.reason == .held)
-        #expect(over.token == 11)
+        #expect((early.refusal?.reason, early.refusal?.retryAfter) == (.held, .seconds(75)))
+        #expect((other.refusal?.reason, over.token) == (.held, 11))
     }
 
     @Test func runWithATokenOfTheMeter_keepsIt() {
@@ -87,8 +82,7 @@ struct LeaseAliasRuleTests {
 
         #expect((renewal.answer.loss == nil) == isGood)
         if !isGood { #expect(renewal.answer == .lost(.released, lease.record)) }
-        #expect((renewal.record != nil) == isGood)
-        #expect((release.answer == .unchanged(lease.record)) == !isGood)
+        #expect((renewal.record != nil, release.answer == .unchanged(lease.record)) == (isGood, !isGood))
         #expect((release.record != nil) == isGood)
     }
 

@@ -41,10 +41,8 @@ struct LeaseLimitsTests {
 
     @Test func permit_countsFromItsRequest() {
         let permit = LeasePermit(token: 1, terms: .standard, sentAt: .seconds(1000))
-        #expect(permit.jeopardyAt == .seconds(1080))
-        #expect(permit.hardStopAt == .seconds(1108))
-        #expect(permit.expiresAt == .seconds(1120))
-        #expect(LeaseTerms.standard.over == .seconds(135))
+        #expect((permit.jeopardyAt, permit.hardStopAt) == (.seconds(1080), .seconds(1108)))
+        #expect((permit.expiresAt, LeaseTerms.standard.over) == (.seconds(1120), .seconds(135)))
     }
 
     @Test func terms_becomeStricterOnly() {
@@ -142,8 +140,7 @@ struct LeaseLimitsTests {
         authority.circumstances.nextInQueue = .of(2)
         authority.circumstances.grantsNothingNewBefore = .seconds(1000)
         let restarted = authority.acquire(.of(1, session: 11, request: 2, previous: 10), at: .seconds(10))
-        #expect(restarted.refusal?.reason == .restoring)
-        #expect(authority.record?.holder?.host == .of(1))
+        #expect((restarted.refusal?.reason, authority.record?.holder?.host) == (.restoring, .of(1)))
     }
 
     /// A meter that never had a second id has no floor and no former tokens.

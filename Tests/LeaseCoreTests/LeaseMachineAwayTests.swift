@@ -11,9 +11,7 @@ struct LeaseMachineAwayTests {
         _ = machine.woke(at: .seconds(2), random: 0)
         let second = machine.requestFailed(at: .seconds(3), random: 0)
 
-        #expect(first == .none)
-        #expect(second == .permitUnleased)
-        #expect(machine.phase(at: .seconds(3)) == .unleased(nil))
+        #expect((first, second, machine.phase(at: .seconds(3))) == (.none, .permitUnleased, .unleased(nil)))
     }
 
     @Test func unreachableCloud_allowsNothing_underStrict() {
@@ -75,8 +73,7 @@ struct LeaseMachineAwayTests {
         let closed = strict.channelClosed(.letGo, at: .seconds(0))
 
         #expect(found == (.permitUnleased, .withdraw(.unknown)))
-        #expect(asked == .sendAcquire(again: false, takeover: nil))
-        #expect(closed == .none)
+        #expect((asked, closed) == (.sendAcquire(again: false, takeover: nil), .none))
     }
 
     @Test func placeInTheQueue_isAskedForAgain_whenItCouldNotBeHad() {
@@ -98,8 +95,7 @@ struct LeaseMachineAwayTests {
         let unwanted = machine.unwanted(at: .seconds(10))
         let closed = machine.channelClosed(.letGo, at: .seconds(10))
 
-        #expect(unwanted == .withdraw(.unwanted))
-        #expect(closed == .none)
+        #expect((unwanted, closed) == (.withdraw(.unwanted), .none))
     }
 
     @Test(arguments: [LeaseRenewal.Loss.unknown, .released])

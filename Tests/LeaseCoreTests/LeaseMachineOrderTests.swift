@@ -36,8 +36,7 @@ struct LeaseMachineOrderTests {
 
         let failed = machine.releaseFailed(1, at: .seconds(2), random: 200)
 
-        #expect(failed == .none)
-        #expect(machine.nextWake == .seconds(7))
+        #expect((failed, machine.nextWake) == (.none, .seconds(7)))
         #expect(machine.wokeUntilQuiet(at: .seconds(7)) == [.sendRelease(1)])
     }
 
@@ -65,8 +64,7 @@ struct LeaseMachineOrderTests {
         let failed = machine.releaseFailed(1, at: .seconds(2), random: 0)
 
         #expect((earlier, failed) == (.none, .none))
-        #expect(machine.phase(at: .seconds(2)) == .releasing)
-        #expect(machine.nextWake == .seconds(6))
+        #expect((machine.phase(at: .seconds(2)), machine.nextWake) == (.releasing, .seconds(6)))
         _ = machine.released(2, at: .seconds(3))
         #expect(machine.phase(at: .seconds(3)) == .none)
     }
@@ -79,8 +77,7 @@ struct LeaseMachineOrderTests {
 
         let told = machine.requestFailed(at: .seconds(5), random: 0)
 
-        #expect(told == .none)
-        #expect(!machine.isCloudUnreachable)
+        #expect((told, machine.isCloudUnreachable) == (.none, false))
     }
 
     @Test func newsOfTheLeaseItself_andOfEarlierOnes_changesNothing() {
@@ -91,8 +88,7 @@ struct LeaseMachineOrderTests {
             (FencingToken(2), LeaseView.State.held, UInt64(1)), (1, .revoking, 1), (1, .held, 2), (3, .held, 1),
         ] {
             let seen = machine.leaseSeen(.of(token: token, state: state, holder: holder), at: .seconds(1), random: 0)
-            #expect(seen == .none)
-            #expect(machine.phase(at: .seconds(1)) == .held)
+            #expect((seen, machine.phase(at: .seconds(1))) == (.none, .held))
         }
         #expect(machine.leaseSeen(.free(token: 1), at: .seconds(1), random: 0) == .none)
     }
@@ -153,8 +149,7 @@ struct LeaseMachineOrderTests {
 
         let refused = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: nil, at: .seconds(3), random: 0)
 
-        #expect(refused == .none)
-        #expect(machine.phase(at: .seconds(3)) == .waiting(.held))
+        #expect((refused, machine.phase(at: .seconds(3))) == (.none, .waiting(.held)))
     }
 
     @Test func wishToTakeOver_endsWithTheGrant() {

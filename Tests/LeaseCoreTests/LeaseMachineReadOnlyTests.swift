@@ -26,9 +26,7 @@ struct LeaseMachineReadOnlyTests {
         let wanted = machine.wanted(LeaseIntent(isAsked: true), at: .seconds(0))
         let later = hour(&machine)
 
-        #expect(wanted == .permitUnleased)
-        #expect(later == [])
-        #expect(machine.phase(at: .seconds(3600)) == .unleased(nil))
+        #expect((wanted, later, machine.phase(at: .seconds(3600))) == (.permitUnleased, [], .unleased(nil)))
     }
 
     @Test func noMeter_isUsed_underStrict() {
@@ -37,9 +35,7 @@ struct LeaseMachineReadOnlyTests {
         let wanted = machine.wanted(LeaseIntent(isAsked: true), at: .seconds(0))
         let later = Set(hour(&machine))
 
-        #expect(wanted == .bar)
-        #expect(later == [.bar])
-        #expect(machine.phase(at: .seconds(3600)) == .barred)
+        #expect((wanted, later, machine.phase(at: .seconds(3600))) == (.bar, [.bar], .barred))
     }
 
     @Test(arguments: [LeaseIntent.resume, LeaseIntent(isTakeover: true, isAsked: true), LeaseIntent(waitsInLine: true)])
@@ -53,10 +49,7 @@ struct LeaseMachineReadOnlyTests {
         _ = machine.leaseSeen(.free(token: 3), at: .seconds(101), random: 0)
         let free = machine.wokeUntilQuiet(at: .seconds(101))
 
-        #expect(wanted == .refuse)
-        #expect(Set(waiting) == [.refuse])
-        #expect(phase == .waiting(.held))
-        #expect(free == [.permitUnleased])
+        #expect((wanted, Set(waiting), phase, free) == (.refuse, [.refuse], .waiting(.held), [.permitUnleased]))
     }
 
     /// Nobody says so when a lease has run out.
@@ -68,8 +61,7 @@ struct LeaseMachineReadOnlyTests {
         let early = machine.wokeUntilQuiet(at: .seconds(74.9))
         let over = machine.wokeUntilQuiet(at: .seconds(75))
 
-        #expect(!early.contains(.permitUnleased))
-        #expect(over == [.permitUnleased])
+        #expect((early.contains(.permitUnleased), over) == (false, [.permitUnleased]))
     }
 
     /// The cloud lists the lease of a host that has gone until somebody else asks for the meter.
@@ -82,9 +74,7 @@ struct LeaseMachineReadOnlyTests {
 
         let again = machine.leaseSeen(over, at: .seconds(60), random: 0)
 
-        #expect(early == .refuse)
-        #expect(permitted == [.permitUnleased])
-        #expect(again == .none)
+        #expect((early, permitted, again) == (.refuse, [.permitUnleased], .none))
         #expect(machine.phase(at: .seconds(60)) == .unleased(nil))
     }
 
@@ -109,8 +99,7 @@ struct LeaseMachineReadOnlyTests {
         let freed = machine.leaseSeen(.free(token: 1), at: .seconds(9), random: 0)
 
         #expect(seen == .none && freed == .none)
-        #expect(conflict == .unleased(.held))
-        #expect(machine.phase(at: .seconds(9)) == .unleased(nil))
+        #expect((conflict, machine.phase(at: .seconds(9))) == (.unleased(.held), .unleased(nil)))
     }
 
     @Test func linkWithoutALease_ends_whenTheZoneBecomesStrict() {
@@ -121,8 +110,7 @@ struct LeaseMachineReadOnlyTests {
         let over = machine.wokeUntilQuiet(at: .seconds(60))
         let closed = machine.channelClosed(.letGo, at: .seconds(60))
 
-        #expect(over == [.withdraw(.barred)])
-        #expect(closed == .bar)
+        #expect((over, closed) == ([.withdraw(.barred)], .bar))
     }
 
     /// The role comes with the account, or with the answer to the first request.
@@ -135,8 +123,7 @@ struct LeaseMachineReadOnlyTests {
         let failed = machine.requestFailed(at: .seconds(2), random: 0)
         let later = hour(&machine)
 
-        #expect(asked == .sendAcquire(again: false, takeover: nil))
-        #expect(told == .permitUnleased)
+        #expect((asked, told) == (.sendAcquire(again: false, takeover: nil), .permitUnleased))
         #expect(again == .none && failed == .none)
         #expect(later == [])
     }
@@ -157,8 +144,7 @@ struct LeaseMachineReadOnlyTests {
             _ = machine.unwanted(at: .seconds(1))
             _ = machine.channelClosed(.letGo, at: .seconds(1))
 
-            #expect(machine.nextWake == nil)
-            #expect(machine.phase(at: .seconds(1)) == .none)
+            #expect((machine.nextWake, machine.phase(at: .seconds(1))) == (nil, .none))
         }
     }
 }

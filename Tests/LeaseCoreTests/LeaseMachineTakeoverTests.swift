@@ -12,10 +12,7 @@ struct LeaseMachineTakeoverTests {
         let closed = machine.channelClosed(.letGo, at: .seconds(6))
         let released = machine.released(1, at: .seconds(7))
 
-        #expect(seen == .withdraw(.revoked))
-        #expect(again == .none)
-        #expect(closed == .sendRelease(1))
-        #expect(released == .none)
+        #expect((seen, again, closed, released) == (.withdraw(.revoked), .none, .sendRelease(1), .none))
         #expect(machine.nextWake == .seconds(35))
     }
 
@@ -57,9 +54,7 @@ struct LeaseMachineTakeoverTests {
         let seen = machine.leaseSeen(.of(token: 2, holder: 2), at: .seconds(5), random: 0)
         let closed = machine.channelClosed(.letGo, at: .seconds(6))
 
-        #expect(seen == .withdraw(.takenOver))
-        #expect(closed == .none)
-        #expect(machine.phase(at: .seconds(6)) == .none)
+        #expect((seen, closed, machine.phase(at: .seconds(6))) == (.withdraw(.takenOver), .none, .none))
     }
 
     /// Rule 4: it ran out in a partition, and on return another has it.
@@ -69,8 +64,7 @@ struct LeaseMachineTakeoverTests {
 
         let lost = machine.renewalLost(.takenOver, of: 1, .of(token: 2, holder: 2), at: .seconds(301), random: 0)
 
-        #expect(lost == .permitUnleased)
-        #expect(machine.phase(at: .seconds(301)) == .unleased(.held))
+        #expect((lost, machine.phase(at: .seconds(301))) == (.permitUnleased, .unleased(.held)))
     }
 
     /// Until then the link was closed in time; from then on there may be two.
@@ -99,8 +93,7 @@ struct LeaseMachineTakeoverTests {
         let offered = machine.offered(at: .seconds(2))
 
         #expect(asked == .sendAcquire(again: false, takeover: nil))
-        #expect(insisted == .sendAcquire(again: false, takeover: 4))
-        #expect(refused == .joinQueue)
+        #expect((insisted, refused) == (.sendAcquire(again: false, takeover: 4), .joinQueue))
         #expect(offered == .sendAcquire(again: false, takeover: nil))
     }
 
@@ -135,8 +128,7 @@ struct LeaseMachineTakeoverTests {
         let refused = machine.refused(
             .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(40), random: 0)
 
-        #expect(refused == .none)
-        #expect(machine.phase(at: .seconds(40)) == .waiting(.held))
+        #expect((refused, machine.phase(at: .seconds(40))) == (.none, .waiting(.held)))
     }
 
     @Test func wish_ends_whenTheHostGoesOnWithoutALease() {
@@ -150,9 +142,7 @@ struct LeaseMachineTakeoverTests {
         let refused = machine.refused(
             .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(9), random: 0)
 
-        #expect(unleased == .permitUnleased)
-        #expect(refused == .none)
-        #expect(machine.phase(at: .seconds(9)) == .unleased(.held))
+        #expect((unleased, refused, machine.phase(at: .seconds(9))) == (.permitUnleased, .none, .unleased(.held)))
     }
 
     /// Somebody else was quicker: that is not whom the person meant.
@@ -164,8 +154,7 @@ struct LeaseMachineTakeoverTests {
         let refused = machine.refused(
             .held, .of(token: 5, holder: 3), retryAfter: .seconds(100), at: .seconds(2), random: 0)
 
-        #expect(refused == .none)
-        #expect(machine.phase(at: .seconds(2)) == .waiting(.held))
+        #expect((refused, machine.phase(at: .seconds(2))) == (.none, .waiting(.held)))
     }
 
     @Test(arguments: [(29.0, true), (30.0, false)])
@@ -185,8 +174,7 @@ struct LeaseMachineTakeoverTests {
 
         let left = machine.unwanted(at: .seconds(2))
 
-        #expect(joined == .joinQueue)
-        #expect(left == .leaveQueue)
+        #expect((joined, left) == (.joinQueue, .leaveQueue))
     }
 
     @Test func queue_isJoinedAgain_afterTheConnectionBroke() {
@@ -199,7 +187,6 @@ struct LeaseMachineTakeoverTests {
         let refused = machine.refused(
             .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(4), random: 0)
 
-        #expect(asked == .sendAcquire(again: false, takeover: nil))
-        #expect(refused == .joinQueue)
+        #expect((asked, refused) == (.sendAcquire(again: false, takeover: nil), .joinQueue))
     }
 }

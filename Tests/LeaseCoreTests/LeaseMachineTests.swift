@@ -12,8 +12,7 @@ struct LeaseMachineTests {
 
         #expect(asked == .sendAcquire(again: false, takeover: nil))
         let permit = LeasePermit(token: 1, terms: .standard(.keep), sentAt: .seconds(10))
-        #expect(granted == .permit(permit))
-        #expect(permit.hardStopAt == .seconds(118))
+        #expect((granted, permit.hardStopAt) == (.permit(permit), .seconds(118)))
     }
 
     /// Who has to let go hears of it at once, or at its next heartbeat: so long the attempts at the link may fail.
@@ -38,8 +37,7 @@ struct LeaseMachineTests {
         var early = LeaseMachine.held(.keep, random: 0)
         var late = LeaseMachine.held(.keep, random: 100)
 
-        #expect(early.nextWake == .seconds(54))
-        #expect(late.nextWake == .seconds(60))
+        #expect((early.nextWake, late.nextWake) == (.seconds(54), .seconds(60)))
         let woken = (early.woke(at: .seconds(54), random: 0), late.woke(at: .seconds(59.9), random: 0))
         #expect(woken == (.sendRenewal, .none))
     }
@@ -52,8 +50,7 @@ struct LeaseMachineTests {
             let first = machine.joinRenewal(at: .seconds(60), random: random)
             if isTold { _ = machine.renewalFailed(at: .seconds(61)) }
 
-            #expect(first == 1)
-            #expect(machine.nextWake == (random == 0 ? .seconds(64) : .seconds(66)))
+            #expect((first, machine.nextWake) == (1, random == 0 ? .seconds(64) : .seconds(66)))
             let second = machine.woke(at: .seconds(66), random: 0)
             #expect(second == .sendRenewal)
             #expect(machine.joinRenewal(at: .seconds(66), random: 0) == 1)
@@ -86,17 +83,14 @@ struct LeaseMachineTests {
 
         let late = machine.renewed(.of(token: 1, .strict), sentAt: .seconds(50), at: .seconds(62), random: 0)
 
-        #expect(late == .none)
-        #expect(machine.permit?.sentAt == .seconds(60))
+        #expect((late, machine.permit?.sentAt) == (.none, .seconds(60)))
     }
 
     @Test func phases_areThoseOfTheSpec() {
         let machine = LeaseMachine.held(.keep)
 
-        #expect(machine.phase(at: .seconds(79.9)) == .held)
-        #expect(machine.phase(at: .seconds(80)) == .jeopardy)
-        #expect(machine.phase(at: .seconds(107.9)) == .jeopardy)
-        #expect(machine.phase(at: .seconds(108)) == .lost)
+        #expect((machine.phase(at: .seconds(79.9)), machine.phase(at: .seconds(80))) == (.held, .jeopardy))
+        #expect((machine.phase(at: .seconds(107.9)), machine.phase(at: .seconds(108))) == (.jeopardy, .lost))
     }
 
     @Test func hardStop_withdraws_underStrict_andTheReleaseFollowsTheChannel() {
@@ -107,16 +101,14 @@ struct LeaseMachineTests {
         let stopped = machine.woke(at: .seconds(108), random: 0)
         let closed = machine.channelClosed(.letGo, at: .seconds(108))
 
-        #expect(stopped == .withdraw(.hardStop))
-        #expect(closed == .sendRelease(1))
+        #expect((stopped, closed) == (.withdraw(.hardStop), .sendRelease(1)))
     }
 
     @Test func hardStop_keepsTheLink_underKeep_andARenewalMakesItGood() {
         var machine = LeaseMachine.held(.keep)
         let stopped = machine.wokeUntilQuiet(at: .seconds(108))
 
-        #expect(stopped == [.sendRenewal])
-        #expect(machine.phase(at: .seconds(108)) == .lost)
+        #expect((stopped, machine.phase(at: .seconds(108))) == ([.sendRenewal], .lost))
         _ = machine.renewed(.of(token: 1), sentAt: .seconds(500), at: .seconds(501), random: 0)
         #expect(machine.phase(at: .seconds(501)) == .held)
     }
@@ -163,8 +155,7 @@ struct LeaseMachineTests {
         let unanswered = machine.woke(at: .seconds(7), random: 0)
         let third = machine.wokeUntilQuiet(at: .seconds(10))
 
-        #expect(again == .sendAcquire(again: true, takeover: nil))
-        #expect(unanswered == .none)
+        #expect((again, unanswered) == (.sendAcquire(again: true, takeover: nil), .none))
         #expect(third == [.sendAcquire(again: true, takeover: nil)])
     }
 
@@ -175,9 +166,7 @@ struct LeaseMachineTests {
         let action = machine.refused(
             .held, .of(token: 4, holder: 2), retryAfter: .seconds(130), at: .seconds(1), random: 200)
 
-        #expect(action == .none)
-        #expect(machine.phase(at: .seconds(1)) == .waiting(.held))
-        #expect(machine.nextWake == .seconds(31))
+        #expect((action, machine.phase(at: .seconds(1)), machine.nextWake) == (.none, .waiting(.held), .seconds(31)))
         let again = machine.woke(at: .seconds(31), random: 0)
         #expect(again == .sendAcquire(again: false, takeover: nil))
     }
@@ -198,9 +187,7 @@ struct LeaseMachineTests {
 
         let renewed = machine.renewed(.of(token: 1), sentAt: .seconds(4), at: .seconds(6), random: 0)
 
-        #expect(closed == .sendRelease(1))
-        #expect(renewed == .none)
-        #expect(machine.phase(at: .seconds(6)) == .releasing)
+        #expect((closed, renewed, machine.phase(at: .seconds(6))) == (.sendRelease(1), .none, .releasing))
     }
 
     /// Rule 6.
@@ -211,8 +198,7 @@ struct LeaseMachineTests {
 
         let renewed = machine.renewed(.of(token: 1), sentAt: .seconds(60), at: .seconds(62), random: 0)
 
-        #expect(closed == .none)
-        #expect(renewed == .sendRelease(1))
+        #expect((closed, renewed) == (.none, .sendRelease(1)))
     }
 
     @Test func release_waitsNoLonger_thanTheRenewalMayTake() {
@@ -232,9 +218,7 @@ struct LeaseMachineTests {
         let again = machine.woke(at: .seconds(6), random: 0)
         _ = machine.releaseFailed(1, at: .seconds(135), random: 0)
 
-        #expect(again == .sendRelease(1))
-        #expect(machine.nextWake == nil)
-        #expect(machine.phase(at: .seconds(135)) == .none)
+        #expect((again, machine.nextWake, machine.phase(at: .seconds(135))) == (.sendRelease(1), nil, .none))
     }
 
     /// A release that was sent may arrive at any time: what it frees must not be in use.
@@ -248,8 +232,7 @@ struct LeaseMachineTests {
         let askedAgain = machine.released(1, at: .seconds(4))
         let fresh = machine.granted(.of(token: 2, .strict), sentAt: .seconds(4), at: .seconds(5), random: 0)
 
-        #expect(asked == .sendAcquire(again: false, takeover: nil))
-        #expect(stale == .sendRelease(1))
+        #expect((asked, stale) == (.sendAcquire(again: false, takeover: nil), .sendRelease(1)))
         #expect(askedAgain == .sendAcquire(again: false, takeover: nil))
         #expect(fresh == .permit(LeasePermit(token: 2, terms: .standard(.strict), sentAt: .seconds(4))))
     }
@@ -272,8 +255,7 @@ struct LeaseMachineTests {
 
         #expect(lost == .none)
         #expect(retried == .permit(LeasePermit(token: 1, terms: .standard(.keep), sentAt: .seconds(0))))
-        #expect(failed == .none)
-        #expect(machine.nextWake == .seconds(30))
+        #expect((failed, machine.nextWake) == (.none, .seconds(30)))
         let over = machine.woke(at: .seconds(30), random: 0)
         #expect(over == .sendRelease(1))
     }
@@ -286,8 +268,7 @@ struct LeaseMachineTests {
 
         #expect(machine.nextWake == .seconds(60))
         let lostAgain = machine.channelClosed(.linkLost, at: .seconds(40))
-        #expect(lostAgain == .none)
-        #expect(machine.nextWake == .seconds(50))
+        #expect((lostAgain, machine.nextWake) == (.none, .seconds(50)))
     }
 
     /// An attempt that lasts beyond the grace is let finish.
@@ -299,8 +280,7 @@ struct LeaseMachineTests {
         let during = machine.woke(at: .seconds(31), random: 0)
         let failed = machine.channelClosed(.attemptFailed, at: .seconds(39))
 
-        #expect(during == .none)
-        #expect(failed == .sendRelease(1))
+        #expect((during, failed) == (.none, .sendRelease(1)))
     }
 
     @Test func unwanted_closesTheChannelFirst() {
@@ -309,7 +289,6 @@ struct LeaseMachineTests {
         let unwanted = machine.unwanted(at: .seconds(5))
         let closed = machine.channelClosed(.letGo, at: .seconds(6))
 
-        #expect(unwanted == .withdraw(.unwanted))
-        #expect(closed == .sendRelease(1))
+        #expect((unwanted, closed) == (.withdraw(.unwanted), .sendRelease(1)))
     }
 }

@@ -8,8 +8,7 @@ struct PendingRequestTests {
     @Test func request_failsOnceItsTimeIsOver() {
         let request = PendingRequest.sent(at: .seconds(10))
 
-        #expect(request.isInFlight)
-        #expect(request.due(at: .seconds(14.9)) == nil)
+        #expect((request.isInFlight, request.due(at: .seconds(14.9))) == (true, nil))
         #expect(request.due(at: .seconds(15)) == .failure)
     }
 
@@ -30,8 +29,7 @@ struct TakeoverIntentTests {
         let first = intent.refused(.held, .of(7), asked: nil, at: .seconds(1))
         let second = intent.refused(.held, .of(7), asked: 7, at: .seconds(2))
 
-        #expect([first, second] == [true, false])
-        #expect(intent.target == 7)
+        #expect(([first, second], intent.target) == ([true, false], 7))
     }
 
     @Test func personsOwnAim_countsForMoreThanTheAnswer() throws {
@@ -39,8 +37,7 @@ struct TakeoverIntentTests {
 
         let goesOn = intent.refused(.held, .of(7), asked: nil, at: .seconds(1))
 
-        #expect(goesOn)
-        #expect(intent.target == 5)
+        #expect((goesOn, intent.target) == (true, 5))
     }
 
     @Test func intent_lapses_andAnotherRefusalEndsIt() throws {
@@ -49,8 +46,7 @@ struct TakeoverIntentTests {
         let reserved = intent.refused(.reserved, .of(7), asked: nil, at: .seconds(1))
         let late = intent.refused(.held, .of(7), asked: nil, at: .seconds(30))
 
-        #expect([reserved, late] == [false, false])
-        #expect(!intent.isOver(at: .seconds(29.9)))
+        #expect(([reserved, late], intent.isOver(at: .seconds(29.9))) == ([false, false], false))
         #expect(TakeoverIntent(.resume, at: .origin) == nil)
     }
 }
@@ -69,8 +65,7 @@ struct LeaseKnowledgeTests {
             elsewhere.unanswered()
         }
 
-        #expect(kept.mayGoUnleased(at: .seconds(1)))
-        #expect(!strict.mayGoUnleased(at: .seconds(1)))
+        #expect(kept.mayGoUnleased(at: .seconds(1)) && !strict.mayGoUnleased(at: .seconds(1)))
         #expect(!elsewhere.mayGoUnleased(at: .seconds(19.9)))
         #expect(elsewhere.mayGoUnleased(at: .seconds(20)))
         kept.answered()
@@ -85,9 +80,7 @@ struct LeaseKnowledgeTests {
         known.gaveBack(5)
         known.gaveBack(3)
 
-        #expect(known.greatestToken == 5)
-        #expect(known.isGivenBack(5))
-        #expect(!known.isGivenBack(6))
+        #expect((known.greatestToken, known.isGivenBack(5), known.isGivenBack(6)) == (5, true, false))
     }
 
     @Test func pause_endsWithALaterLeaseGivenBack() {
@@ -114,8 +107,7 @@ struct HoldingTests {
         let late = holding.renew(.of(5), sentAt: .seconds(1), at: .seconds(109), random: 100)
         let good = holding.renew(.of(5), sentAt: .seconds(1), at: .seconds(108), random: 100)
 
-        #expect([same, late, good] == [false, false, true])
-        #expect(holding.renewAt == .seconds(61))
+        #expect(([same, late, good], holding.renewAt) == ([false, false, true], .seconds(61)))
     }
 
     @Test func lostLink_keepsTheLeaseForAReconnect_andAFailedAttemptNoLonger() {
@@ -129,9 +121,7 @@ struct HoldingTests {
         holding.reopen()
         let isKeptLonger = holding.closed(.attemptFailed, at: .seconds(20))
 
-        #expect([isKept, isStillKept, isKeptLonger] == [true, true, false])
-        #expect(!isOpen)
-        #expect(nextWake == .seconds(20))
+        #expect(([isKept, isStillKept, isKeptLonger], isOpen, nextWake) == ([true, true, false], false, .seconds(20)))
         #expect(due == [nil, .graceOver])
     }
 
@@ -141,9 +131,7 @@ struct HoldingTests {
         let dueWhenKept = kept.woke(at: .seconds(108), under: .keep)
         let dueWhenStrict = strict.woke(at: .seconds(108), under: .strict)
 
-        #expect(dueWhenKept == nil)
-        #expect(kept.isLost)
-        #expect(dueWhenStrict == .hardStop)
+        #expect((dueWhenKept, kept.isLost, dueWhenStrict) == (nil, true, .hardStop))
     }
 }
 

@@ -77,6 +77,17 @@ struct Authority {
 
 extension LeaseAnswer {
     var token: FencingToken? { if case .granted(let record) = self { record.token } else { nil } }
+    /// What tests compare: the token or the reason.
+    enum Brief: Equatable {
+        case granted(FencingToken)
+        case refused(Refusal.Reason)
+    }
+    var brief: Brief {
+        switch self {
+        case .granted(let record): .granted(record.token)
+        case .refused(let refusal): .refused(refusal.reason)
+        }
+    }
     var terms: LeaseTerms? { if case .granted(let record) = self { record.terms } else { nil } }
     var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
 }

@@ -43,8 +43,7 @@ struct SyncAgainTests {
         bench.fail(.notAuthenticated)
         #expect(bench.status.counters.cancelled == 1 && bench.status.counters.failed == 1)
         #expect(bench.status.counters.runs == 3 && bench.results.last?.run == 3)
-        #expect(bench.status.lastSyncError?.kind == .notAuthenticated)
-        #expect(bench.status.lastResult == bench.results.last)
+        #expect((bench.status.lastSyncError?.kind, bench.status.lastResult) == (.notAuthenticated, bench.results.last))
     }
 
     @Test mutating func failedRuns_areCountedOneByOne() {
@@ -192,8 +191,7 @@ struct SyncAgainTests {
         }
         bench.send(.remoteChanged(types: [RecordType(rawValue: "Unheard")], host: .other))
         #expect(bench.operation == nil && bench.streamsClosed == 0)
-        #expect(bench.status.lastPush == bench.now)
-        #expect(!bench.status.isAgainWanted)
+        #expect((bench.status.lastPush, bench.status.isAgainWanted) == (bench.now, false))
     }
 
     /// A token for another zone is no halt of a run that ends anyway.
@@ -421,8 +419,7 @@ struct SyncAgainTests {
             return
         }
         bench.advance(by: due - bench.now)
-        #expect(bench.operation == .readProgress)
-        #expect(bench.status.fullness?.retryAt == bench.now + .seconds(600))
+        #expect((bench.operation, bench.status.fullness?.retryAt) == (.readProgress, bench.now + .seconds(600)))
         bench.answer(.storeFailed("disk full"))
         #expect(bench.status.mode == .waiting)
         bench.send(.stopRequested)

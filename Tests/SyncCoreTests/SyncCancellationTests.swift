@@ -16,10 +16,8 @@ struct SyncCancellationTests {
         #expect(bench.operation == .apply(page))
         bench.answer(.applied(MergeOutcome()))
 
-        #expect(bench.operation == nil)
-        #expect(bench.results.map(\.end) == [.cancelled])
-        #expect(bench.results.last?.wasCancelled == true)
-        #expect(bench.status.mode == .idle)
+        #expect((bench.operation, bench.results.map(\.end)) == (nil, [.cancelled]))
+        #expect((bench.results.last?.wasCancelled, bench.status.mode) == (true, .idle))
     }
 
     @Test mutating func batchUnderWay_isSettled() {
@@ -39,8 +37,7 @@ struct SyncCancellationTests {
         bench.answer(.batchRead(.records(1...3)))
         bench.send(.cancelRequested)
         bench.answer(.pushed(PushOutcome(results: [], serverTime: 1000), .exact(at: bench.now)))
-        #expect(bench.results.map(\.end) == [.cancelled])
-        #expect(bench.status.lastSyncError == nil)
+        #expect((bench.results.map(\.end), bench.status.lastSyncError) == ([.cancelled], nil))
     }
 
     @Test mutating func pageOfAnotherStore_doesNotFailARunThatEnds() {
@@ -49,8 +46,7 @@ struct SyncCancellationTests {
         bench.send(.cancelRequested)
         bench.answer(.pageFetched(.page(.host, moreComing: true, epoch: "e9")))
         bench.settleDown()
-        #expect(bench.results.map(\.end) == [.cancelled])
-        #expect(bench.status.lastSyncError == nil)
+        #expect((bench.results.map(\.end), bench.status.lastSyncError) == ([.cancelled], nil))
         #expect(!bench.history.contains { if case .adopt = $0 { true } else { false } })
     }
 
@@ -77,11 +73,9 @@ struct SyncCancellationTests {
         bench.send(.cancelRequested)
         bench.fail(kind)
 
-        #expect(bench.results.last?.wasCancelled == true)
-        #expect(bench.status.failures == before.failures)
+        #expect((bench.results.last?.wasCancelled, bench.status.failures) == (true, before.failures))
         #expect(bench.status.lastSyncError == before.lastSyncError)
-        #expect(bench.status.counters.failed == before.counters.failed)
-        #expect(bench.status.halt == nil)
+        #expect((bench.status.counters.failed, bench.status.halt) == (before.counters.failed, nil))
     }
 
     @Test mutating func cleanUp_neverFollowsACancelledRun() {

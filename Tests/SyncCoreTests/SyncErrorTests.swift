@@ -16,10 +16,8 @@ struct SyncErrorTests {
         bench.answer(.batchRead(nil))
         bench.fail(kind)
         let halt = try #require(bench.status.halt)
-        #expect(!halt.advice.isEmpty)
-        #expect(bench.results.map(\.end) == [.halted(halt)])
-        #expect(bench.machine.nextWake == nil)
-        #expect(bench.streamsClosed == 1)
+        #expect((halt.advice.isEmpty, bench.results.map(\.end)) == (false, [.halted(halt)]))
+        #expect((bench.machine.nextWake, bench.streamsClosed) == (nil, 1))
         bench.send(.triggered(.localChange))
         bench.send(.triggered(.networkGained))
         bench.advance(by: .seconds(100_000))
@@ -30,8 +28,7 @@ struct SyncErrorTests {
         bench.settleDown()
         bench.send(.streamOpened)
         bench.settleDown()
-        #expect(bench.results.last?.end == .complete)
-        #expect(bench.results.last?.trigger == .resumed)
+        #expect((bench.results.last?.end, bench.results.last?.trigger) == (.complete, .resumed))
     }
 
     @Test mutating func personWhoAsks_endsAHalt() {
@@ -85,8 +82,7 @@ struct SyncErrorTests {
         }
         bench.fail(.zoneNotFound)
 
-        #expect(bench.operation == nil)
-        #expect(bench.status.mode == .waiting)
+        #expect((bench.operation, bench.status.mode) == (nil, .waiting))
         #expect(bench.status.lastSyncError?.kind == .zoneNotFound)
         #expect(bench.status.nextRetry == .origin + .milliseconds(500))
     }
@@ -99,8 +95,7 @@ struct SyncErrorTests {
         bench.fail(.changeTokenExpired(epoch: "e1"))
         #expect(bench.operation == .beginRefetch(.host))
         bench.answer(.refetchBegun)
-        #expect(bench.operation == .fetch(.host, since: nil, limit: 400))
-        #expect(bench.status.queue.refetching == [.host])
+        #expect((bench.operation, bench.status.queue.refetching) == (.fetch(.host, since: nil, limit: 400), [.host]))
         bench.answer(.pageFetched(.page(.host)))
         bench.answer(.applied(MergeOutcome()))
 
@@ -187,8 +182,7 @@ struct SyncErrorTests {
         bench.fail(.limitExceeded)
         #expect(bench.operation == .push(.records(1...2)))
         bench.fail(.limitExceeded)
-        #expect(bench.operation == .push(.records(1...1)))
-        #expect(bench.status.queue.parts == 3)
+        #expect((bench.operation, bench.status.queue.parts) == (.push(.records(1...1)), 3))
     }
 
     @Test(arguments: [SyncFailure.Kind.limitExceeded, .badRequest])
@@ -213,8 +207,7 @@ struct SyncErrorTests {
             }
 
             #expect(told == (1...9).filter { $0 != culprit }.map { "r\($0)" })
-            #expect(parked == ["r\(culprit)"])
-            #expect(bench.results.map(\.end) == [.complete])
+            #expect((parked, bench.results.map(\.end)) == (["r\(culprit)"], [.complete]))
         }
     }
 
@@ -251,8 +244,7 @@ struct SyncErrorTests {
         bench.send(.triggered(.networkGained))
         bench.send(.remoteChanged(types: [.host], host: .other))
         bench.pass(.seconds(76))
-        #expect(bench.operation == nil)
-        #expect(bench.status.nextRetry == .origin + .seconds(77))
+        #expect((bench.operation, bench.status.nextRetry) == (nil, .origin + .seconds(77)))
         bench.pass(.seconds(1))
 
         #expect(bench.operation == .checkAccount)
@@ -314,9 +306,7 @@ struct SyncErrorTests {
         if case .opening = bench.status.stream { bench.send(.streamOpened) }
         bench.settleDown()
 
-        #expect(bench.results.last?.end == .complete)
-        #expect(bench.status.lastSyncError == nil)
-        #expect(bench.status.failures == 0)
+        #expect((bench.results.last?.end, bench.status.lastSyncError, bench.status.failures) == (.complete, nil, 0))
     }
 
     @Test mutating func progress_makesTheNextFailureTheFirst() {

@@ -59,17 +59,14 @@ struct SyncFullnessTests {
         bench.settleDown()
         #expect(bench.results.last?.end == .complete)
         #expect(bench.results.last?.counts[.deviceSettings] == SyncCounts(pushed: 2))
-        #expect(bench.status.counters.parked == 0)
-        #expect(bench.status.fullness?.failure.message == "no r2")
+        #expect((bench.status.counters.parked, bench.status.fullness?.failure.message) == (0, "no r2"))
         #expect(bench.status.lastSyncError == nil)
     }
 
     @Test mutating func batchOfRefusedRecordsAlone_doesNotSpin() {
         fill()
 
-        #expect(bench.operation == nil)
-        #expect(bench.results.map(\.end) == [.complete])
-        #expect(bench.status.mode == .idle)
+        #expect((bench.operation, bench.results.map(\.end), bench.status.mode) == (nil, [.complete], .idle))
         // Half of 30 s, plus half of the random wait.
         #expect(bench.status.fullness?.retryAt == bench.now + .milliseconds(22_500))
     }
@@ -128,8 +125,7 @@ struct SyncFullnessTests {
         bench.answer(.heldBackRetried(0))
         goOn(heldBack: 0)
 
-        #expect(bench.operation == nil)
-        #expect(bench.status.fullness == nil)
+        #expect((bench.operation, bench.status.fullness) == (nil, nil))
         #expect(bench.results.map(\.end) == [.complete, .complete])
     }
 
@@ -162,8 +158,7 @@ struct SyncFullnessTests {
         goOn(heldBack: 3)
         if let operation = bench.operation { bench.answer(operation.emptyAnswer(at: bench.now)) }
 
-        #expect(bench.operation == nil)
-        #expect(bench.results.last?.wasCancelled == true)
+        #expect((bench.operation, bench.results.last?.wasCancelled) == (nil, true))
         #expect(bench.machine.nextWake.map { $0 >= bench.now + .seconds(30) } == true)
     }
 }

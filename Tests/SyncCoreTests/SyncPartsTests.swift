@@ -95,8 +95,7 @@ struct SyncPartsTests {
         let sum = SyncResult(
             run: 1, trigger: .asked, startedAt: .origin, duration: .zero, counts: [.host: counts, .recording: counts],
             end: .complete)
-        #expect(sum.total == SyncCounts(pushed: 2, fetched: 4, unchanged: 6, parked: 8))
-        #expect(sum.skipped == 14)
+        #expect((sum.total, sum.skipped) == (SyncCounts(pushed: 2, fetched: 4, unchanged: 6, parked: 8), 14))
     }
 
     // MARK: News

@@ -63,8 +63,7 @@ struct SyncPortionTests {
         bench.fail(.limitExceeded)
         #expect(bench.operation == .push(.records(1...4)))
         bench.fail(.network)
-        #expect(bench.status.queue.parts == 0)
-        #expect(bench.state.batchPortion.records(of: 400) == 2)
+        #expect((bench.status.queue.parts, bench.state.batchPortion.records(of: 400)) == (0, 2))
     }
 
     @Test func portion_isHalved_andGrowsBackToWhatIsConfigured() {

@@ -78,12 +78,9 @@ struct SyncRecordErrorTests {
             if case .push = bench.operation { batches += 1 }
         }
 
-        #expect(bench.operation == nil)
-        #expect(batches == 0)
-        #expect(bench.results.last?.end == .complete)
+        #expect((bench.operation, batches, bench.results.last?.end) == (nil, 0, .complete))
         #expect(bench.status.queue.putOff.map(\.key.name) == ["r1"])
-        #expect(bench.status.queue.putOff.values.map(\.message) == ["no r1"])
-        #expect(bench.status.lastSyncError == nil)
+        #expect((bench.status.queue.putOff.values.map(\.message), bench.status.lastSyncError) == (["no r1"], nil))
     }
 
     @Test mutating func recordThatWaitsForALease_isToldAgainLater_andOnlyThen() throws {
@@ -115,8 +112,7 @@ struct SyncRecordErrorTests {
         bench.answer(.pushed(.taking(batch), .exact(at: bench.now)))
         bench.settleDown()
 
-        #expect(bench.status.queue.putOff.isEmpty)
-        #expect(bench.results.map(\.end) == [.complete, .complete])
+        #expect((bench.status.queue.putOff.isEmpty, bench.results.map(\.end)) == (true, [.complete, .complete]))
     }
 
     @Test mutating func emptyAnswer_endsTheRun_insteadOfSpinning() {
@@ -191,8 +187,7 @@ struct SyncRecordErrorTests {
         let sample = ClockSample(
             serverTime: 100_000, localTime: WallTime(millisecondsSince1970: 90_000), roundTrip: .milliseconds(400))
         let offset = ServerOffset(sample, at: .origin)
-        #expect(offset.offset == .milliseconds(10_200))
-        #expect(offset.error == .milliseconds(200))
+        #expect((offset.offset, offset.error) == (.milliseconds(10_200), .milliseconds(200)))
     }
 
     @Test(arguments: [UInt64.min, UInt64.max], [Int64.min, Int64.max])

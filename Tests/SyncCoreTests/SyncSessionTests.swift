@@ -13,10 +13,8 @@ struct SyncSessionTests {
 
         var modes: [SyncMode] = []
         for mode in bench.history.map(\.mode) where mode != modes.last { modes.append(mode) }
-        #expect(modes == [.account, .readProgress, .modify, .fetch, .cleanUp])
-        #expect(bench.streamsOpened == 1)
-        #expect(bench.results.map(\.end) == [.complete])
-        #expect(bench.status.mode == .idle)
+        #expect((modes, bench.streamsOpened) == ([.account, .readProgress, .modify, .fetch, .cleanUp], 1))
+        #expect((bench.results.map(\.end), bench.status.mode) == ([.complete], .idle))
     }
 
     @Test mutating func types_areReadInTheirFixedOrder_eachFromItsOwnToken() {
@@ -24,15 +22,13 @@ struct SyncSessionTests {
         bench.answer(.batchRead(nil))
         var read: [RecordType] = []
         while case .fetch(let type, let since, let limit) = bench.operation {
-            #expect(since == "t0")
-            #expect(limit == 400)
+            #expect((since, limit) == ("t0", 400))
             read.append(type)
             bench.answer(.pageFetched(.page(type)))
             bench.answer(.applied(MergeOutcome()))
         }
 
-        #expect(read == RecordType.known)
-        #expect(bench.operation == .cleanUp)
+        #expect((read, bench.operation) == (RecordType.known, .cleanUp))
     }
 
     @Test mutating func pages_followEachOther_fromTheTokenThatWasStored() {
@@ -130,8 +126,7 @@ struct SyncSessionTests {
         bench.beginAndRest()
         bench.send(.remoteChanged(types: [.deviceSettings], host: .ours))
 
-        #expect(bench.operation == nil)
-        #expect(bench.status.lastPush == nil)
+        #expect((bench.operation, bench.status.lastPush) == (nil, nil))
     }
 
     @Test mutating func changeOfATypeThatIsBeingRead_isReadAgain() {
@@ -150,8 +145,7 @@ struct SyncSessionTests {
     @Test mutating func run_waitsForTheStream_butNotForLong() {
         bench.send(.started)
         bench.answer(.accountChecked(.home(), .exact(at: bench.now)))
-        #expect(bench.operation == nil)
-        #expect(bench.status.mode == .subscribe)
+        #expect((bench.operation, bench.status.mode) == (nil, .subscribe))
         #expect(bench.machine.nextWake == .origin + .seconds(5))
         bench.advance(by: .seconds(5))
 
@@ -213,8 +207,7 @@ struct SyncSessionTests {
         bench.pass(.seconds(1))
         bench.settleDown()
 
-        #expect(bench.results.map(\.trigger) == [.started, .poll])
-        #expect(bench.status.counters.polls == 1)
+        #expect((bench.results.map(\.trigger), bench.status.counters.polls) == ([.started, .poll], 1))
     }
 
     @Test mutating func poll_isSkippedOnce_whenAChangeWasTold() {
@@ -223,13 +216,11 @@ struct SyncSessionTests {
         bench.send(.remoteChanged(types: [.host], host: .other))
         bench.settleDown()
         bench.pass(.seconds(240))
-        #expect(bench.status.counters.pollsSkipped == 1)
-        #expect(bench.status.counters.polls == 0)
+        #expect((bench.status.counters.pollsSkipped, bench.status.counters.polls) == (1, 0))
         bench.pass(.seconds(300))
         bench.settleDown()
 
-        #expect(bench.status.counters.polls == 1)
-        #expect(bench.results.last?.trigger == .poll)
+        #expect((bench.status.counters.polls, bench.results.last?.trigger) == (1, .poll))
     }
 
     @Test mutating func poll_runs_whenTheStreamIsDown() {
@@ -243,8 +234,7 @@ struct SyncSessionTests {
             bench.settleDown()
         }
 
-        #expect(bench.results.map(\.trigger) == [.started, .poll])
-        #expect(bench.now == .origin + .seconds(300))
+        #expect((bench.results.map(\.trigger), bench.now) == ([.started, .poll], .origin + .seconds(300)))
     }
 
     // MARK: Stopping
@@ -258,9 +248,7 @@ struct SyncSessionTests {
         #expect(bench.operation?.mode == .fetch)
         bench.answer(.applied(MergeOutcome()))
 
-        #expect(bench.operation == nil)
-        #expect(bench.results.map(\.end) == [.cancelled])
-        #expect(bench.status.mode == .stopped)
+        #expect((bench.operation, bench.results.map(\.end), bench.status.mode) == (nil, [.cancelled], .stopped))
         #expect(bench.machine.nextWake == nil)
     }
 
@@ -276,8 +264,7 @@ struct SyncSessionTests {
         bench.send(.started)
         bench.answer(.batchRead(nil))
 
-        #expect(bench.results.map(\.end) == [.cancelled])
-        #expect(bench.operation == .checkAccount)
+        #expect((bench.results.map(\.end), bench.operation) == ([.cancelled], .checkAccount))
     }
 
     @Test mutating func result_countsByType() throws {
@@ -294,11 +281,8 @@ struct SyncSessionTests {
         #expect(bench.status.counters.parked == 3)
         let result = try #require(bench.results.last)
         #expect(result.counts[.deviceSettings] == SyncCounts(pushed: 2, fetched: 1, parked: 1))
-        #expect(result.counts[.host] == SyncCounts(fetched: 1, unchanged: 4, parked: 2))
-        #expect(result.skipped == 7)
-        #expect(result.duration == .seconds(3))
-        #expect(!result.wasCancelled)
-        #expect(bench.status.counters.refreshVersion == 2)
+        #expect((result.counts[.host], result.skipped) == (SyncCounts(fetched: 1, unchanged: 4, parked: 2), 7))
+        #expect((result.duration, result.wasCancelled, bench.status.counters.refreshVersion) == (.seconds(3), false, 2))
     }
 }
 

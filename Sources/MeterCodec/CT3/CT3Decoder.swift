@@ -28,20 +28,26 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return step(verdict, length: whole)
     }
 
-    /// The offset of a whole frame of a usual length, with a right check, that begins after the first byte. One that reaches
-    /// beyond `end` does not count: the result must not depend on what has arrived of it.
+    /// The offset of a whole frame of a usual length, with a right check, that begins after the first byte. Of several it is the
+    /// one that ends first, and one that reaches beyond `end` does not count: so the result does not depend on how many bytes
+    /// have arrived.
     private static func usualFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
-        return inside.indices.dropFirst().first { offset in
-            let rest = UnsafeRawBufferPointer(rebasing: inside[offset...])
-            guard rest.u8(0) == CT3Framing.startMark, rest.count >= CT3Framing.headerLength else { return false }
-            let length = Int(rest.u32LE(1))
-            guard CT3Framing.payloadLengths.contains(length), length <= CT3Framing.usualLengthMax else { return false }
-            let last = CT3Framing.headerLength + length + 1
-            guard rest.count > last, rest.u8(last) == CT3Framing.endMark else { return false }
-            let payload = UnsafeRawBufferPointer(rebasing: rest[CT3Framing.headerLength..<(last - 1)])
-            return CT3Framing.check(payload) == rest.u8(last - 1)
+        let ends = inside.indices.dropFirst().compactMap { offset in
+            usualLength(UnsafeRawBufferPointer(rebasing: inside[offset...])).map { (offset: offset, end: offset + $0) }
         }
+        return ends.min { $0.end < $1.end }?.offset
+    }
+
+    /// The length of the frame that `raw` begins with, if it is whole, of a usual length and has a right check.
+    private static func usualLength(_ raw: UnsafeRawBufferPointer) -> Int? {
+        guard raw.u8(0) == CT3Framing.startMark, raw.count >= CT3Framing.headerLength else { return nil }
+        let length = Int(raw.u32LE(1))
+        guard CT3Framing.payloadLengths.contains(length), length <= CT3Framing.usualLengthMax else { return nil }
+        let last = CT3Framing.headerLength + length + 1
+        guard raw.count > last, raw.u8(last) == CT3Framing.endMark else { return nil }
+        let payload = UnsafeRawBufferPointer(rebasing: raw[CT3Framing.headerLength..<(last - 1)])
+        return CT3Framing.check(payload) == raw.u8(last - 1) ? last + 1 : nil
     }
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {

@@ -18,13 +18,9 @@
 /// some hosts. Rules 2 and 3 differ in whether `FFE1` itself takes writes, not in whether `FFE2` is there.
 package struct GATTSerialProfile: Hashable, Sendable {
     package var shape: Shape
-    /// The attribute to write to.
-    package var output: UInt16
-    package var writeKind: WriteKind
-    /// Whether the output's other kind of write is allowed as well.
-    package var allowsOtherKind: Bool
-    /// The other attribute to write to, if there are two ways to the line.
-    private var spare: Spare?
+    private var way: Way
+    /// The other way to the line, if there are two.
+    private var spare: Way?
     /// The characteristic that sends the meter's bytes.
     package var input: GATTCharacteristic
 
@@ -43,11 +39,23 @@ package struct GATTSerialProfile: Hashable, Sendable {
         var other: WriteKind { self == .withResponse ? .withoutResponse : .withResponse }
     }
 
-    private struct Spare: Hashable, Sendable {
+    /// How the meter is written to.
+    private struct Way: Hashable, Sendable {
         var output: UInt16
         var writeKind: WriteKind
+        /// Whether the output's other kind of write is allowed as well.
         var allowsOtherKind: Bool
+
+        init(_ output: GATTCharacteristic, _ kind: WriteKind) {
+            self.output = output.value
+            writeKind = kind
+            allowsOtherKind = output.properties.isSuperset(of: [.write, .writeWithoutResponse])
+        }
     }
+
+    /// The attribute to write to.
+    package var output: UInt16 { way.output }
+    package var writeKind: WriteKind { way.writeKind }
 
     /// The services used by any rule.
     package static let services: Set<BluetoothUUID> = [.serialInput, .serialOutput]
@@ -68,7 +76,7 @@ package struct GATTSerialProfile: Hashable, Sendable {
             if let other = database.characteristic(.ffe2, of: .serialInput),
                 let kind = other.writeKind(preferring: .withoutResponse)
             {
-                spare = Spare(output: other.value, writeKind: kind, allowsOtherKind: other.takesBothKinds)
+                spare = Way(other, kind)
             }
         } else if let single, single.tells, let output = database.characteristic(.ffe2, of: .serialInput),
             let kind = output.writeKind(preferring: .withoutResponse)
@@ -82,9 +90,7 @@ package struct GATTSerialProfile: Hashable, Sendable {
     private init(_ shape: Shape, from input: GATTCharacteristic, to output: GATTCharacteristic, _ kind: WriteKind) {
         self.shape = shape
         self.input = input
-        self.output = output.value
-        writeKind = kind
-        allowsOtherKind = output.takesBothKinds
+        way = Way(output, kind)
     }
 
     /// The value for the input's configuration: notifications if it supports them.
@@ -95,16 +101,14 @@ package struct GATTSerialProfile: Hashable, Sendable {
     /// Switches to the other attribute, if there are two ways to the line; calling it again switches back.
     mutating func switchOutput() -> Bool {
         guard let other = spare else { return false }
-        spare = Spare(output: output, writeKind: writeKind, allowsOtherKind: allowsOtherKind)
-        (output, writeKind, allowsOtherKind) = (other.output, other.writeKind, other.allowsOtherKind)
+        (way, spare) = (other, way)
         return true
     }
 
     /// Switches to the other kind of write, if there is one. Once only: it does not switch back.
     mutating func switchWriteKind() -> Bool {
-        guard allowsOtherKind else { return false }
-        writeKind = writeKind.other
-        allowsOtherKind = false
+        guard way.allowsOtherKind else { return false }
+        (way.writeKind, way.allowsOtherKind) = (way.writeKind.other, false)
         return true
     }
 }
@@ -112,8 +116,6 @@ package struct GATTSerialProfile: Hashable, Sendable {
 extension GATTCharacteristic {
     /// Whether it sends its values by itself.
     fileprivate var tells: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
-
-    fileprivate var takesBothKinds: Bool { properties.isSuperset(of: [.write, .writeWithoutResponse]) }
 
     /// How to write to it, if that is possible.
     fileprivate func writeKind(preferring preferred: GATTSerialProfile.WriteKind) -> GATTSerialProfile.WriteKind? {

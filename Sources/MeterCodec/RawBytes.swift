@@ -40,6 +40,11 @@ extension UnsignedInteger where Self: FixedWidthInteger {
     /// Whether the word, read with a sign, is a number from `-most` to -1. A meter may mean that where nobody has published
     /// what it sends below zero, so such a value is unknown.
     @inline(__always) package func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
+
+    /// Whether the word is up to `max`, or below zero as above: neither is a reason to refuse its frame.
+    @inline(__always) package func isPossible(upTo max: Self, orBelowZeroBy most: Self) -> Bool {
+        self <= max || isBelowZero(byUpTo: most)
+    }
 }
 
 extension [UInt8] {

@@ -81,7 +81,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
             // Ten-thousandths here, hundred-thousandths in a USB packet.
             case .measurement:
                 [
-                    (3, raw.u32LE(3) <= FNIRSIBLEFrame.voltageMax || raw.u32LE(3).isBelowZero(byUpTo: 5000)),
+                    (3, raw.u32LE(3).isPossible(upTo: FNIRSIBLEFrame.voltageMax, orBelowZeroBy: 5000)),
                     (7, raw.i32LE(7).magnitude <= FNIRSIUSBPacket.currentMax / 10),
                     (11, raw.i32LE(11).magnitude <= powerMax && powerAgrees(raw)),
                 ]
@@ -111,6 +111,6 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
 
     /// Whether a word is up to its limit, or a number below zero, of which the frame tells nothing (`FNIRSIBLEFrame`).
     private static func mayBe(_ word: UInt16, _ max: UInt16) -> Bool {
-        word <= max || word.isBelowZero(byUpTo: FNIRSIBLEFrame.belowZero)
+        word.isPossible(upTo: max, orBelowZeroBy: FNIRSIBLEFrame.belowZero)
     }
 }

@@ -118,19 +118,19 @@ package struct FNIRSIUSBPacket: Sendable {
         guard packet.u8(1) == samplesType else { return nil }
         for index in 0..<samplesPerPacket {
             let offset = sampleOffset(index)
-            if isImpossible(packet.u32LE(offset), voltageMax, voltageBelowZero) { return offset }
+            if !packet.u32LE(offset).isPossible(upTo: voltageMax, orBelowZeroBy: voltageBelowZero) { return offset }
             if packet.i32LE(offset + 4).magnitude > currentMax { return offset + 4 }
-            if isImpossible(packet.u16LE(offset + 8), dataLineMax, dataLineBelowZero) { return offset + 8 }
-            if isImpossible(packet.u16LE(offset + 10), dataLineMax, dataLineBelowZero) { return offset + 10 }
-            if isImpossible(packet.u16LE(offset + 13), temperatureMax, temperatureBelowZero) { return offset + 13 }
+            if !isDataLine(packet.u16LE(offset + 8)) { return offset + 8 }
+            if !isDataLine(packet.u16LE(offset + 10)) { return offset + 10 }
+            if !packet.u16LE(offset + 13).isPossible(upTo: temperatureMax, orBelowZeroBy: temperatureBelowZero) {
+                return offset + 13
+            }
         }
         return nil
     }
 
-    private static func isImpossible<Word: FixedWidthInteger & UnsignedInteger>(
-        _ word: Word, _ max: Word, _ belowZero: Word
-    ) -> Bool {
-        word > max && !word.isBelowZero(byUpTo: belowZero)
+    private static func isDataLine(_ word: UInt16) -> Bool {
+        word.isPossible(upTo: dataLineMax, orBelowZeroBy: dataLineBelowZero)
     }
 
     /// The reading of one sample. Its power is computed as voltage times current, since the meter does not send it. A word

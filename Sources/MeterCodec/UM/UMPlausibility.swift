@@ -14,8 +14,7 @@ enum UMPlausibility {
 
         func isKept(by block: UnsafeRawBufferPointer) -> Bool {
             guard width == 2 else { return block.u32BE(offset) <= max }
-            let word = block.u16BE(offset)
-            return word <= max || word.isBelowZero(byUpTo: belowZero)
+            return block.u16BE(offset).isPossible(upTo: UInt16(clamping: max), orBelowZeroBy: belowZero)
         }
     }
 

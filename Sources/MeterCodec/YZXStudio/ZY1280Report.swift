@@ -28,7 +28,7 @@ package struct ZY1280Report: Sendable {
         if !voltages.contains(report.i32LE(3)) { return 3 }
         if report.i32LE(7).magnitude > currentMax { return 7 }
         return [23, 25].first { offset in
-            dataLine(report, offset) == nil && !report.u16LE(offset).isBelowZero(byUpTo: dataLineBelowZero)
+            !report.u16LE(offset).isPossible(upTo: dataLineMax, orBelowZeroBy: dataLineBelowZero)
         }
     }
 

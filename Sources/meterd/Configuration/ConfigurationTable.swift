@@ -6,10 +6,14 @@ struct ConfigurationKey<Target>: Sendable {
     let name: String
     /// Variable and flag that override the file.
     let overrides: [String]
-    let explanation: String
+    /// Its purpose, in which `{range}` stands for the legal values.
+    private let purpose: String
+    private let range: String
     let read: @Sendable (ConfigurationEntry, inout Target) throws(ConfigurationError) -> Void
     /// Returns the example or else the default, in TOML; nil for a key without a line of its own in the reference.
     let shown: @Sendable (_ defaults: Target) -> String?
+
+    var explanation: String { purpose.replacing("{range}", with: range) }
 
     /// A key with a default.
     ///
@@ -22,7 +26,7 @@ struct ConfigurationKey<Target>: Sendable {
     ) {
         self.name = name
         self.overrides = overrides
-        self.explanation = explanation.replacing("{range}", with: type.range)
+        (purpose, range) = (explanation, type.range)
         read = { entry, target throws(ConfigurationError) in target[keyPath: field] = try type.read(entry) }
         shown = { example ?? type.write($0[keyPath: field]) }
     }
@@ -34,7 +38,7 @@ struct ConfigurationKey<Target>: Sendable {
     ) {
         self.name = name
         self.overrides = overrides
-        self.explanation = explanation.replacing("{range}", with: type.range)
+        (purpose, range) = (explanation, type.range)
         read = { entry, target throws(ConfigurationError) in target[keyPath: field] = try type.read(entry) }
         shown = { _ in example }
     }
@@ -45,8 +49,9 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
     /// Empty for the keys before all tables.
     let name: String
     let keys: [ConfigurationKey<Target>]
-    /// The table in the reference.
-    let block: ConfigurationReference.Block
+    private let heading: String
+    private let explanation: String
+    private let defaults: Target
 
     /// - Parameter heading: `[name]` if nil.
     init(
@@ -55,8 +60,15 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
     ) {
         self.name = name
         self.keys = keys
-        block = ConfigurationReference.Block(
-            heading: name.isEmpty ? "" : heading ?? "[\(name)]", explanation: explanation,
+        self.heading = name.isEmpty ? "" : heading ?? "[\(name)]"
+        self.explanation = explanation
+        self.defaults = defaults
+    }
+
+    /// The table in the reference, which no start of meterd needs.
+    var block: ConfigurationReference.Block {
+        ConfigurationReference.Block(
+            heading: heading, explanation: explanation,
             lines: keys.compactMap { key in
                 key.shown(defaults).map {
                     .init(key: key.name, value: $0, otherWays: key.overrides, explanation: key.explanation)

@@ -538,7 +538,7 @@ package actor DeviceSession {
         let rules = settings.recordingRules(staleAfter: timing.staleAfter)
         recording?.apply(rules)
         counting?.adopt(stepMax: rules.stepMax)
-        followCounting()
+        followCounting(driver?.profile)
         alerts?.expectReadings(within: timing.staleAfter)
         tellSettings()
     }
@@ -551,7 +551,9 @@ package actor DeviceSession {
     }
 
     /// Counts for the meter, or leaves it to the meter: a load tells by its answers whether it counts.
-    private func followCounting() { counting?.adopt(isCounting: driver?.profile.countsEnergy == false) }
+    private func followCounting(_ profile: MeterProfile?) {
+        counting?.adopt(isCounting: profile?.countsEnergy == false)
+    }
 
     /// Tries the other way to the meter's line where what was sent got no answer. A new link begins with the one used last.
     private func followOutput() {
@@ -742,10 +744,11 @@ package actor DeviceSession {
             if case .identified(let model) = event { found = model } else { handle(event, at: now, wallNow) }
         }
         self.driver = driver
+        let profile = driver.profile
         followSampling()
-        followCounting()
+        followCounting(profile)
         followOutput()
-        if case .poll = driver.profile.rhythm {} else { spoilt.ended() }
+        if case .poll = profile.rhythm {} else { spoilt.ended() }
         if let found { identified(as: found) }
         takeTurns()
         arm()

@@ -73,6 +73,7 @@ extension SettingsService {
         of meter: MeterID, key: String? = nil, limit: Int = 100
     ) async throws(GatewayError) -> [HistoryLine] {
         let losses = try await overwritten(of: meter, key: key, limit: limit)
+        guard !losses.isEmpty else { return [] }
         let names = try await hostNames()
         return losses.map { loss in
             HistoryLine(

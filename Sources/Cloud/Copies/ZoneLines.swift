@@ -1,4 +1,5 @@
-/// What waits, oldest first in each zone. Zones take turns, and one with more than there is room for loses its own.
+/// Waiting elements, oldest first in each zone. Zones take turns, and the zone with the most loses its oldest when there is no
+/// more room.
 struct ZoneLines<Element> {
     private var lines: [String: [Element]] = [:]
     private var count = 0

@@ -50,8 +50,7 @@ package struct AtorchReport: Sendable {
         guard let voltage = reading[.voltage], let current = reading[.current], let power = reading[.power],
             let factor = reading[.powerFactor]
         else { return true }
-        let product = voltage * current * factor
-        return abs(power - product) <= 1 + 0.06 * max(power, product)
+        return Slack(steps: 1, part: 0.06).covers(power, voltage * current * factor)
     }
 
     /// Charge and energy in the meter's own steps, for comparing two reports.

@@ -106,7 +106,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     private static func powerAgrees(_ raw: UnsafeRawBufferPointer) -> Bool {
         guard raw.u32LE(3) <= FNIRSIBLEFrame.voltageMax else { return true }
         let (power, product) = (Double(raw.i32LE(11)) / 1e4, Double(raw.u32LE(3)) * Double(raw.i32LE(7)) / 1e8)
-        return abs(power - product) <= 0.05 + 0.05 * max(abs(power), abs(product))
+        return Slack(steps: 0.05, part: 0.05).covers(power, product)
     }
 
     /// Whether a word is up to its limit, or a number below zero, of which the frame tells nothing (`FNIRSIBLEFrame`).

@@ -37,16 +37,6 @@ package struct KM001Report: Sendable {
     package static let lineMax = 10.0
     /// Degrees Celsius that are accepted.
     package static let temperatures: ClosedRange<Double> = -40...150
-    /// How far two values may be apart that should be one: in their unit, and as a part of the greater.
-    private struct Slack {
-        var steps: Double
-        var part: Double
-
-        func covers(_ one: Double, _ other: Double) -> Bool {
-            abs(one - other) <= steps + part * max(abs(one), abs(other))
-        }
-    }
-
     /// Of the power, in watts, to voltage times current. The published sample of a KM001 Pro is 5 % off, that of an ACD15P exact.
     private static func powerSlack(of dialect: KM001Dialect) -> Slack {
         dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)

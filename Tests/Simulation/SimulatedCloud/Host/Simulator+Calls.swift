@@ -53,7 +53,10 @@ extension Simulator {
                     reason, lease, retryAfter: retryAfter, at: moment, random: rng.next()), index, meter)
         case (.renew(let leases, _), .renewals(let results)):
             for (lease, result) in zip(leases, results) {
-                if decision.generation == generation { hosts[index].isTold[lease.meter] = true }
+                // An answer that was under way when the store went back tells nothing of that.
+                if decision.generation == generation, hosts[index].decisions[lease.meter]?.generation != generation {
+                    hosts[index].isTold[lease.meter] = true
+                }
                 renewed(index, lease.meter, lease.token, result.renewal, result.view, sentAt: sentAt, decision)
             }
         case (.release(let token, let meter, _), _):

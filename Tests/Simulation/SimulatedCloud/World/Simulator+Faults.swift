@@ -189,7 +189,7 @@ extension Simulator {
     /// A request whose grant is not the last one any more arrives again, from somewhere in the network.
     private mutating func repeatLate(_ meter: Int) {
         let present = server.store.value.leases[meter]?.token
-        guard var call = rng.pick(grants[meter].filter { $0.token != present })?.call else { return }
+        guard var call = rng.pick(grants[meter].filter { $0.isAnswered && $0.token != present })?.call else { return }
         coverage.note(.repeatedLate)
         call.isCopy = true
         call.isRepetition = true

@@ -26,6 +26,11 @@ extension Simulator {
         if call.isRepetition, case .acquire(_, let meter) = call.request {
             judge.repeats(call, response, from: leases[meter], to: server.store.value.leases[meter])
         }
+        if case .granted(let lease) = response, case .acquire(let request, let meter) = call.request {
+            let others = grants[meter].filter { $0.requestID != request.requestID }
+            let grant = Grant(call: call, requestID: request.requestID, token: lease.token)
+            grants[meter] = (others + [grant]).suffix(LeaseRecord.grantsMax)
+        }
         if case .modify(let batch) = call.request, case .pushed(let outcome) = response {
             judge.merged(batch, outcome, from: before, to: server.store.value.zones[call.zone].records)
             judge.tells(batch, in: call.zone)
@@ -55,9 +60,9 @@ extension Simulator {
         for (call, response, decision) in responses {
             if case .granted(let lease) = response, case .acquire(let request, let meter) = call.request {
                 judge.grants(lease.token, to: request, meter: meter)
-                let others = grants[meter].filter { $0.requestID != request.requestID }
-                let grant = Grant(call: call, requestID: request.requestID, token: lease.token)
-                grants[meter] = (others + [grant]).suffix(LeaseRecord.grantsMax)
+                if let index = grants[meter].lastIndex(where: { $0.requestID == request.requestID }) {
+                    grants[meter][index].isAnswered = true
+                }
             }
             if case .modify(let batch) = call.request, case .pushed(let outcome) = response {
                 judge.accepted(batch, outcome, in: call.zone)

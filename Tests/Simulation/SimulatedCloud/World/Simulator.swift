@@ -32,6 +32,8 @@ package struct Simulator {
         var call: CloudCall
         var requestID: RequestID
         var token: FencingToken
+        /// Its answer left the server. One that did not may be in the store, and has its place among those remembered.
+        var isAnswered = false
     }
 
     let seed: UInt64

@@ -177,7 +177,11 @@ struct Replica {
         func stands(_ property: String?) -> Stamp? {
             property.map { listed.properties[$0]?.stamp } ?? listed.deletion?.stamp
         }
-        outbox.removeAll { $0.key == listed.key && stands($0.property) == $0.stamp }
+        let own = records[listed.key]
+        outbox.removeAll { waiting in
+            guard waiting.key == listed.key, stands(waiting.property) == waiting.stamp else { return false }
+            return waiting.property.map { own?.properties[$0]?.value == listed.properties[$0]?.value } ?? true
+        }
         told.removeAll { entry in
             entry.key == listed.key
                 && [stands(entry.property), listed.deletion?.stamp].contains { $0.map { $0 >= entry.stamp } ?? false }
@@ -317,18 +321,22 @@ struct Replica {
 
     /// As `RetentionCalendar`: something is stored under a calendar that nobody confirms.
     mutating func doubt(_ wall: WallTime) {
-        var date = believed ?? BelievedDate(newest: nil, calendar: wall)
+        var date = believed ?? firstBelieved(wall)
         date.doubt(wall...wall)
         believed = date
     }
 
     /// The calendar is confirmed, and time goes on towards it.
     mutating func goOn(to wall: WallTime, running: Duration) {
-        var date = believed ?? BelievedDate(newest: nil, calendar: wall)
+        var date = believed ?? firstBelieved(wall)
         let next = learned.values.filter { $0 > date.date.millisecondsSince1970 }.min()
         date.advance(
             toConfirmed: wall, running: running, next: next.map { WallTime(millisecondsSince1970: $0) })
         believed = date
+    }
+
+    private func firstBelieved(_ wall: WallTime) -> BelievedDate {
+        BelievedDate(newest: learned.values.max().map { WallTime(millisecondsSince1970: $0) }, calendar: wall)
     }
 
     /// Forgets tombstones that were stamped and learned of long ago.

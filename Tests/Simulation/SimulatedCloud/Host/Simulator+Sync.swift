@@ -84,6 +84,7 @@ extension Simulator {
             let bug = scenario.bug
             guard commit(index, { $0.adopt(zone, entry, bug: bug) }) != nil else { return }
             judge.keeps(before.records, in: hosts[index].store.value, by: hosts[index].name)
+            judge.reaches(recordsZone(of: index), by: index)
             coverage.note(.adopted)
             if case .another = entry { coverage.note(.zoneEntered) }
             sync(index, .adopted)

@@ -105,9 +105,10 @@ extension Simulator {
     }
 
     /// Whose records a host has: what is deleted between joining a zone and first reaching it counts in the zone before.
-    private func recordsZone(of index: Int) -> Int {
+    /// Nil before it has reached any: all of that is its own, and comes along.
+    func recordsZone(of index: Int) -> Int? {
         let known = hosts[index].store.value.zone
-        return server.store.value.zones.firstIndex { $0.id.description == known } ?? hosts[index].zone
+        return server.store.value.zones.firstIndex { $0.id.description == known }
     }
 
     // MARK: Meters

@@ -9,8 +9,8 @@ package struct Judge {
     /// A change that was acknowledged to a user.
     private struct Change {
         var host: Int
-        /// Where the host was when it was made.
-        var zone: Int
+        /// Where the host was when it was made; nil until it reaches its first zone.
+        var zone: Int?
         var key: RecordKey
         /// nil: the record's deletion.
         var property: String?
@@ -101,13 +101,22 @@ package struct Judge {
 
     package mutating func acknowledges(
         _ value: SettingValue?, of key: RecordKey, _ property: String?, stamp: Stamp, by host: Int,
-        in zone: Int
+        in zone: Int?
     ) {
         overwrites(key, property, by: host)
         if property == nil { deletedIn[stamp] = zone }
         changes.append(
             Change(
                 host: host, zone: zone, key: key, property: property, value: value, stamps: [stamp], least: stamp))
+    }
+
+    /// A host reaches its first zone: what it wrote before comes along, deletions too.
+    mutating func reaches(_ zone: Int?, by host: Int) {
+        for index in changes.indices where changes[index].host == host && changes[index].zone == nil {
+            changes[index].zone = zone
+            guard changes[index].property == nil else { continue }
+            for stamp in changes[index].stamps { deletedIn[stamp] = zone }
+        }
     }
 
     /// What the same host wrote before is overwritten, whatever becomes of the stamp; also where it was killed in the

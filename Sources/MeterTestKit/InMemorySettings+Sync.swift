@@ -193,7 +193,8 @@ extension InMemorySettings.State {
 
     mutating func confirm(by listed: SyncRecord) {
         for (slot, waiting) in outbox where slot.key == listed.key && listed.stamp(in: slot) == waiting.stamp {
-            outbox[slot] = nil
+            let own = slot.property.flatMap { records[listed.key]?.properties[$0]?.value }
+            if own == slot.property.flatMap({ listed.properties[$0]?.value }) { outbox[slot] = nil }
         }
         for (slot, entry) in told where slot.key == listed.key {
             let stands = [listed.deletion?.stamp, listed.stamp(in: slot)].compactMap { $0 }

@@ -25,13 +25,15 @@ extension SettingsTransaction {
     }
 
     /// A page lists this record. What was sent of it and is listed, or was outdone, is in the cloud's changes. What
-    /// waits with the very stamp that is listed need not be sent: after a restore that is nearly everything.
+    /// waits just as it is listed need not be sent: after a restore that is nearly everything. The stamp alone does not
+    /// say so: two machines that a card was copied to may have given it to two values.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
-            for entry in try pending(of: row) {
-                let stands = entry.property.isEmpty ? listed.deletion?.stamp : listed.properties[entry.property]?.stamp
-                if stands == entry.stamp { try drop(entry.property, of: row) }
+            let waiting = try pending(of: row).filter { listed.stamp(of: $0.property) == $0.stamp }
+            let own = waiting.isEmpty ? [:] : try registers(of: row)
+            for entry in waiting where own[entry.property]?.value == listed.properties[entry.property]?.value {
+                try drop(entry.property, of: row)
             }
         }
         if hasTold == nil { hasTold = try Int.fetchOne(db, sql: "SELECT 1 FROM told LIMIT 1") != nil }
@@ -86,5 +88,12 @@ extension SettingsTransaction {
 
     private func forgetTold(_ property: String, of row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM told WHERE record = ? AND property = ?").run([row, property])
+    }
+}
+
+extension SyncRecord {
+    /// - Parameter property: '' for the deletion.
+    fileprivate func stamp(of property: String) -> Stamp? {
+        property.isEmpty ? deletion?.stamp : properties[property]?.stamp
     }
 }

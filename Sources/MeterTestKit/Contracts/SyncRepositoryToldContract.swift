@@ -79,6 +79,15 @@ enum SyncRepositoryToldContract {
                 _ = try await repository.apply(.of([desk], token: "t1", epoch: "e2"))
                 try ContractViolation.requireEqual(await repository.waiting().map(\.key), [.shed], "waiting")
             },
+            Clause("whatWaits_isTold_whereAnotherValueIsListedUnderItsStamp") { repository in
+                // As by a twin with the same id, on a copied card.
+                try await repository.set(.desk, "name", .string("Desk"), at: .minute(1))
+                let own = try ContractViolation.requireSome(await repository.record(.desk)?.newestStamp, "stamp")
+                let twin = SyncRecord(key: .desk, properties: ["name": Register(value: .string("Den"), stamp: own)])
+                _ = try await repository.apply(.of([twin], token: "t1"))
+                try ContractViolation.requireEqual(
+                    await repository.waitingValues(), [["name": .string("Desk")]], "waiting")
+            },
             Clause("told_isForgotten_withAnotherStore") { repository in
                 let desk = try await repository.tellDesk()
                 try await repository.adopt(epoch: "e2")

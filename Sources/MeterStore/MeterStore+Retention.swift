@@ -33,11 +33,13 @@ extension MeterStore: RetentionRepository {
     package func newestStored() async throws(StoreError) -> WallTime? {
         try await access("read") { db in
             // Meter by meter, because the index is ordered that way.
-            try Self.references(db).compactMap { reference in
+            let readings = try Self.references(db).compactMap { reference in
                 try Int64.fetchOne(
                     db, sql: "SELECT last_ms FROM sample_chunk WHERE meter_ref = ? ORDER BY first_ms DESC LIMIT 1",
                     arguments: [reference])
-            }.max().map { WallTime(millisecondsSince1970: $0) }
+            }
+            let settings = try Self.learned("max", "TRUE", [], db)
+            return (readings + settings).max().map { WallTime(millisecondsSince1970: $0) }
         }
     }
 
@@ -45,7 +47,7 @@ extension MeterStore: RetentionRepository {
     package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
         let time = time.millisecondsSince1970
         return try await access("read") { db in
-            try Self.references(db).compactMap { reference in
+            let readings: [Int64] = try Self.references(db).compactMap { reference in
                 // Only the latest chunk that begins before can extend beyond: chunks are short.
                 let reaching = try Int64.fetchOne(
                     db,
@@ -57,7 +59,20 @@ extension MeterStore: RetentionRepository {
                 return try Int64.fetchOne(
                     db, sql: "SELECT min(first_ms) FROM sample_chunk WHERE meter_ref = ? AND first_ms > ?",
                     arguments: [reference, time])
-            }.min().map { WallTime(millisecondsSince1970: $0) }
+            }
+            let settings = try Self.learned("min", "learned_ms > ?", [time], db)
+            return (readings + settings).min().map { WallTime(millisecondsSince1970: $0) }
+        }
+    }
+
+    /// The first or last date of what ages besides readings: overwritten settings and deletions.
+    private static func learned(
+        _ end: String, _ condition: String, _ arguments: StatementArguments, _ db: Database
+    ) throws -> [Int64] {
+        let deletions = "(SELECT deletion_learned_ms AS learned_ms FROM record)"
+        return try ["history", deletions].compactMap { rows in
+            try Int64.fetchOne(
+                db, sql: "SELECT \(end)(learned_ms) FROM \(rows) WHERE \(condition)", arguments: arguments)
         }
     }
 }

@@ -48,6 +48,22 @@ struct RetentionTests {
         #expect(try await store.firstStored(after: SampleChunk.minute(20).last) == nil)
     }
 
+    /// A host without readings has dates too: of what was overwritten and of deletions.
+    @Test func datesOfSettings_count() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
+        #expect(try await store.newestStored() == nil)
+        try await store.set(.desk, "name", .string("Shelf"), at: .minute(2))
+        try await store.set(RecordKey(type: .host, name: "shed"), "name", .string("Shed"), at: .minute(3))
+        _ = try await store.delete(RecordKey(type: .host, name: "shed"), at: .minute(5))
+
+        let times = [2, 5].map { HostMoment.minute($0).wall }
+        #expect(try await store.newestStored() == times[1])
+        #expect(try await store.firstStored(after: WallTime(millisecondsSince1970: 0)) == times[0])
+        #expect(try await store.firstStored(after: times[0]) == times[1])
+        #expect(try await store.firstStored(after: times[1]) == nil)
+    }
+
     @Test func doubtedReadings_areSpared_untilTheyHaveAged() async throws {
         let store = try MeterStore.open(path: folder.store)
         try await store.append(minutes(0..<10))

@@ -146,12 +146,10 @@ let package = Package(
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", asyncHTTPClient, logging, nioCore,
                 nioHTTP1, nioSSL,
             ]),
-        // Keys and certificates of servers, by OpenSSL.
-        .target(name: "Certificates", dependencies: ["COpenSSL", "Cryptography"]),
         .target(
             name: "CloudServer",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Certificates", "Cryptography",
+                "COpenSSL", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Cryptography",
                 "LinuxIO", "MetricsCore", "ServerKit", hummingbird, hummingbirdCore, hummingbirdTLS, logging, nioCore,
                 nioSSL, serviceLifecycle,
             ]),

@@ -1,4 +1,3 @@
-import Certificates
 package import CloudAPI
 import Cryptography
 package import MeterModel

@@ -26,6 +26,8 @@ package protocol FamilyDescription: Sendable {
     func isMakersName(_ name: String) -> Bool
     /// The radio over which the maker's name alone is reason enough to connect, if any.
     var makersNameRadio: LinkAddress.Transport? { get }
+    /// Whether a name is that of a radio module in its meters, which is in other things as well.
+    func isModulesName(_ name: AdvertisedName) -> Bool
     /// The radio modules in its meters.
     var radioModules: Set<RadioModule> { get }
     /// How to identify its meters when their names do not. Nil for a family without a radio.
@@ -54,6 +56,7 @@ extension FamilyDescription {
     package func model(named name: AdvertisedName) -> ModelName? { nil }
     package func isMakersName(_ name: String) -> Bool { false }
     package var makersNameRadio: LinkAddress.Transport? { nil }
+    package func isModulesName(_ name: AdvertisedName) -> Bool { false }
     package var radioModules: Set<RadioModule> { [] }
     package var radioQuestion: RadioQuestion? { nil }
     package var hasTwinAddresses: Bool { false }

@@ -48,7 +48,7 @@ struct FamilyNamesTests {
     }
 
     /// A stranger's name is no maker's, and a maker's that of one.
-    @Test(arguments: [("GALAXY BUDS", 0), ("", 0), ("XYZ_BLE", 1), ("FNIRSI-9", 1)])
+    @Test(arguments: [("GALAXY BUDS", 0), ("", 0), ("XYZ_BLE", 1), ("FNIRSI-9", 1), ("TC66", 1)])
     func makersName_isThatOfOneFamily(name: String, count: Int) {
         #expect(MeterCatalogue.standard.families.count { $0.isMakersName(name) } == count)
     }

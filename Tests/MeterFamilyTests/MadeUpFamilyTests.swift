@@ -185,8 +185,7 @@ struct MadeUpFamilyTests {
         }
 
         #expect(found("Ohm1R", in: Self.catalogue) == .meter(.ohm1R))
-        #expect(found("Ohmworks 9", in: Self.catalogue) == .perhaps)
-        #expect(RadioIdentification.maker(named: "Ohmworks 9", in: Self.catalogue) == MeterMaker("ohmworks"))
+        #expect(found("Ohmworks 9", in: Self.catalogue) == .perhaps(.makersName(MeterMaker("ohmworks"))))
         #expect(found("Ohm1R", in: .standard) == .none)
     }
 

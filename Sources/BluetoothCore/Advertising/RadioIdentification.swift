@@ -5,9 +5,19 @@ package import MeterModel
 /// the final say: radio modules share names and services.
 package enum RadioIdentification: Hashable, Sendable {
     case meter(ModelName)
-    /// Its services are those of modules used in meters, or its name is a maker's; connecting will tell.
-    case perhaps
+    /// It may be a meter; connecting will tell.
+    case perhaps(Hint)
     case none
+
+    /// Why something may be a meter.
+    package enum Hint: Hashable, Sendable {
+        /// Its name is one of the maker's.
+        case makersName(MeterMaker)
+        /// Its name is that of a module used in meters.
+        case modulesName
+        /// Its services are those of modules used in meters.
+        case services
+    }
 
     /// - Parameters:
     ///   - name: its name, if heard yet.
@@ -25,19 +35,17 @@ package enum RadioIdentification: Hashable, Sendable {
                 return
             }
         }
-        let upper = name?.uppercased()
-        let isMakersName = catalogue.families.contains { family in
-            upper.map { family.makersNameRadio == radio && family.isMakersName($0) } ?? false
-        }
         // Over Classic, the serial port that meters have is most other things', too.
         let hasModule = radio == .ble && !catalogue.radioServices.isDisjoint(with: short)
-        self = isMakersName || hasModule ? .perhaps : .none
-    }
-
-    /// Whose meters have such a name, where it tells that much and no model; nil where it does not.
-    package static func maker(named name: String, in catalogue: MeterCatalogue = .standard) -> MeterMaker? {
-        let upper = name.uppercased()
-        return catalogue.families.first { $0.isMakersName(upper) }?.family.maker
+        let upper = name?.uppercased() ?? ""
+        let maker = catalogue.families.first { $0.isMakersName(upper) }
+        if let maker, hasModule || maker.makersNameRadio == radio {
+            self = .perhaps(.makersName(maker.family.maker))
+        } else if catalogue.families.contains(where: { $0.isModulesName(AdvertisedName(upper, over: radio)) }) {
+            self = .perhaps(.modulesName)
+        } else {
+            self = hasModule ? .perhaps(.services) : .none
+        }
     }
 }
 

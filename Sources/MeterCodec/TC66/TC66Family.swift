@@ -37,6 +37,16 @@ package struct TC66Family: FamilyDescription {
         name.radio == .ble && ["TC66C", "BT24-M"].contains(name.text) ? .tc66c : nil
     }
 
+    /// Integrations look for `TC66` and anything behind it (jurgen2005/TC66C-Home-Assistant-integratie manifest.json,
+    /// alexandreaudrain/tc66c_ble const.py).
+    package func isMakersName(_ name: String) -> Bool { name.hasPrefix("TC66") }
+
+    package var makersNameRadio: LinkAddress.Transport? { .ble }
+
+    /// The module of older meters, under its maker's name (portare.vad.is.xdev.ro/bogdan/USB-Meter, "PW0316 BLE Module
+    /// Working Summary").
+    package func isModulesName(_ name: AdvertisedName) -> Bool { name.radio == .ble && name.text == "PW0316" }
+
     /// The second module is in meters up to firmware 1.14.
     package var radioModules: Set<RadioModule> { [.oneService, .twoServices] }
 

@@ -33,6 +33,11 @@ package struct UMFamily: FamilyDescription {
 
     package func model(named name: AdvertisedName) -> ModelName? { Self.names[name.text] }
 
+    /// The module of a UM25C and a UM34C is a DX-BT18 (sigrok.org wiki RDTech_UM_series), whose default name that is, over
+    /// either radio (portare.vad.is.xdev.ro/bogdan/USB-Meter, "HM-10 and DX-BT18 Module Working Summary"). That a meter
+    /// was seen under it, or under `BT18`, is unverified.
+    package func isModulesName(_ name: AdvertisedName) -> Bool { ["BT18", "DX-BT18"].contains(name.text) }
+
     package var radioModules: Set<RadioModule> { [.oneService] }
 
     package var radioQuestion: RadioQuestion? {

@@ -92,9 +92,8 @@ extension BundleMask {
 
     /// A device's own name tells a maintainer what it is; a name given by a person tells about the person.
     private static func isDevicesOwn(_ name: String, _ model: String?) -> Bool {
-        if RadioIdentification.maker(named: name) != nil { return true }
-        return [RadioAddress.Kind.classic, .lePublic].contains { kind in
-            if case .meter = RadioIdentification(name: name, services: [], kind: kind) { true } else { false }
+        [RadioAddress.Kind.classic, .lePublic].contains { kind in
+            RadioIdentification(name: name, services: [], kind: kind) != .none
         }
     }
 }

@@ -81,12 +81,13 @@ extension IdentityVerdict {
             self.model = model
             maker = model.maker
             reason = "by its name, \(name ?? "")"
-        case .perhaps:
-            maker = RadioIdentification.maker(named: name ?? "", in: catalogue)
-            reason =
-                maker == nil
-                ? "its services are those of modules in meters and in many other things; connecting finds out"
-                : "its name is one of the maker's and tells no model; connecting finds out"
+        case .perhaps(.makersName(let named)):
+            maker = named
+            reason = "its name is one of the maker's and tells no model; connecting finds out"
+        case .perhaps(.modulesName):
+            reason = "its name is that of a module in meters and in other things; connecting finds out"
+        case .perhaps(.services):
+            reason = "its services are those of modules in meters and in many other things; connecting finds out"
         case .none where name == nil && row.services.isEmpty:
             reason = "an address alone tells no model"
         case .none: reason = "neither its name nor its services are a meter's"

@@ -34,26 +34,37 @@ struct RadioIdentificationTests {
 
     @Test func meterService_underAnyName_isPerhapsAMeter() {
         let services = [BluetoothUUID(short: 0x180F), BluetoothUUID(short: 0xFFE0)]
-        #expect(RadioIdentification(name: "HMSoft", services: services, kind: .lePublic) == .perhaps)
-        #expect(RadioIdentification(name: nil, services: [.init(short: 0xFFE5)], kind: .leRandom) == .perhaps)
+        #expect(RadioIdentification(name: "HMSoft", services: services, kind: .lePublic) == .perhaps(.services))
+        #expect(
+            RadioIdentification(name: nil, services: [.init(short: 0xFFE5)], kind: .leRandom) == .perhaps(.services))
         #expect(RadioIdentification(name: "HMSoft", services: services, kind: .classic) == .none)
     }
 
     /// A module's own name tells a J7-H only beside the service that its module has not (devanlai/webvoltmeter REVERSE.md).
     @Test func modulesName_tellsTheModel_besideItsServices() {
         let own = [BluetoothUUID(short: 0xFFE0)]
-        #expect(RadioIdentification(name: "JDY-19", services: own, kind: .lePublic) == .perhaps)
+        #expect(RadioIdentification(name: "JDY-19", services: own, kind: .lePublic) == .perhaps(.services))
         let both = own + [BluetoothUUID(short: 0xFEE7)]
         #expect(RadioIdentification(name: "JDY-19", services: both, kind: .lePublic) == .meter(.atorchUSB))
     }
 
-    @Test func makersName_isPerhapsAMeter() {
-        #expect(RadioIdentification(name: "FNIRSI-1", services: [], kind: .lePublic) == .perhaps)
-        #expect(RadioIdentification.maker(named: "FNIRSI-1") == .fnirsi)
-    }
-
-    @Test func atorchEnding_overClassic_isPerhapsAMeter() {
-        #expect(RadioIdentification(name: "XY99-SPP", services: [], kind: .classic) == .perhaps)
+    /// Names that tell no model, whatever services were heard: enough to offer it, and never to take it for one.
+    @Test(
+        arguments: [
+            ("FNIRSI-1", [], [.lePublic], .makersName(.fnirsi)), ("XY99-SPP", [], [.classic], .makersName(.atorch)),
+            ("XY99_BLE", [0xFFE0], [.lePublic, .classic], .makersName(.atorch)),
+            ("TC66", [], [.lePublic], .makersName(.rdtech)), ("TC66-0123", [0xFFE0], [.lePublic], .makersName(.rdtech)),
+            ("PW0316", [], [.lePublic], .modulesName), ("pw0316", [0xFFE0, 0xFFE5], [.lePublic], .modulesName),
+            ("BT18", [], [.lePublic, .classic], .modulesName), ("DX-BT18", [], [.lePublic, .classic], .modulesName),
+        ] as [(String, [UInt32], [RadioAddress.Kind], RadioIdentification.Hint)])
+    func name_isPerhapsAMeters(
+        name: String, services: [UInt32], kinds: [RadioAddress.Kind], hint: RadioIdentification.Hint
+    ) {
+        let services = services.map { BluetoothUUID(short: $0) }
+        for kind in [RadioAddress.Kind.lePublic, .classic] {
+            let found = RadioIdentification(name: name, services: services, kind: kind)
+            #expect(found == (kinds.contains(kind) ? .perhaps(hint) : .none), "\(kind)")
+        }
     }
 
     @Test func hostileName_isNotSearched() {

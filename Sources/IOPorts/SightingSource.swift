@@ -12,6 +12,13 @@ package protocol PortSource: SightingSource {
     func watch(_ port: DeclaredPort)
     /// Stops watching the ports declared for a meter.
     func unwatch(_ meter: MeterID)
+    /// Tells of a meter that this host knows, and where it was last plugged in, so that it keeps its id. To be called before
+    /// `run`.
+    func remember(_ meter: MeterID, _ plug: USBPlug?)
+    /// Reports a plugged-in meter anew, like one that was never met.
+    ///
+    /// - Parameter byPort: whether no meter is known by its serial number from now on, as several have it.
+    func meetAnew(_ meter: MeterID, byPort: Bool)
     /// Whether two paths lead to the same device, as a symbolic link and its target do.
     func isSamePort(_ first: String, _ second: String) -> Bool
     /// Whether there is a device at a path now.
@@ -36,13 +43,18 @@ package struct Sighting: Hashable, Sendable {
     package var link: LinkAddress
     /// Signal strength in dBm when the radio was first heard. Nil over a cable, or if the adapter does not report it.
     package var rssi: Int?
+    /// Where it is plugged in. Nil for a radio, and for a port that a person declared.
+    package var plug: USBPlug?
 
-    package init(id: MeterID, model: ModelName?, name: String?, link: LinkAddress, rssi: Int? = nil) {
+    package init(
+        id: MeterID, model: ModelName?, name: String?, link: LinkAddress, rssi: Int? = nil, plug: USBPlug? = nil
+    ) {
         self.id = id
         self.model = model
         self.name = name
         self.link = link
         self.rssi = rssi
+        self.plug = plug
     }
 }
 

@@ -20,6 +20,14 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
+    /// Whether the id was given to a plugged-in meter.
+    package var isUSB: Bool {
+        switch self {
+        case .usb, .usbPort: true
+        case .mac, .port: false
+        }
+    }
+
     /// The host that gave the id: its id (a UUID), in earlier versions its name. nil for an id that all hosts know.
     package var givenBy: String? {
         switch self {
@@ -30,6 +38,12 @@ package enum MeterID: Hashable, Sendable {
 
     /// It names its host by a name, which two hosts may share. Nobody gives such ids any more.
     package var isGivenByName: Bool { givenBy.map { HostID($0) == nil } ?? false }
+
+    /// What to do where two plugged-in meters have the serial number in this id.
+    package var twinRemedy: String {
+        "if it was not moved just now, two meters have this serial number; meterctl disconnect \(self), then meterctl "
+            + "unalias \(self), has the one here known by its port"
+    }
 
     /// The same port, as a host names it by its id. Ids that all hosts know stay.
     package func given(by host: HostID) -> MeterID {

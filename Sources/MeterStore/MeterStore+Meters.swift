@@ -43,16 +43,19 @@ extension MeterStore: MeterRepository {
         try db.execute(
             sql: """
                 INSERT INTO meter
-                    (id, model, transport, link, is_declared, is_wanted, preferred_transport, last_seen_ms)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    (id, model, transport, link, is_declared, is_wanted, preferred_transport, last_seen_ms,
+                     usb_port, usb_serial)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET
                     model = excluded.model, transport = excluded.transport, link = excluded.link,
                     is_declared = excluded.is_declared, is_wanted = excluded.is_wanted,
-                    preferred_transport = excluded.preferred_transport, last_seen_ms = excluded.last_seen_ms
+                    preferred_transport = excluded.preferred_transport, last_seen_ms = excluded.last_seen_ms,
+                    usb_port = excluded.usb_port, usb_serial = excluded.usb_serial
                 """,
             arguments: [
                 meter.id.description, meter.model?.rawValue, meter.link?.transport.rawValue, meter.link?.stored,
                 meter.isDeclared, meter.isWanted, meter.preferred?.rawValue, meter.lastSeen?.millisecondsSince1970,
+                meter.plug?.port, meter.plug?.serial,
             ])
     }
 
@@ -78,6 +81,7 @@ extension KnownMeter {
         let model: String? = row["model"]
         let preferred: String? = row["preferred_transport"]
         let lastSeen: Int64? = row["last_seen_ms"]
+        let port: String? = row["usb_port"]
         self.init(
             id: id,
             model: model.flatMap { catalogue.model(named: $0) },
@@ -85,7 +89,8 @@ extension KnownMeter {
             isDeclared: row["is_declared"],
             isWanted: row["is_wanted"],
             preferred: preferred.flatMap { LinkAddress.Transport(rawValue: $0) },
-            lastSeen: lastSeen.map { WallTime(millisecondsSince1970: $0) }
+            lastSeen: lastSeen.map { WallTime(millisecondsSince1970: $0) },
+            plug: port.map { USBPlug(port: $0, serial: row["usb_serial"]) }
         )
     }
 

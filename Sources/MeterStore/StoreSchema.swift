@@ -67,6 +67,11 @@ enum StoreSchema {
             "15 alerts in the meters' log", foreignKeyChecks: .immediate, migrate: allowAlertsInLog)
         migrator.registerMigration(
             "16 energy counted here", foreignKeyChecks: .immediate, migrate: createEnergyCountTable)
+        migrator.registerMigration("17 where USB meters are plugged in", foreignKeyChecks: .immediate) { db in
+            // One of the two is in the meter's id (USBPlug).
+            try db.execute(
+                sql: "ALTER TABLE meter ADD COLUMN usb_port TEXT; ALTER TABLE meter ADD COLUMN usb_serial TEXT")
+        }
         return migrator
     }
 
@@ -123,7 +128,7 @@ enum StoreSchema {
             "meter",
             [
                 "id", "model", "transport", "link", "is_declared", "is_wanted", "last_seen_ms", "lease_token",
-                "lease_zone",
+                "lease_zone", "usb_port", "usb_serial",
             ]
         ),
         ("meter_ref", ["ref", "id"]),

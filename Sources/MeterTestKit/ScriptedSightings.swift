@@ -9,6 +9,8 @@ package final class ScriptedSightings: PortSource {
         var early: [SightingEvent] = []
         var links: [String: String] = [:]
         var missing: Set<String> = []
+        var remembered: [MeterID: USBPlug?] = [:]
+        var anew: [MeterID] = []
         var report: (@Sendable (SightingEvent) -> Void)?
     }
 
@@ -18,6 +20,20 @@ package final class ScriptedSightings: PortSource {
 
     /// The declared ports, in order. Declaring a path again replaces the earlier declaration.
     package var watched: [DeclaredPort] { state.withLock { $0.watched } }
+
+    /// The meters that the watcher was told of.
+    package var remembered: [MeterID: USBPlug?] { state.withLock { $0.remembered } }
+
+    /// The meters that are to be reported anew by their ports.
+    package var anew: [MeterID] { state.withLock { $0.anew } }
+
+    package func remember(_ meter: MeterID, _ plug: USBPlug?) {
+        state.withLock { _ = $0.remembered.updateValue(plug, forKey: meter) }
+    }
+
+    package func meetAnew(_ meter: MeterID, byPort: Bool) {
+        state.withLock { if byPort { $0.anew.append(meter) } }
+    }
 
     /// Reports an event, now or as soon as somebody watches.
     package func see(_ event: SightingEvent) {

@@ -31,10 +31,16 @@ package struct DeviceTable: Hashable, Sendable {
         return product.map { metersOwnProducts(of: vendor).contains($0) } ?? false
     }
 
-    /// Whether the serial numbers of a vendor's devices name no device.
-    func sharesSerials(vendor: UInt16) -> Bool {
-        makers.contains { $0.sharesSerials && $0.vendors.contains(vendor) }
+    /// Whether a device's serial number names no device: it is of a batch, or of a development kit's example.
+    func sharesSerial(_ device: USBDevice) -> Bool {
+        makers.contains { $0.sharesSerials && $0.vendors.contains(device.described.vendor) }
+            || device.serial.map { Self.exampleSerials.contains($0) } ?? false
     }
+
+    /// Serial numbers that every device has until its maker sets another: the default value of Keil's USB library
+    /// (ARM-software/CMSIS_5 CMSIS/DAP/Firmware/Examples/LPC-Link-II/RTE/USB/USBD_Config_0.c), and those of ST's virtual serial
+    /// port (das-labor/legacy microcontroller/src-stm32f4xx/serialUSB/usbd_desc.c).
+    private static let exampleSerials: Set<String> = ["0001A0000000", "00000000050B", "00000000050C"]
 
     /// Products of such a vendor that nothing but meters has (`USBMaker.ownProducts`).
     package func metersOwnProducts(of vendor: UInt16) -> Set<UInt16> {

@@ -34,8 +34,12 @@ package struct PortScanner: Sendable {
 
     /// The meters that are there: declared ports in their order, then those recognised by their USB ids.
     package func scan(declared: [DeclaredPort]) -> [Sighting] {
-        merge(self.declared(declared), plugged: plugged())
+        var names = names
+        return merge(self.declared(declared), plugged: Self.sightings(of: plugged(), &names))
     }
+
+    /// No meter has been met yet.
+    var names: USBNames { USBNames(host: host) }
 
     /// Those of the declared ports that are there.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
@@ -57,20 +61,22 @@ package struct PortScanner: Sendable {
     }
 
     /// Devices recognised as meters by their ids, with one node each.
-    func plugged() -> [Sighting] {
+    func plugged() -> [PluggedMeter] {
         var taken: Set<String> = []
         // Terminals first: if a meter has both kinds of node, the terminal carries everything.
         let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
-        // Some makers give every device the same serial.
-        let serials = found.compactMap { $0.device.serial == nil ? nil : id(of: $0.device) }
-        let counts = Dictionary(serials.map { ($0, 1) }, uniquingKeysWith: +)
-        return found.flatMap { device, model, link in
-            var device = device
-            let isShared = devices.sharesSerials(vendor: device.described.vendor)
-            if isShared || counts[id(of: device), default: 0] > 1 { device.serial = nil }
-            return [link, makersLink(of: device)].compactMap { $0 }.map { link in
-                Sighting(id: id(of: device), model: model, name: device.described.productText, link: link)
-            }
+        return found.map { device, model, link in
+            PluggedMeter(
+                vendor: device.described.vendor, product: device.productID,
+                plug: USBPlug(port: device.port, serial: device.serial), sharesSerial: devices.sharesSerial(device),
+                model: model, name: device.described.productText,
+                links: [link, makersLink(of: device)].compactMap { $0 })
+        }
+    }
+
+    static func sightings(of meters: [PluggedMeter], _ names: inout USBNames) -> [Sighting] {
+        zip(meters, names.ids(of: meters)).flatMap { meter, id in
+            meter.links.map { Sighting(id: id, model: meter.model, name: meter.name, link: $0, plug: meter.plug) }
         }
     }
 
@@ -100,14 +106,6 @@ package struct PortScanner: Sendable {
                 !awaitsRules("\(classFolder)/\(name)")
             else { return nil }
             return (device, model, subsystem.link(to: path))
-        }
-    }
-
-    private func id(of device: USBDevice) -> MeterID {
-        if let serial = device.serial {
-            .usb(vendor: device.described.vendor, product: device.productID, serial: serial)
-        } else {
-            .usbPort(vendor: device.described.vendor, product: device.productID, host: host, path: device.port)
         }
     }
 }

@@ -20,13 +20,15 @@ package final class PortWatcher: PortSource {
     private let interval: Duration
     private let loop: any SessionLoop
     private let listen: Listen
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private struct State {
         /// Declared ports, in the order in which they were first declared.
         var declared: [DeclaredPort] = []
         /// Where they led at the last interval; nil before it, and when they are no longer the same.
         var devices: [FileTree.CharacterDevice?]?
+        /// The ids of plugged-in meters.
+        var names: USBNames
         /// Whether hot-plug events come.
         var isHearing = false
         /// Intervals since the last full look.
@@ -37,6 +39,8 @@ package final class PortWatcher: PortSource {
     }
 
     private enum Turn: Sendable {
+        /// A plugged-in meter is to be reported again.
+        case anew(MeterID)
         /// A declared port may have changed.
         case declared
         /// So may anything.
@@ -60,6 +64,7 @@ package final class PortWatcher: PortSource {
         self.interval = interval
         self.loop = loop
         self.listen = listen
+        state = Mutex(State(names: scanner.names))
         for port in declared { watch(port) }
     }
 
@@ -91,6 +96,17 @@ package final class PortWatcher: PortSource {
         state.withLock { state in
             state.declared.removeAll { $0.id == meter }
             state.devices = nil
+        }
+    }
+
+    package func remember(_ meter: MeterID, _ plug: USBPlug?) {
+        state.withLock { $0.names.remember(meter, plug) }
+    }
+
+    package func meetAnew(_ meter: MeterID, byPort: Bool) {
+        state.withLock { state in
+            state.names.forget(meter, byPort: byPort)
+            state.turns?.yield(.anew(meter))
         }
     }
 
@@ -128,12 +144,14 @@ package final class PortWatcher: PortSource {
         var plugged = scanner.plugged()
         func tell() {
             let declared = scanner.declared(state.withLock { $0.declared })
+            let plugged = state.withLock { PortScanner.sightings(of: plugged, &$0.names) }
             for event in sightings.update(to: scanner.merge(declared, plugged: plugged)) { report(event) }
         }
         tell()
         for await turn in turns {
             switch turn {
             case .declared: break
+            case .anew(let meter): sightings.remove(meter).forEach(report)
             case .all: plugged = scanner.plugged()
             case .plugs(let events):
                 for event in events where event.isGone { sightings.remove(node: event.node).forEach(report) }

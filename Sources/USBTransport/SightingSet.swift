@@ -14,6 +14,9 @@ struct SightingSet {
             + now.filter { !before.contains($0) }.map(SightingEvent.appeared)
     }
 
+    /// A meter is to be reported again.
+    mutating func remove(_ meter: MeterID) -> [SightingEvent] { update(to: present.filter { $0.id != meter }) }
+
     /// A device node disappeared, whether or not another look would show it: it may be back by then.
     mutating func remove(node: String) -> [SightingEvent] {
         update(to: present.filter { $0.link.stored != node })

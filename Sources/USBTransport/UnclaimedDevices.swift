@@ -21,6 +21,37 @@ extension DeviceTable {
     ///
     /// - Parameter sysfsFolder: where the kernel lists nodes by kind.
     package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {
+        pluggedDevices(in: sysfsFolder).compactMap { device, nodes in
+            let description = device.described(with: nodes)
+            let verdict = identify(description)
+            switch verdict {
+            case .meter, .none: return nil
+            case .unread, .stranger, .unrecognised:
+                return UnclaimedDevice(nodes: nodes.map(\.1), device: description, verdict: verdict)
+            }
+        }
+    }
+
+    /// The serial numbers of plugged-in meters that do not tell which meter it is: two of a kind have the number, or it is
+    /// known to be on others.
+    ///
+    /// - Parameter sysfsFolder: where the kernel lists nodes by kind.
+    package func sharedSerials(in sysfsFolder: String = "/sys/class") -> [SharedSerial] {
+        let meters = pluggedDevices(in: sysfsFolder).compactMap { device, nodes -> SharedSerial? in
+            let description = device.described(with: nodes)
+            guard case .meter = identify(description), let serial = device.serial else { return nil }
+            return SharedSerial(
+                device: description, serial: serial, ports: [device.port], isKnown: sharesSerial(device))
+        }
+        return meters.reduce(into: []) { found, one in
+            let place = found.firstIndex { ($0.device, $0.serial) == (one.device, one.serial) }
+            if let place { found[place].ports += one.ports } else { found.append(one) }
+        }.filter { $0.isKnown || $0.ports.count > 1 }
+    }
+
+    private func pluggedDevices(
+        in sysfsFolder: String
+    ) -> [(device: USBDevice, nodes: [(USBIdentity.Subsystem, String)])] {
         var found: [(device: USBDevice, nodes: [(USBIdentity.Subsystem, String)])] = []
         for subsystem in USBIdentity.Subsystem.ofInterfaces {
             let folder = "\(sysfsFolder)/\(subsystem.rawValue)"
@@ -33,15 +64,31 @@ extension DeviceTable {
                 }
             }
         }
-        return found.compactMap { device, nodes in
-            var description = device.described
-            description.nodes = Set(nodes.map(\.0))
-            let verdict = identify(description)
-            switch verdict {
-            case .meter, .none: return nil
-            case .unread, .stranger, .unrecognised:
-                return UnclaimedDevice(nodes: nodes.map(\.1), device: description, verdict: verdict)
-            }
-        }
+        return found
+    }
+}
+
+/// A serial number that several meters have.
+package struct SharedSerial: Hashable, Sendable {
+    package var device: USBSelfDescription
+    package var serial: String
+    /// Where meters with it are plugged in.
+    package var ports: [String]
+    /// Whether it is known from elsewhere that several have it.
+    package var isKnown: Bool
+
+    package init(device: USBSelfDescription, serial: String, ports: [String], isKnown: Bool) {
+        self.device = device
+        self.serial = serial
+        self.ports = ports
+        self.isKnown = isKnown
+    }
+}
+
+extension USBDevice {
+    fileprivate func described(with nodes: [(USBIdentity.Subsystem, String)]) -> USBSelfDescription {
+        var description = described
+        description.nodes = Set(nodes.map(\.0))
+        return description
     }
 }

@@ -83,6 +83,32 @@ struct DoctorTests {
             ])
     }
 
+    @Test func serialNumberOfSeveralMeters_isNamed_hereAndAtAnotherHost() {
+        var twin = meter("not-connected", error: "pi1 has it")
+        twin.id = "usb:2e3c:5558:S1"
+        var lease = LeaseStatus(.elsewhere)
+        (lease.holder, lease.transport) = ("pi1", "usb")
+        twin.lease = lease
+        let device = USBSelfDescription(vendor: 0x2E3C, product: 0x5558, productText: "FNB-58")
+        let facts = machine {
+            $0.sharedSerials = [
+                SharedSerial(device: device, serial: "S1", ports: ["1-1", "1-2"], isKnown: false),
+                SharedSerial(device: device, serial: "0001A0000000", ports: ["1-3"], isKnown: true),
+            ]
+        }
+
+        let all = findings(answers([twin]), facts)
+
+        let meters = all.filter { $0.check == "meters" }
+        #expect(meters.map(\.message) == ["usb:2e3c:5558:S1 is plugged in here and at pi1"])
+        #expect(meters.first?.next?.contains("meterctl unalias usb:2e3c:5558:S1") == true)
+        #expect(
+            all.filter { $0.check == "serial" }.map(\.message) == [
+                "the meters in 1-1, 1-2 (2e3c:5558 FNB-58) have one serial number, S1",
+                "the meter in 1-3 (2e3c:5558 FNB-58) has the serial number 0001A0000000, as others have",
+            ])
+    }
+
     @Test func portThatIsClosed_namesItsGroup_andTheCommand() {
         let closed = machine {
             $0.ports = [MachineFacts.Node(path: "/dev/ttyUSB0", group: "dialout", mode: 0o660, isOpen: false)]

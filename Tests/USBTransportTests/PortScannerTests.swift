@@ -46,7 +46,9 @@ struct PortScannerTests {
         let found = system.scanner().scan(declared: [])
 
         let id = MeterID.usb(vendor: 0x5FC9, product: 0x0063, serial: "0062C7")
-        #expect(found == [Sighting(id: id, model: .km003c, name: "POWER-Z KM003C", link: .serial(path: path))])
+        let plug = USBPlug(port: "1-1", serial: "0062C7")
+        #expect(
+            found == [Sighting(id: id, model: .km003c, name: "POWER-Z KM003C", link: .serial(path: path), plug: plug)])
     }
 
     /// A date, which all of a batch have: one of them is known by its port from the first day on, so that it stays the same
@@ -63,6 +65,17 @@ struct PortScannerTests {
         let both = system.scanner().scan(declared: []).map(\.id)
         #expect(first == [.usbPort(vendor: 0x0716, product: 0x5060, host: "pi", path: "1-1")])
         #expect(both == first + [.usbPort(vendor: 0x0716, product: 0x5060, host: "pi", path: "1-2")])
+    }
+
+    /// The number of Keil's example, which an FNB48 has (baryluk/fnirsi-usb-power-data-logger fnirsi_logger.py).
+    @Test func meterWithAnExamplesSerial_isKnownByItsPort() throws {
+        let system = try FakeSystem()
+        let fnb48 = (PublishedDevice.named("FNB48")?.attributes ?? [:]).merging(["serial": "0001A0000000"]) { $1 }
+        _ = try system.addNode("hidraw0")
+        try system.addDevice("hidraw0", port: "1-1", depth: 2, attributes: fnb48)
+        #expect(
+            system.scanner().scan(declared: []).map(\.id)
+                == [.usbPort(vendor: 0x0483, product: 0x003A, host: "pi", path: "1-1")])
     }
 
     /// Never without the terminal, which the kernel makes later.
@@ -93,7 +106,8 @@ struct PortScannerTests {
         let found = system.scanner().scan(declared: [])
 
         let id = MeterID.usbPort(vendor: 0x28E9, product: 0x028A, host: "pi", path: "1-1.4")
-        #expect(found == [Sighting(id: id, model: .tc66, name: "TC66", link: .serial(path: path))])
+        let plug = USBPlug(port: "1-1.4", serial: nil)
+        #expect(found == [Sighting(id: id, model: .tc66, name: "TC66", link: .serial(path: path), plug: plug)])
         #expect(MeterID(id.description) == id)
     }
 
@@ -235,6 +249,23 @@ struct PortScannerTests {
         let found = system.scanner().scan(declared: [])
         let expected = (0..<2).map { MeterID.usbPort(vendor: 0x5FC9, product: 0x0063, host: "pi", path: "1-\($0)") }
         #expect(found.map(\.id) == expected)
+    }
+
+    @Test func sharedSerials_areThoseOfTwins_andThoseThatOthersHave() throws {
+        let system = try FakeSystem()
+        let devices = [
+            (km003c, "1-1"), (km003c, "1-2"), (km003c.merging(["serial": "007966"]) { $1 }, "1-3"),
+            (fnb58.merging(["serial": "00000000050C"]) { $1 }, "1-4"),
+        ]
+        for (index, (attributes, port)) in devices.enumerated() {
+            let isHID = attributes["idVendor"] == "2e3c"
+            let node = isHID ? "hidraw\(index)" : "ttyACM\(index)"
+            try system.addDevice(node, port: port, depth: isHID ? 2 : 1, attributes: attributes)
+        }
+        let found = DeviceTable.builtIn.sharedSerials(in: system.sysfsFolder)
+        #expect(found.map(\.serial) == ["007965", "00000000050C"])
+        #expect(found.map(\.ports) == [["1-1", "1-2"], ["1-4"]])
+        #expect(found.map(\.isKnown) == [false, true])
     }
 
     @Test func node_isThere_onceUdevIsDoneWithIt() throws {

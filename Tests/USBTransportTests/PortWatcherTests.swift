@@ -106,6 +106,41 @@ struct PortWatcherTests {
         await watching.value
     }
 
+    /// indilib/indi issue 1444, networkupstools/nut issue 1273: two devices of one kind with one serial number.
+    @Test func meterKeepsItsID_whileATwinComesAndGoes() async throws {
+        let system = try FakeSystem()
+        let twin = (PublishedDevice.named("FNB58")?.attributes ?? [:]).merging(["serial": "S1"]) { $1 }
+        let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
+        let watcher = PortWatcher(scanner: system.scanner(), loop: VirtualLoop(), listen: { plugs })
+        let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
+        let watching = Task { await watcher.run { report.yield($0) } }
+        var iterator = events.makeAsyncIterator()
+        func next() async -> String? {
+            switch await iterator.next() {
+            case .appeared(let sighting): "+\(sighting.id)"
+            case .vanished(let sighting): "-\(sighting.id)"
+            case .heard, nil: nil
+            }
+        }
+        func plugIn(_ port: String, _ node: String) throws {
+            let path = try system.addNode(node)
+            try system.addDevice(node, port: port, interface: 3, depth: 2, attributes: twin)
+            plug.yield([PlugEvent(node: path, isGone: false)])
+        }
+        try plugIn("1-1", "hidraw0")
+        #expect(await next() == "+usb:2e3c:5558:S1")
+        try plugIn("1-2", "hidraw1")
+        #expect(await next() == "+usb:2e3c:5558:pi:1-2")
+        try system.remove(system.deviceFolder + "/hidraw1")
+        plug.yield([])
+        #expect(await next() == "-usb:2e3c:5558:pi:1-2")
+        try system.remove(system.deviceFolder + "/hidraw0")
+        plug.yield([])
+        #expect(await next() == "-usb:2e3c:5558:S1")
+        watching.cancel()
+        await watching.value
+    }
+
     @Test func eventsThatEnd_leaveTheTicks() async throws {
         let system = try FakeSystem()
         let loop = VirtualLoop()

@@ -98,21 +98,28 @@ extension MeterDirectory {
         return MeterAliasBody(alias: other.description, meter: target.description)
     }
 
-    /// Separates an id from the meter that it stands for, on every host and for good.
+    /// Separates an id from the meter that it stands for, on every host and for good. A plugged-in meter whose serial number
+    /// another one has is known by its port from then on.
     ///
     /// - Throws: `refused` if the id is not an alias, or while this host wants the meter: it would be unclear which of
     ///   the two is wanted.
     package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
         guard let alias = MeterID(text), let meter = try await dependencies.settings.aliases()[alias] else {
-            throw GatewayError(.refused, "\"\(text)\" is not another id of a meter", next: "meterctl alias lists them")
-        }
-        guard known[meter]?.isWanted != true else {
+            if let id = MeterID(text), let byPort = try await partByPort(id) {
+                return MeterAliasBody(alias: byPort.description, meter: id.description)
+            }
             throw GatewayError(
-                .refused, "\(meter) is wanted here, and \(alias) may be the one that is connected",
-                next: "let it go first: meterctl disconnect \(meter)")
+                .refused, "\"\(text)\" is not another id of a meter, nor plugged in here under its serial number",
+                next: "meterctl alias lists other ids, meterctl scan what is plugged in")
         }
+        try checkUnwanted(meter, "\(meter) is wanted here, and \(alias) may be the one that is connected")
         try await dependencies.settings.part(alias, from: meter)
         return MeterAliasBody(alias: alias.description, meter: meter.description)
+    }
+
+    func checkUnwanted(_ meter: MeterID, _ words: String) throws(GatewayError) {
+        guard known[meter]?.isWanted == true else { return }
+        throw GatewayError(.refused, words, next: "let it go first: meterctl disconnect \(meter)")
     }
 
     /// All aliases of meters in the zone.

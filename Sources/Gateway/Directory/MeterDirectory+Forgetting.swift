@@ -20,6 +20,7 @@ extension MeterDirectory {
         try await checkUnheld(id)
         try dependencies.recordings?.checkUnrecorded(id)
         let wasDeclared = known[id]?.isDeclared ?? false
+        let plug = known[id]?.plug
         dependencies.ports.unwatch(id)
         removeKnown(id)
         let session = drop(id)
@@ -41,7 +42,8 @@ extension MeterDirectory {
         gone.settings = try await dependencies.settings.delete(of: id)
         logger.notice("a meter was forgotten", metadata: ["meter.id": "\(id)"])
         gone.is_here = !wasDeclared && !links.isEmpty
-        for link in links where !wasDeclared {
+        if plug != nil { dependencies.ports.meetAnew(id, byPort: false) }
+        for link in links where !wasDeclared && plug == nil {
             await handle(.appeared(Sighting(id: id, model: model, name: nil, link: link)))
         }
         return gone

@@ -11,7 +11,8 @@ extension MeterDirectory {
         case .appeared(var sighting):
             if let meter = aliases.meter(of: sighting.id) {
                 aliases.appeared(sighting)
-                sighting.id = meter
+                await rememberPlug(of: sighting)
+                (sighting.id, sighting.plug) = (meter, nil)
                 // A cable tells less than a radio: a TC66C calls itself TC66 there, and a TC66 has no radio.
                 if known[meter]?.model != nil { sighting.model = nil }
             }
@@ -58,6 +59,8 @@ extension MeterDirectory {
         var meter = known[sighting.id] ?? KnownMeter(id: sighting.id)
         meter.model = sighting.model ?? meter.model
         meter.link = sighting.link
+        tellOfTwins(of: sighting)
+        meter.plug = sighting.plug ?? meter.plug
         meter.lastSeen = dependencies.loop.wallNow
         // A device that only looks like a meter is remembered once a person wants it: radios of that kind are
         // everywhere.
@@ -71,6 +74,52 @@ extension MeterDirectory {
             logger.error("settings not read", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
             return try addSession(for: meter)
         }
+    }
+}
+
+// MARK: Meters with one serial number
+
+extension MeterDirectory {
+    /// Tells the person once why a meter is known by its port.
+    private func tellOfTwins(of sighting: Sighting) {
+        guard known[sighting.id]?.plug == nil, case .usbPort(let vendor, let product, _, _) = sighting.id,
+            let plug = sighting.plug, let serial = plug.serial
+        else { return }
+        let bySerial = MeterID.usb(vendor: vendor, product: product, serial: serial)
+        let former = known[bySerial].map { _ in "; \(bySerial) is its twin, or itself as it was known before" } ?? ""
+        logger.warning(
+            "a meter has a serial number that others have too, so it is known by its port",
+            metadata: [
+                "meter.id": "\(sighting.id)", "serial": "\(serial)",
+                "next": "leave it in this port, as in another one it is another meter\(former)",
+            ])
+    }
+
+    /// Keeps where an id is plugged in that stands for another meter.
+    private func rememberPlug(of sighting: Sighting) async {
+        guard sighting.plug != nil else { return }
+        let meter = KnownMeter(
+            id: sighting.id, model: sighting.model, lastSeen: dependencies.loop.wallNow, plug: sighting.plug)
+        do {
+            try await dependencies.repository.save(meter)
+        } catch {
+            logger.error("a port cannot be remembered", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+        }
+    }
+
+    /// Knows a plugged-in meter by its port from now on, as another one has its serial number. What was set for the
+    /// serial number, and read under it, stays there.
+    ///
+    /// - Returns: its id from now on; nil if it is not plugged in, or known by its port already.
+    func partByPort(_ id: MeterID) async throws(GatewayError) -> MeterID? {
+        guard case .usb(let vendor, let product, _) = id, var meter = known[id], let plug = meter.plug,
+            await sessions[id]?.isPresent == true
+        else { return nil }
+        try checkUnwanted(id, "\(id) is wanted here")
+        meter.plug = nil
+        await saveOrLog(meter)
+        dependencies.ports.meetAnew(id, byPort: true)
+        return .usbPort(vendor: vendor, product: product, host: dependencies.hostID, path: plug.port)
     }
 }
 

@@ -92,11 +92,15 @@ extension MeterDirectory {
     func held(_ meter: MeterID, _ refusal: LinkRefusal, _ since: String?) -> GatewayError {
         let holder = refusal.holder ?? "another host"
         let rest = refusal.remaining.map { $0 > .zero ? " for another \($0.components.seconds) s or longer" : "" } ?? ""
-        return GatewayError(
-            .held, "\(holder) has \(meter)\(since.map { " \($0)" } ?? rest)",
-            next: dependencies.gate?.role == .readOnly
-                ? "meterctl watch \(meter) shows it here"
-                : "meterctl connect \(meter) --takeover takes it, --queue waits for it")
+        let next =
+            if sessions[meter]?.assumeIsolated({ $0.hasTwin }) == true {
+                "it is plugged in here and there: \(meter.twinRemedy)"
+            } else if dependencies.gate?.role == .readOnly {
+                "meterctl watch \(meter) shows it here"
+            } else {
+                "meterctl connect \(meter) --takeover takes it, --queue waits for it"
+            }
+        return GatewayError(.held, "\(holder) has \(meter)\(since.map { " \($0)" } ?? rest)", next: next)
     }
 }
 

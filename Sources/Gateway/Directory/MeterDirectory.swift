@@ -46,7 +46,9 @@ package actor MeterDirectory {
         await dependencies.settings.subscribe { [weak self] in await self?.hear($0) }
         former = try await dependencies.repository.formerIDs()
         aliases.update(try await readAliases())
-        for meter in try await dependencies.repository.meters() where aliases.meter(of: meter.id) == nil {
+        for meter in try await dependencies.repository.meters() {
+            if meter.id.isUSB { dependencies.ports.remember(meter.id, meter.plug) }
+            guard aliases.meter(of: meter.id) == nil else { continue }
             known[meter.id] = meter
             _ = try await makeSession(for: meter)
             if meter.isDeclared, let port = declaredPort(of: meter) { dependencies.ports.watch(port) }

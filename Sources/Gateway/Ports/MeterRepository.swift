@@ -24,10 +24,13 @@ package struct KnownMeter: Hashable, Sendable {
     /// The kind of link that a person asked for, now and after a restart. Nil for the usual order. On this host only.
     package var preferred: LinkAddress.Transport?
     package var lastSeen: WallTime?
+    /// Where it was last plugged in. Nil for a radio and a declared port.
+    package var plug: USBPlug?
 
     package init(
         id: MeterID, model: ModelName? = nil, link: LinkAddress? = nil, isDeclared: Bool = false,
-        isWanted: Bool = false, preferred: LinkAddress.Transport? = nil, lastSeen: WallTime? = nil
+        isWanted: Bool = false, preferred: LinkAddress.Transport? = nil, lastSeen: WallTime? = nil,
+        plug: USBPlug? = nil
     ) {
         self.id = id
         self.model = model
@@ -36,5 +39,6 @@ package struct KnownMeter: Hashable, Sendable {
         self.isWanted = isWanted
         self.preferred = preferred
         self.lastSeen = lastSeen
+        self.plug = plug
     }
 }

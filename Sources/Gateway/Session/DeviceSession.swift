@@ -78,6 +78,8 @@ package actor DeviceSession {
     private(set) var latest = LatestReadings()
     private(set) var stateSince: WallTime
     private(set) var lastError: String?
+    /// The holder of a meter with this one's serial number that the log has named last.
+    private var lastTwinHolder: String?
     private(set) var spoilt = SpoiltAnswers()
     private(set) var toldFrames = ToldFrames()
     /// How the meter samples by its own clock, if it does.
@@ -953,6 +955,7 @@ package actor DeviceSession {
         case .held, .revoking, .reserved:
             claim.refused(refusal)
             lastError = "\(refusal.holder ?? "another host") has it"
+            if hasTwin { tellOfTwin(refusal.holder) }
             if let refusal = claim.lastWord { waits.endAll(with: .elsewhere(refusal)) }
         case .restoring:
             lastError = "the cloud was restored from a backup and gives out nothing new for some minutes"
@@ -1000,6 +1003,24 @@ package actor DeviceSession {
 
     /// What the gate says about the meter's lease, if there is a gate.
     var leaseStatus: LeaseStatus? { claim.lease }
+
+    /// Whether the meter is plugged in here, and at another host that has its lease. If it was not moved a moment ago, two
+    /// meters have its serial number.
+    var hasTwin: Bool {
+        guard case .usb = id, isPresent, leaseTransport == .usb, let lease = leaseStatus else { return false }
+        return [.elsewhere, .waiting].contains(lease.state) && lease.transport == LeaseTransport.usb.rawValue
+    }
+
+    private func tellOfTwin(_ holder: String?) {
+        let words = "it is plugged in here and at \(holder ?? "another host")"
+        if lastTwinHolder != holder {
+            logger.warning(
+                "two hosts have a meter with one serial number plugged in",
+                metadata: ["cause": "\(words)", "next": "\(id.twinRemedy)"])
+        }
+        lastTwinHolder = holder
+        lastError = "\(words): \(id.twinRemedy)"
+    }
 
     private var leaseTransport: LeaseTransport {
         switch link?.transport {

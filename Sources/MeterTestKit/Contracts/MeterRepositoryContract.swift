@@ -52,8 +52,10 @@ package enum MeterRepositoryContract {
         KnownMeter(
             id: one, model: .um25c, link: .serial(path: "/dev/rfcomm0"), isDeclared: true, isWanted: true,
             preferred: .spp, lastSeen: WallTime(millisecondsSince1970: 1_795_000_000_123)),
-        KnownMeter(id: two, model: .fnb58, isWanted: true),
-        KnownMeter(id: .usbPort(vendor: 0x1A86, product: 0x7523, host: "pi", path: "1-1.2"), isDeclared: true),
+        KnownMeter(id: two, model: .fnb58, isWanted: true, plug: USBPlug(port: "1-1", serial: nil)),
+        KnownMeter(
+            id: .usbPort(vendor: 0x1A86, product: 0x7523, host: "pi", path: "1-1.2"), isDeclared: true,
+            plug: USBPlug(port: "1-1.2", serial: "0042")),
         KnownMeter(
             id: .port(host: "pi", path: "/dev/serial/by-id/usb-x:0"), model: .tc66c,
             lastSeen: WallTime(millisecondsSince1970: -1)),

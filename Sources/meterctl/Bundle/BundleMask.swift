@@ -1,6 +1,7 @@
 import BluetoothCore
 import GatewayAPI
 import MeterModel
+import USBTransport
 
 /// Removes from a text what a maintainer does not need: names of hosts, zones and people, addresses of strangers, and
 /// anything that looks like a password or a token.
@@ -69,6 +70,7 @@ extension BundleMask {
     /// - Parameter hostName: the system's.
     init(machine: MachineFacts, daemon: Checkup.DaemonFacts, support: SupportBody?, hostName: String) {
         var words = [hostName: "<host>", machine.user: "<user>"]
+        for one in machine.sharedSerials where !one.isKnown { words[one.serial] = "<serial>" }
         var addresses = Swift.Set((support?.radios?.advertisements ?? []).map(\.address))
         addresses.formUnion((support?.radios?.adapters ?? []).map(\.address))
         for meter in support?.meters ?? [] {

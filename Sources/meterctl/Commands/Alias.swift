@@ -41,7 +41,10 @@ struct Alias: AsyncParsableCommand {
 struct Unalias: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say that an id no longer means another meter, on all hosts.",
-        discussion: "It lasts: no host makes them one by itself again. The meter is disconnected first.")
+        discussion: """
+            It lasts: no host makes them one by itself again. The meter is disconnected first. With the id of a meter that is \
+            plugged in here, where another one has its serial number: know it by its port from now on, on this host.
+            """)
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "The id that means another meter.", completion: .aliases) var alias: String

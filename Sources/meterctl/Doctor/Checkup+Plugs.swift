@@ -41,6 +41,19 @@ extension Checkup {
         }
     }
 
+    /// Meters that nothing but their ports tells apart.
+    var sharedSerials: [Finding] {
+        machine.sharedSerials.map { one in
+            let ports = one.ports.joined(separator: ", ")
+            return Finding(
+                "serial", .note,
+                one.ports.count > 1
+                    ? "the meters in \(ports) (\(one.device.words)) have one serial number, \(one.serial)"
+                    : "the meter in \(ports) (\(one.device.words)) has the serial number \(one.serial), as others have",
+                next: "leave it in its port, by which meterd knows it; in another one it may be another meter")
+        }
+    }
+
     private static let reporting =
         "if it is a FNIRSI meter, try it as [[port]] hidraw with a model; send what lsusb -v says of it"
 

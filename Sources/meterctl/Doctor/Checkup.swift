@@ -41,7 +41,7 @@ struct Checkup {
             if let influx = answers.influx { all += Self.influx(influx) }
         }
         all += [disk, clock].compactMap { $0 }
-        all += ports + unclaimed + rules + drivers + radios(adapters)
+        all += ports + unclaimed + sharedSerials + rules + drivers + radios(adapters)
         all += pairing(adapters)
         all.append(Finding("kernel", .ok, machine.kernel.map { "Linux \($0)" } ?? "unknown"))
         return all
@@ -73,11 +73,17 @@ struct Checkup {
                 "meters", .note, "\(meter.name ?? meter.id) answers no queries, so it is read by its reports alone",
                 next: "its firmware may have none; it can be switched off and not on from here")
         }
-        let silent = meters.filter { $0.wanted && !$0.hasData }
-        guard !silent.isEmpty else {
-            return [Finding("meters", .ok, "\(meters.count) known, every one that is wanted has data")] + mute
+        let twins = meters.filter(\.hasTwin).map { meter in
+            Finding(
+                "meters", .problem, "\(meter.id) is plugged in here and at \(meter.lease?.holder ?? "another host")",
+                next: MeterID(meter.id)?.twinRemedy)
         }
-        return mute
+        let silent = meters.filter { $0.wanted && !$0.hasData && !$0.hasTwin }
+        guard !silent.isEmpty else {
+            let words = "\(meters.count) known, every one that is wanted has data"
+            return twins + (twins.isEmpty ? [Finding("meters", .ok, words)] : []) + mute
+        }
+        return twins + mute
             + silent.map { meter in
                 Finding(
                     "meters", meter.error == nil ? .note : .problem,
@@ -175,6 +181,12 @@ struct Checkup {
 }
 
 extension MeterStatus {
+    /// Whether it is plugged in here, and another host has one with its id plugged in.
+    fileprivate var hasTwin: Bool {
+        guard case .usb? = MeterID(id), state != ConnectionState.offline.rawValue, let lease else { return false }
+        return [.elsewhere, .waiting].contains(lease.state) && lease.transport == "usb"
+    }
+
     /// Whether it could be asked for more than it pushes, and answers nothing.
     fileprivate var answersNoQuery: Bool { told?.details["queries"] == .text("no answer") }
 }

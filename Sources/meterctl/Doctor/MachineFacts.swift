@@ -62,6 +62,8 @@ struct MachineFacts: Hashable {
     var ports: [Node] = []
     /// Devices that are plugged in with a meter's ids, but are not meters that can be read.
     var unclaimed: [UnclaimedDevice] = []
+    /// Serial numbers of plugged-in meters that others have too.
+    var sharedSerials: [SharedSerial] = []
     var adapters: [Adapter] = []
     /// Whether the kernel has Bluetooth.
     var hasBluetooth = false

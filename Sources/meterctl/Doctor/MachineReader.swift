@@ -24,6 +24,7 @@ struct MachineReader {
             .compactMap { port("\(root)/dev/\($0)", for: account) }
             + nodes.filter { $0.hasPrefix("hidraw") }.compactMap { hidNode($0, for: account) }
         facts.unclaimed = DeviceTable.builtIn.unclaimed(in: "\(root)/sys/class")
+        facts.sharedSerials = DeviceTable.builtIn.sharedSerials(in: "\(root)/sys/class")
         readRadios(into: &facts)
         facts.udevRules = Self.rulesFiles.filter { file in
             Self.rulesFolders.contains { FileTree.text(at: "\(root)\($0)/\(file)") != nil }

@@ -18,6 +18,10 @@ extension CloudFailure {
             retryAfter: .seconds(1))
     }
 
+    static func used(_ id: RequestID) -> CloudFailure {
+        CloudFailure(.badRequest, "the id \(id) was used for another request; make a new one")
+    }
+
     package static func credentialTaken(_ id: String) -> CloudFailure {
         CloudFailure(.badRequest, "there is a token with the id \(id) or with this secret already; make another one")
     }

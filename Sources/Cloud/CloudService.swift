@@ -50,7 +50,7 @@ package final class CloudService: Sendable {
     static let round = Duration.seconds(1)
 
     /// Offers meters whose lease is over to the hosts that wait for them, ends unused offers, pings the event streams,
-    /// and purges old tombstones. Runs until its task is cancelled.
+    /// and purges old commands and tombstones. Runs until its task is cancelled.
     package func run() async {
         async let pending: Void = endPendingRequests()
         await serveRounds()
@@ -72,6 +72,7 @@ package final class CloudService: Sendable {
         var purgeAt = clock.now() + CloudRetention.firstAfter
         var pingAt = clock.now() + Self.pingInterval
         var repeatAt = clock.now() + RelayTimes.interestRepeat
+        var ages = CommandAges()
         await readQueues()
         while !Task.isCancelled {
             let now = clock.now()
@@ -88,6 +89,7 @@ package final class CloudService: Sendable {
                 hub.tellTime(clock.wallNow())
                 relay.tellTime(clock.wallNow())
                 await readQueues()
+                await forgetCommands(&ages)
             }
             if now >= purgeAt {
                 purgeAt = now + CloudRetention.interval
@@ -114,8 +116,8 @@ package final class CloudService: Sendable {
     package func shutdown() async {
         hub.close()
         relay.close()
-        commands.close(at: clock.now())
-        logs.close(at: clock.now())
+        commands.close()
+        logs.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
             // Once cancelled, there is no time left, and the others end at once.

@@ -12,7 +12,8 @@ package struct RelayActionBody: Codable, Hashable, Sendable {
 }
 
 /// `POST …/meters/{meter}/commands`. Answers when the outcome is known, after `CloudLimits.commandMilliseconds` at the
-/// latest: 200 `RelayCommandAnswer`, or 409 `leaseLost` with the present lease where the token is not the lease's.
+/// latest: 200 `RelayCommandAnswer`, or 409 `leaseLost` with the present lease where the token is not the lease's; 400
+/// `badRequest` where the id is another command's.
 package struct RelayCommandRequest: Codable, Hashable, Sendable {
     /// A UUID made for this command. One that comes twice is done once, and both get its outcome.
     package var requestID: String
@@ -94,6 +95,6 @@ extension CloudLimits {
     package static let commandMilliseconds = claimMilliseconds + outcomeMilliseconds + 2_000
     /// Most bytes of each text of an action.
     package static let actionTextBytes = 256
-    /// Most bytes of what a holder says about a command.
+    /// Most bytes of what a holder says about a command, all texts together.
     package static let resultBytes = 16_384
 }

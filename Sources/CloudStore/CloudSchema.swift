@@ -17,6 +17,7 @@ enum CloudSchema {
         migrator.registerMigration("4 quotas", migrate: addQuotas)
         migrator.registerMigration("5 aliases in force for leases", migrate: addAliases)
         migrator.registerMigration("6 roles of tokens", migrate: addRoles)
+        migrator.registerMigration("7 commands", migrate: CommandRow.addTable)
         return migrator
     }
 
@@ -175,6 +176,7 @@ enum CloudSchema {
         ("record", ["id", "zone", "type", "name", "sequence", "tombstone_ms", "body"]),
         ("alias", ["zone", "alias", "meter", "tokens_before"]),
         ("lease_floor", ["zone", "meter", "token"]),
+        ("command", ["mark", "zone", "request", "author", "body"]),
         (
             "lease",
             [

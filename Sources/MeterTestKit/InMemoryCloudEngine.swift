@@ -27,6 +27,7 @@ package final class InMemoryCloudEngine: CloudEngine {
         var records: [RecordKey: StoredRecord] = [:]
         var leases: [String: LeaseRecord] = [:]
         var aliases = AliasBook()
+        var commands: [RequestID: (command: StoredCommand, mark: Int64)] = [:]
     }
 
     struct State {
@@ -36,6 +37,8 @@ package final class InMemoryCloudEngine: CloudEngine {
         var believedDate: WallTime?
         var failure: CloudFailure?
         var rng = SeededRNG(seed: 1)
+        /// The last mark of a command.
+        var commandMark: Int64 = 0
     }
 
     package let epoch: String
@@ -342,6 +345,49 @@ extension InMemoryCloudEngine {
         try step { state in
             if let end = state.limits.grantsNothingNewBefore, end <= now { state.limits.grantsNothingNewBefore = nil }
             return state.limits
+        }
+    }
+}
+
+// MARK: - Commands
+
+extension InMemoryCloudEngine {
+    package func decideCommand<Answer: Sendable>(
+        _ id: RequestID, under meter: String?, in zone: String,
+        _ rule: @escaping @Sendable (StoredCommand?, LeaseRecord?) -> CommandDecision<Answer>
+    ) async throws -> Answer {
+        try step { state in
+            guard let stored = state.zones[zone] else { throw CloudFailure.zoneNotFound(zone) }
+            let decision = rule(stored.commands[id]?.command, meter.flatMap { stored.leases[$0] })
+            guard let command = decision.command else { return decision.answer }
+            state.commandMark += 1
+            state.zones[zone]?.commands[id] = (command, state.commandMark)
+            return decision.answer
+        }
+    }
+
+    package func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts {
+        try step(in: zone) { zone in
+            let authors = zone.commands.values.map(\.command.wish.author)
+            return CommandCounts(host: authors.count { $0 == author.description }, zone: authors.count)
+        }
+    }
+
+    package func commandMarks() async throws -> [CommandMark] {
+        try step { state in
+            state.zones.flatMap { name, zone in
+                zone.commands.map { id, stored in
+                    CommandMark(zone: name, requestID: id, author: stored.command.wish.author, mark: stored.mark)
+                }
+            }
+        }
+    }
+
+    package func forget(_ commands: [CommandMark]) async throws {
+        try step { state in
+            for seen in commands where state.zones[seen.zone]?.commands[seen.requestID]?.mark == seen.mark {
+                state.zones[seen.zone]?.commands[seen.requestID] = nil
+            }
         }
     }
 }

@@ -165,6 +165,32 @@ struct EtcdCopiesTests {
         }
     }
 
+    /// Its retry finds what it wrote itself.
+    @Test func claim_isToldAsItWasDone_whenItsAnswerIsLost() async throws {
+        try await withRelayedCopy { relayed, relay, second in
+            let held = try #require(token(try await relayed.acquire(meter, in: zone, by: 1)))
+            let command = StoredCommand(
+                CommandWish(
+                    author: .numbered(2), meter: meter, token: held.rawValue, action: RelayActionBody(kind: "command")),
+                holder: .numbered(1), holderName: "host 1")
+            let losses = Atomic(0)
+            func claim(_ copy: Copy) async throws -> Bool {
+                try await copy.engine.decideCommand(.numbered(7), under: meter, in: zone) { stored, lease in
+                    guard stored == nil, lease?.token == held, lease?.holder != nil else { return .init(false) }
+                    // Between its look and its change.
+                    if losses.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { relay.loseNextAnswer {} }
+                    return .init(true, storing: command)
+                }
+            }
+
+            #expect(try await claim(relayed))
+            #expect(try await !claim(second))
+            #expect(try await !claim(relayed))
+            let marks = try await second.engine.commandMarks()
+            #expect(marks.map(\.requestID) == [.numbered(7)])
+        }
+    }
+
     @Test func takeover_revokesAndGrantsNothing_underStrict_whenItsAnswerIsLost() async throws {
         try await withRelayedCopy { relayed, relay, second in
             let before = try #require(token(try await relayed.acquire(meter, in: zone, by: 1)))

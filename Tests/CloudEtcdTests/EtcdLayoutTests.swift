@@ -1,5 +1,6 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import LeaseCore
 import MeterModel
 import SettingsCore
@@ -33,6 +34,11 @@ struct EtcdLayoutTests {
             (keys.lease(of: place.meter, in: "home"), "p/w/l/home/port:pi:/dev/x"),
             (keys.pulse(of: place.meter, in: "home"), "p/p/home/port:pi:/dev/x"),
             (keys.queue(at: place), "p/w/q/home/port:pi:/dev/x"),
+            (keys.command(.numbered(1), in: "home"), "p/o/home/00000000-0000-4000-8000-000000000001"),
+            (
+                keys.commandShare(.numbered(1), of: host.description, in: "home"),
+                "p/s/home/\(host)/00000000-0000-4000-8000-000000000001"
+            ),
             (keys.credential(hash: [0, 0x09, 0x9A, 0xA0, 0xFF]), "p/w/k/00099aa0ff"),
         ]
         for (key, expected) in made { #expect(text(key) == expected) }
@@ -64,6 +70,15 @@ struct EtcdLayoutTests {
         #expect(StoreKeys.text(of: keys.zone("home"), after: keys.allZones) == "home")
         #expect(StoreKeys.text(of: keys.head("home"), after: keys.allZones) == nil)
         #expect(StoreKeys.text(of: keys.allZones + [0xFF], after: keys.allZones) == nil)
+    }
+
+    @Test func sharesOfCommands_areReadBack() {
+        let share = keys.commandShare(.numbered(1), of: host.description, in: "home")
+        let mark = CommandMark(zone: "home", requestID: .numbered(1), author: host.description, mark: 7)
+        #expect(keys.commandMark(EtcdEntry(key: share, value: [], revision: 7)) == mark)
+        for other in [Array(share.dropLast()), share + [0x61], keys.command(.numbered(1), in: "home")] {
+            #expect(keys.commandMark(EtcdEntry(key: other, value: [], revision: 7)) == nil)
+        }
     }
 
     // MARK: Values

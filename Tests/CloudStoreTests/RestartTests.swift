@@ -1,4 +1,5 @@
 import Cloud
+import CloudAPI
 import CloudStore
 import CoreTestKit
 import LeaseCore
@@ -33,6 +34,26 @@ struct RestartTests {
         let late = try await engine.acquire(Sample.acquire(2), at: restart + over)
         #expect(early.reason == .held)
         #expect(late.token == FencingToken(rawValue: 2))
+    }
+
+    @Test func command_isKnown_afterAStart_andItsMarkIsGivenOnce() async throws {
+        let command = StoredCommand(
+            CommandWish(author: .numbered(2), meter: Sample.meter, token: 1, action: RelayActionBody(kind: "command")),
+            holder: .numbered(1), holderName: "Host 1", outcome: RelayCommandAnswer(.done))
+        func store(_ engine: SQLiteCloudEngine) async throws -> StoredCommand? {
+            try await engine.decideCommand(.numbered(7), under: nil, in: "home") { stored, _ in
+                CommandDecision(stored, storing: stored == nil ? command : nil)
+            }
+        }
+        try await makeCloud { _ = try await store($0) }
+
+        let engine = try folder.openCloud(now: restart)
+        #expect(try await store(engine) == command)
+        let seen = try await engine.commandMarks()
+        try await engine.forget(seen)
+        #expect(try await store(engine) == nil)
+        try await engine.forget(seen)
+        #expect(try await store(engine) == command, "another one under its id")
     }
 
     @Test func renewal_isServedAtOnce_afterAStart() async throws {

@@ -1,10 +1,11 @@
-import Cloud
 import CloudAPI
 import CoreTestKit
 import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing
+
+@testable import Cloud
 
 /// A command from one host to the host that has the meter (Docs/Relay.md#commands).
 @Suite(.timeLimit(.minutes(10)))
@@ -16,19 +17,57 @@ struct CommandTests {
     }()
 
     private func order(
-        _ cloud: TestCloud, _ host: Principal, id: UInt64 = 1, token: UInt64
+        _ cloud: TestCloud, _ host: Principal, id: UInt64 = 1, token: UInt64, meter: String = TestCloud.meter,
+        action: RelayActionBody = action
     ) async throws(CloudFailure) -> RelayCommandAnswer {
         try await cloud.service.command(
-            RelayCommandRequest(requestID: RequestID.numbered(id).description, token: token, action: Self.action),
-            of: TestCloud.meter, in: "home", by: host)
+            RelayCommandRequest(requestID: RequestID.numbered(id).description, token: token, action: action),
+            of: meter, in: "home", by: host)
     }
 
     private func claim(
-        _ cloud: TestCloud, _ host: Principal, _ command: EventBody.Command, session: UInt64 = 1
+        _ cloud: TestCloud, _ host: Principal, _ command: EventBody.Command, session: UInt64 = 1,
+        meter: String? = nil
     ) async throws(CloudFailure) {
         try await cloud.service.claim(
             RelayClaimRequest(session: SessionID.numbered(session).description, token: command.token),
-            command.requestID, of: command.meter, in: "home", by: host)
+            command.requestID, of: meter ?? command.meter, in: "home", by: host)
+    }
+
+    /// A command that its holder claims and does.
+    private func done(
+        _ cloud: TestCloud, _ holder: Listener, _ author: Principal, id: UInt64 = 1, token: UInt64
+    ) async throws -> RelayCommandAnswer {
+        async let outcome = order(cloud, author, id: id, token: token)
+        let told = try #require(await holder.command())
+        try await claim(cloud, holder.principal, told)
+        try await say(cloud, holder.principal, told, RelayCommandAnswer(.done))
+        return try await outcome
+    }
+
+    /// Waits until a copy offers the command to its holder.
+    private func isOffered(_ cloud: TestCloud) async throws {
+        let patience = Patience("it is offered")
+        while cloud.service.commands.offered(to: .numbered(1), in: "home").isEmpty { try await patience.turn() }
+    }
+
+    /// Lets the time pass at copies of the cloud until the body has returned.
+    private func passing<Value: Sendable>(
+        _ copies: TestCloud..., body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let running = copies.map { copy in Task { await copy.service.run() } }
+        defer { for task in running { task.cancel() } }
+        let isOver = Mutex(false)
+        let waiting = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await body()
+        }
+        let patience = Patience("it is over")
+        while !isOver.withLock({ $0 }) {
+            copies[0].time.advance(by: .milliseconds(250))
+            try await patience.turn()
+        }
+        return try await waiting.value
     }
 
     private func say(
@@ -111,21 +150,7 @@ struct CommandTests {
         let holder = try await cloud.join(1)
         let author = try await cloud.join(2)
         let lease = try await cloud.acquire(holder)
-        let running = Task { await cloud.service.run() }
-        let asking = Task { try await order(cloud, author, token: lease.token) }
-        let known = Mutex(false)
-        let waiting = Task {
-            let outcome = try await asking.value
-            known.withLock { $0 = true }
-            return outcome
-        }
-        let patience = Patience("it is known what became of it")
-        while !known.withLock({ $0 }) {
-            cloud.time.advance(by: .milliseconds(250))
-            try await patience.turn()
-        }
-        running.cancel()
-        let outcome = try await waiting.value
+        let outcome = try await passing(cloud) { try await order(cloud, author, token: lease.token) }
         #expect(outcome.outcome == .notDone)
         #expect(outcome.message?.contains("Host 1") == true)
     }
@@ -165,6 +190,178 @@ struct CommandTests {
         _ = await holder.command()
         await cloud.service.shutdown()
         #expect(try await outcome.outcome == .notDone)
+    }
+
+    // MARK: Repeats, through any copy
+
+    @Test func outcome_isKept_forEveryCopy_andAfterAChangeOfHands() async throws {
+        let cloud = try await TestCloud()
+        let other = cloud.anotherCopy()
+        let holder = try await Listener(cloud, 1)
+        let (author, next) = (try await cloud.join(2), try await cloud.join(3))
+        let lease = try await cloud.acquire(holder.principal)
+        let said = try await done(cloud, holder, author, token: lease.token)
+        let elsewhere = try await passing(cloud, other) { try await order(other, author, token: lease.token) }
+        #expect(elsewhere == said)
+        _ = try await cloud.acquire(next, session: 3, request: 3, takeover: lease.token)
+        for copy in [cloud, other] { #expect(try await order(copy, author, token: lease.token) == said) }
+    }
+
+    /// The copy that granted the claim dies. Its holder's answer reaches another one, or none.
+    @Test func claimed_isNeverSaidNotDone_afterTheDeathOfItsCopy() async throws {
+        let cloud = try await TestCloud()
+        let (other, third) = (cloud.anotherCopy(), cloud.anotherCopy(2))
+        let holder = try await Listener(cloud, 1)
+        let (author, next) = (try await cloud.join(2), try await cloud.join(3))
+        let lease = try await cloud.acquire(holder.principal)
+        let asking = Task { _ = try? await order(cloud, author, token: lease.token) }
+        let told = try #require(await holder.command())
+        try await claim(cloud, holder.principal, told)
+
+        let early = try await passing(other) { try await order(other, author, token: lease.token) }
+        #expect(early.outcome == .timedOut)
+        #expect(early.holderName == "Host 1")
+        _ = await expectFailure(.notFound) { try await claim(other, holder.principal, told) }
+        _ = try await cloud.acquire(next, session: 3, request: 3, takeover: lease.token)
+        let later = try await passing(other) { try await order(other, author, token: lease.token) }
+        #expect(later.outcome == .timedOut)
+        try await say(other, next, told, RelayCommandAnswer(.refused, message: "a stranger's word"))
+        try await say(other, holder.principal, told, RelayCommandAnswer(.done))
+        try await say(other, holder.principal, told, RelayCommandAnswer(.refused, message: "a second word"))
+        #expect(try await order(third, author, token: lease.token).outcome == .done)
+        asking.cancel()
+        await asking.value
+    }
+
+    /// A repeat reaches another copy before the claim: both offer it.
+    @Test func commandAtTwoCopies_isOne() async throws {
+        let cloud = try await TestCloud()
+        let other = cloud.anotherCopy()
+        let holder = try await Listener(cloud, 1)
+        let author = try await cloud.join(2)
+        let lease = try await cloud.acquire(holder.principal)
+        let again = Task { try await order(other, author, token: lease.token) }
+        try await isOffered(other)
+        let said = try await done(cloud, holder, author, token: lease.token)
+        #expect(try await passing(other) { try await again.value } == said)
+    }
+
+    @Test func whatWasSaidNotDone_isClaimedNowhere() async throws {
+        let cloud = try await TestCloud()
+        let other = cloud.anotherCopy()
+        let holder = try await Listener(other, 1)
+        let author = try await cloud.join(2)
+        let lease = try await cloud.acquire(holder.principal)
+        let first = Task { try await order(cloud, author, token: lease.token) }
+        try await isOffered(cloud)
+        cloud.time.advance(by: .seconds(2))
+        let again = Task { try await order(other, author, token: lease.token) }
+        let told = try #require(await holder.command())
+        cloud.time.advance(by: .seconds(3))
+        cloud.service.commands.passed(cloud.time.now)
+        #expect(try await first.value.outcome == .notDone)
+        _ = await expectFailure(.notFound) { try await claim(other, holder.principal, told) }
+        let heard = try await passing(other) { try await again.value }
+        #expect(heard.outcome == .notDone)
+    }
+
+    @Test func anotherCommand_underTheIdOfOne_isRefused() async throws {
+        let cloud = try await TestCloud()
+        let other = cloud.anotherCopy()
+        let holder = try await Listener(cloud, 1)
+        let (author, stranger) = (try await cloud.join(2), try await cloud.join(3))
+        let lease = try await cloud.acquire(holder.principal)
+        _ = try await done(cloud, holder, author, token: lease.token)
+        var stop = RelayActionBody(kind: "stopRecording")
+        stop.number = 1
+        let action = stop
+        try await passing(other) {
+            for copy in [cloud, other] {
+                for (host, token, meter, action) in [
+                    (stranger, lease.token, TestCloud.meter, Self.action),
+                    (author, lease.token + 1, TestCloud.meter, Self.action),
+                    (author, lease.token, "AA:BB:CC:DD:EE:00", Self.action),
+                    (author, lease.token, TestCloud.meter, action),
+                ] {
+                    _ = await expectFailure(.badRequest) {
+                        try await order(copy, host, token: token, meter: meter, action: action)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A host that has used up its share: what was done stays known, through each copy, until it is old.
+    @Test func fullShare_refusesNewCommands_andForgetsNone() async throws {
+        let cloud = try await TestCloud()
+        let other = cloud.anotherCopy()
+        let holder = try await Listener(cloud, 1)
+        let author = try await cloud.join(2)
+        let lease = try await cloud.acquire(holder.principal)
+        let full: UInt64 = 512
+        for id in 1...full { _ = try await done(cloud, holder, author, id: id, token: lease.token) }
+        try await passing(other) {
+            for copy in [cloud, other] {
+                _ = await expectFailure(.rateLimited) {
+                    try await order(copy, author, id: full + 1, token: lease.token)
+                }
+            }
+        }
+        let known = try await passing(other) {
+            var known: Set<RelayCommandAnswer.Outcome> = []
+            for id in 1...full { known.insert(try await order(other, author, id: id, token: lease.token).outcome) }
+            return known
+        }
+        #expect(known == [.done])
+    }
+
+    @Test func storedCommand_goes_onceItIsOld_andNotBefore() async throws {
+        let cloud = try await TestCloud()
+        let holder = try await Listener(cloud, 1)
+        let author = try await cloud.join(2)
+        let lease = try await cloud.acquire(holder.principal)
+        _ = try await done(cloud, holder, author, token: lease.token)
+        let from = cloud.time.now
+        try await passing(cloud) {
+            let patience = Patience("it is gone")
+            while try await !cloud.engine.commandMarks().isEmpty { try await patience.turn() }
+        }
+        #expect((.seconds(75)...(.seconds(120))).contains(cloud.time.now - from))
+
+        func mark(_ mark: Int64) -> CommandMark {
+            CommandMark(zone: "home", requestID: .numbered(1), author: "a", mark: mark)
+        }
+        let (claimed, ended) = (mark(1), mark(2))
+        var ages = CommandAges()
+        for (seconds, mark, isOld) in [
+            (0, claimed, false), (84, claimed, false), (84, ended, false), (168, ended, false), (169, ended, true),
+        ] as [(Int64, CommandMark, Bool)] {
+            let old = ages.look(at: [mark], now: from + .seconds(seconds))
+            #expect(old == (isOld ? [mark] : []), "\(seconds) s")
+        }
+    }
+
+    @Test func claimUnderAnotherMetersPath_isRefused_andEndsNothing() async throws {
+        let cloud = try await TestCloud()
+        let holder = try await Listener(cloud, 1)
+        let (author, stranger) = (try await cloud.join(2), try await cloud.join(3))
+        let lease = try await cloud.acquire(holder.principal)
+        let own = try await cloud.acquire(stranger, "AA:BB:CC:DD:EE:00", session: 3, request: 3)
+        async let outcome = order(cloud, author, token: lease.token)
+        let told = try #require(await holder.command())
+        var forged = told
+        forged.token = own.token
+        for (host, command, meter) in [
+            (stranger, told, "AA:BB:CC:DD:EE:01"), (stranger, told, own.meter), (stranger, forged, own.meter),
+            (holder.principal, told, "AA:BB:CC:DD:EE:01"),
+        ] {
+            await #expect(throws: CloudFailure.self) {
+                try await claim(cloud, host, command, session: 3, meter: meter)
+            }
+        }
+        try await claim(cloud, holder.principal, told)
+        try await say(cloud, holder.principal, told, RelayCommandAnswer(.done))
+        #expect(try await outcome.outcome == .done)
     }
 
     @Test func oversizedTexts_areRefused() async throws {

@@ -15,9 +15,21 @@ struct PendingRequestsTests {
     private let start = MonotonicTime.origin + .seconds(1000)
 
     private func command(author: UInt64 = 2, token: UInt64 = 7) -> PendingCommand {
-        PendingCommand(
-            meter: TestCloud.meter, token: token, holder: .numbered(1), holderName: "alpha",
-            author: .numbered(author), authorName: "beta", action: RelayActionBody(kind: "stopRecording"))
+        let wish = CommandWish(
+            author: .numbered(author), meter: TestCloud.meter, token: token,
+            action: RelayActionBody(kind: "stopRecording"))
+        return PendingCommand(
+            wish: wish, meter: TestCloud.meter, holder: .numbered(1), holderName: "alpha", author: .numbered(author),
+            authorName: "beta")
+    }
+
+    /// A claim that is granted wherever nothing of the command is stored.
+    private func claim(
+        _ commands: inout Commands, _ key: PendingKey, by host: UInt64 = 1, token: UInt64 = 7, at now: MonotonicTime
+    ) -> Bool {
+        guard commands.offer(key, to: .numbered(host), token: token, at: now) != nil else { return false }
+        commands.claimed(key, at: now)
+        return true
     }
 
     private func question(by asker: UInt64 = 9, of hosts: [UInt64] = [1, 2]) -> PendingLogQuestion {
@@ -53,44 +65,42 @@ struct PendingRequestsTests {
         var commands = Commands()
         _ = try commands.take(key, command(), at: start)
         #expect(commands.offered(to: .numbered(1), in: "home").map(\.0) == [key])
-        for (host, token, expected) in [(3, 7, .notFound), (1, 6, .notFound), (1, 7, nil), (1, 7, .notFound)]
-            as [(UInt64, UInt64, CloudErrorCode?)]
+        for (host, token, expected) in [(3, 7, false), (1, 6, false), (1, 7, true), (1, 7, false)]
+            as [(UInt64, UInt64, Bool)]
         {
-            let code = refusal { () throws(CloudFailure) in
-                try commands.claim(key, by: .numbered(host), token: token, at: start)
-            }
-            #expect(code == expected, "host \(host), token \(token)")
+            let isGranted = claim(&commands, key, by: host, token: token, at: start)
+            #expect(isGranted == expected, "host \(host), token \(token)")
         }
         #expect(commands.offered(to: .numbered(1), in: "home").isEmpty)
-        let wrong = try commands.answer(key, by: .numbered(1), token: 6, said(.done), at: start)
+        let wrong = try commands.answer(key, by: .numbered(1), token: 6, said(.done))
         #expect(!wrong.isNews)
-        let right = try commands.answer(key, by: .numbered(1), token: 7, said(.done), at: start)
-        #expect(right.isNews && right.ended.map(\.outcome) == [said(.done)])
+        let right = try commands.answer(key, by: .numbered(1), token: 7, said(.done))
+        #expect(
+            right.ended.map(\.outcome) == [CommandEnd(answer: said(.done), wasClaimed: true, isHoldersWord: true)])
     }
 
     @Test func unclaimed_isNotDone_andCannotBeClaimedAfterwards() throws {
         var commands = Commands()
         _ = try commands.take(key, command(), at: start)
         let late = start + PendingCommand.rules.offerTime
-        let code = refusal { () throws(CloudFailure) in
-            try commands.claim(key, by: .numbered(1), token: 7, at: late)
-        }
-        #expect(code == .notFound)
+        let isGranted = claim(&commands, key, at: late)
+        #expect(!isGranted)
         let ended = commands.passed(late)
         #expect(ended.map(\.key) == [key])
-        #expect(ended.map(\.outcome) == [said(.notDone, "alpha did not take it within 5 s")])
+        let answer = said(.notDone, "alpha did not take it within 5 s")
+        #expect(ended.map(\.outcome) == [CommandEnd(answer: answer, wasClaimed: false, isHoldersWord: false)])
     }
 
     @Test func claimed_withoutAnAnswer_mayHaveBeenDone() throws {
         var commands = Commands()
         _ = try commands.take(key, command(), at: start)
-        try commands.claim(key, by: .numbered(1), token: 7, at: start + .seconds(4))
-        let left = commands.giveUp(key, .withdrawn, at: start + .seconds(5))
+        #expect(claim(&commands, key, at: start + .seconds(4)))
+        let left = commands.giveUp(key, .withdrawn)
         let (early, late) = (commands.passed(start + .seconds(13)), commands.passed(start + .seconds(14)))
         #expect(left.isEmpty && early.isEmpty)
-        #expect(late.map(\.outcome.outcome) == [.timedOut])
+        #expect(late.map(\.outcome.answer.outcome) == [.timedOut])
         // What comes later changes nothing that was said.
-        let answer = try commands.answer(key, by: .numbered(1), token: 7, said(.done), at: start + .seconds(15))
+        let answer = try commands.answer(key, by: .numbered(1), token: 7, said(.done))
         #expect(!answer.isNews && answer.ended.isEmpty)
     }
 
@@ -103,8 +113,8 @@ struct PendingRequestsTests {
     ) throws {
         var commands = Commands()
         _ = try commands.take(key, command(), at: start)
-        let answer = try commands.answer(key, by: .numbered(1), token: 7, said(says), at: start)
-        #expect(answer.ended.map(\.outcome.outcome) == [becomes])
+        let answer = try commands.answer(key, by: .numbered(1), token: 7, said(says))
+        #expect(answer.ended.map(\.outcome.answer.outcome) == [becomes])
     }
 
     @Test func sameCommandTwice_isOne_andAnotherUnderItsIdIsRefused() throws {
@@ -117,58 +127,62 @@ struct PendingRequestsTests {
         #expect(code == .badRequest)
     }
 
-    @Test func outcomes_areForgotten_andOpenCommandsAreLimited() throws {
+    /// Those that wait, and those that the store keeps. One that is refused changes nothing for the others.
+    @Test(
+        arguments: [
+            (31, CommandCounts.none, true), (32, .none, false), (0, CommandCounts(host: 511, zone: 511), true),
+            (0, CommandCounts(host: 512, zone: 512), false), (3, CommandCounts(host: 509, zone: 509), false),
+            (0, CommandCounts(host: 0, zone: 2047), true), (1, CommandCounts(host: 0, zone: 2047), false),
+        ])
+    func shares_areThoseOfHostAndZone(open: UInt64, stored: CommandCounts, isTaken: Bool) throws {
         var commands = Commands()
-        for id in 0..<UInt64(PendingCommand.rules.openPerHost) {
+        for id in 0..<open {
             _ = try commands.take(.init(zone: "home", requestID: .numbered(id)), command(), at: start)
         }
+        let other = PendingKey(zone: "home", requestID: .numbered(1000))
         let code = refusal { () throws(CloudFailure) in
-            _ = try commands.take(.init(zone: "home", requestID: .numbered(1000)), command(), at: start)
+            _ = try commands.take(other, command(), stored: stored, at: start)
         }
-        #expect(code == .rateLimited)
+        #expect(code == (isTaken ? nil : .rateLimited))
+        #expect(commands.count == Int(open) + (isTaken ? 1 : 0))
         _ = try commands.take(.init(zone: "home", requestID: .numbered(1001)), command(author: 3), at: start)
         _ = commands.passed(start + .seconds(5))
-        _ = commands.passed(start + .seconds(65))
         #expect(commands.count == 0)
     }
 
-    /// Holders and authors that do anything at any time: whoever was told "not done" can rely on it.
+    /// Holders and authors that do anything at any time: nothing is claimed after it ended.
     @Test(arguments: 0..<50)
     func walk_neverSaysNotDone_ofWhatWasClaimed(seed: Int) throws {
         var rng = SeededRNG(seed: UInt64(seed))
         var commands = Commands()
         var now = start
-        var claims: [PendingKey: Int] = [:]
-        var said: [PendingKey: RelayCommandAnswer.Outcome] = [:]
-        for _ in 0..<2000 {
+        var isClaimed: [PendingKey: Bool] = [:]
+        for id in 0..<2000 as Range<UInt64> {
             now = now + .milliseconds(Int64.random(in: 0...1500, using: &rng))
-            let key = PendingKey(zone: "home", requestID: .numbered(UInt64.random(in: 0..<40, using: &rng)))
+            let number = Int64(id / 4) - Int64.random(in: 0..<20, using: &rng)
+            let key = PendingKey(zone: "home", requestID: .numbered(UInt64(max(0, number))))
             var ended: [Commands.Ended] = []
             switch Int.random(in: 0..<7, using: &rng) {
             case 0:
-                if commands.request(key) == nil { (claims[key], said[key]) = (0, nil) }
-                _ = try? commands.take(key, command(), at: now)
+                guard isClaimed[key] == nil, (try? commands.take(key, command(), at: now)) != nil else { break }
+                isClaimed[key] = false
             case 1, 2:
-                if (try? commands.claim(key, by: .numbered(1), token: 7, at: now)) != nil {
-                    #expect(said[key] == nil, "claimed after an outcome was known, seed \(seed)")
-                    claims[key, default: 0] += 1
+                if claim(&commands, key, at: now) {
+                    #expect(isClaimed.updateValue(true, forKey: key) == false, "claimed twice, seed \(seed)")
                 }
             case 3:
                 let outcome =
                     [.done, .refused, .timedOut].randomElement(using: &rng) ?? RelayCommandAnswer.Outcome.done
-                ended = try commands.answer(key, by: .numbered(1), token: 7, self.said(outcome), at: now).ended
-            case 4: ended = commands.giveUp(key, .withdrawn, at: now)
-            case 5: ended = commands.giveUp(key, .changedHands, at: now)
+                ended = try commands.answer(key, by: .numbered(1), token: 7, self.said(outcome)).ended
+            case 4: ended = commands.giveUp(key, .withdrawn)
+            case 5: ended = commands.giveUp(key, .changedHands)
             default: ended = commands.passed(now)
             }
-            for (key, answer) in ended {
-                #expect(said.updateValue(answer.outcome, forKey: key) == nil, "ended twice, seed \(seed)")
-            }
-            for (key, count) in claims {
-                #expect(count <= 1, "claimed \(count) times, seed \(seed)")
-                if let kept = commands.outcome(key) { #expect(said[key] == kept.outcome, "seed \(seed)") }
-                if said[key] == .notDone { #expect(count == 0, "not done, and claimed, seed \(seed)") }
-                if said[key] == .done { #expect(count == 1, "done without a claim, seed \(seed)") }
+            for (key, end) in ended {
+                #expect(end.wasClaimed == isClaimed[key], "seed \(seed)")
+                if end.answer.outcome == .notDone { #expect(!end.wasClaimed, "not done, and claimed, seed \(seed)") }
+                if end.answer.outcome == .done { #expect(end.wasClaimed, "done without a claim, seed \(seed)") }
+                #expect(commands.request(key) == nil, "ended twice, seed \(seed)")
             }
         }
     }
@@ -185,14 +199,14 @@ struct PendingRequestsTests {
                 id += 1
                 let key = PendingKey(zone: "away", requestID: .numbered(id))
                 guard (try? commands.take(key, command(author: author), at: now)) != nil else { continue }
-                _ = commands.giveUp(key, .withdrawn, at: now)
+                _ = commands.giveUp(key, .withdrawn)
             }
         }
         let code = refusal { () throws(CloudFailure) in
             _ = try commands.take(key, command(), at: start + .seconds(60))
         }
         #expect(code == nil)
-        #expect(commands.count <= 1 + 2048)
+        #expect(commands.count == 1)
     }
 
     @Test func work_isNotThatOfOthers() throws {
@@ -207,9 +221,10 @@ struct PendingRequestsTests {
             let before = asked.count.load(ordering: .relaxed)
             _ = try requests.take(key, CountedRequest(number: 1, asked: asked), at: start)
             _ = requests.offered(to: .numbered(1), in: "home")
-            try requests.claim(key, by: .numbered(1), token: 7, at: start)
+            _ = requests.offer(key, to: .numbered(1), token: 7, at: start)
+            requests.claimed(key, at: start)
             _ = requests.passed(start + .seconds(1))
-            _ = try requests.answer(key, by: .numbered(1), token: 7, "done", at: start + .seconds(1))
+            _ = try requests.answer(key, by: .numbered(1), token: 7, "done")
             works.append(asked.count.load(ordering: .relaxed) - before)
         }
         #expect(works[0] == works[1])
@@ -235,10 +250,10 @@ struct PendingRequestsTests {
         var questions = Questions()
         _ = try questions.take(key, question(), at: start)
         for (host, lines, isNews) in [(2, 1, true), (2, 2, false), (3, 1, false)] as [(UInt64, Int, Bool)] {
-            let answer = try questions.answer(key, by: .numbered(host), part(host, lines: lines), bytes: 10, at: start)
+            let answer = try questions.answer(key, by: .numbered(host), part(host, lines: lines), bytes: 10)
             #expect(answer.isNews == isNews && answer.ended.isEmpty)
         }
-        let last = try questions.answer(key, by: .numbered(1), part(1), bytes: 10, at: start)
+        let last = try questions.answer(key, by: .numbered(1), part(1), bytes: 10)
         #expect(last.ended.map(\.key) == [key])
         #expect(last.ended.map(\.outcome) == [LogAnswer(parts: [.numbered(1): part(1), .numbered(2): part(2)])])
         #expect(questions.count == 0)
@@ -247,14 +262,14 @@ struct PendingRequestsTests {
     @Test func hostsThatSayNothing_areNamed_whenTheTimeIsOver() throws {
         var questions = Questions()
         _ = try questions.take(key, question(), at: start)
-        _ = try questions.answer(key, by: .numbered(1), part(1), bytes: 10, at: start)
+        _ = try questions.answer(key, by: .numbered(1), part(1), bytes: 10)
         let end = start + PendingLogQuestion.rules.offerTime
         let (early, late) = (questions.passed(end - .milliseconds(1)), questions.passed(end))
         #expect(early.isEmpty)
         #expect(
             late.map(\.outcome) == [LogAnswer(parts: [.numbered(1): part(1)], silent: [.numbered(2): "host 2"])])
         // What comes later is for nobody.
-        let answer = try questions.answer(key, by: .numbered(2), part(2), bytes: 10, at: end)
+        let answer = try questions.answer(key, by: .numbered(2), part(2), bytes: 10)
         #expect(!answer.isNews)
     }
 
@@ -274,7 +289,7 @@ struct PendingRequestsTests {
         #expect(
             refusal { () throws(CloudFailure) in _ = try questions.take(other, question(), at: start) } == .rateLimited)
         _ = try questions.take(other, question(by: 8), at: start)
-        let ended = questions.close(at: start)
+        let ended = questions.close()
         #expect(ended.count == PendingLogQuestion.rules.openPerHost + 1)
         #expect(questions.count == 0)
     }
@@ -288,7 +303,7 @@ struct PendingRequestsTests {
             let key = PendingKey(zone: zone, requestID: .numbered(UInt64(questions.count)))
             _ = try questions.take(key, question(by: asker), at: start)
             let code = refusal { () throws(CloudFailure) in
-                _ = try questions.answer(key, by: .numbered(1), part(1), bytes: bytes, at: start)
+                _ = try questions.answer(key, by: .numbered(1), part(1), bytes: bytes)
             }
             #expect(code == nil || code == .rateLimited)
             return code == nil
@@ -331,7 +346,7 @@ struct PendingRequestsTests {
                 }
             } else if let key = asked.keys.sorted().randomElement(using: &rng) {
                 let host = UInt64.random(in: 1...4, using: &rng)
-                ended += try questions.answer(key, by: .numbered(host), part(host), bytes: 100, at: now).ended
+                ended += try questions.answer(key, by: .numbered(host), part(host), bytes: 100).ended
             }
             for (key, answer) in ended {
                 let known = asked.removeValue(forKey: key)

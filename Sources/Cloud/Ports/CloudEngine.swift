@@ -123,6 +123,23 @@ package protocol CloudEngine: Sendable {
     ///   good.
     func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits
 
+    // MARK: Commands
+
+    /// Reads a stored command and a lease, lets the rule decide, and stores the command that it returns, in one atomic
+    /// step. The rule may be called several times, so it must have no side effects.
+    ///
+    /// - Parameter meter: the meter whose lease the rule needs, under its canonical id: aliases are not followed. Nil
+    ///   if it needs none.
+    func decideCommand<Answer: Sendable>(
+        _ id: RequestID, under meter: String?, in zone: String,
+        _ rule: @escaping @Sendable (StoredCommand?, LeaseRecord?) -> CommandDecision<Answer>
+    ) async throws -> Answer
+    func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts
+    /// Every stored command, in all zones.
+    func commandMarks() async throws -> [CommandMark]
+    /// Deletes stored commands, except those that have changed since they were seen.
+    func forget(_ commands: [CommandMark]) async throws
+
     // MARK: Lease queues, and the copies of this cloud
 
     /// Changes one queue in one atomic step across all copies of this cloud. Never durable: with the last copy that

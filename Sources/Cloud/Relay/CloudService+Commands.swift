@@ -3,9 +3,11 @@ import LeaseCore
 import Logging
 import MeterModel
 
-/// Commands for a meter that another host has (Docs/Relay.md#commands). None is stored.
+/// Commands for a meter that another host has (Docs/Relay.md#commands). This copy of the cloud offers those that it took;
+/// the store decides who claims them, and keeps what became of them.
 extension CloudService {
-    /// Passes a command on to the host that has the meter, and waits for what becomes of it.
+    /// Passes a command on to the host that has the meter, and waits for what becomes of it. A repeat of one that was
+    /// claimed gets its outcome, whatever has changed since.
     ///
     /// - Throws: `leaseLost` with the present lease if the token is not its, `badRequest`, `rateLimited`.
     package func command(
@@ -13,19 +15,77 @@ extension CloudService {
     ) async throws(CloudFailure) -> RelayCommandAnswer {
         let member = try member(principal, of: zone)
         let key = PendingKey(zone: zone, requestID: try Self.request(request.requestID))
+        let wish = CommandWish(
+            author: member.host, meter: try Self.meter(meter), token: request.token, action: request.action)
+        if let known = try await outcome(of: wish, key) { return known }
         try Self.check(
             [request.action.kind, request.action.command, request.action.name], CloudLimits.actionTextBytes, "a command"
         )
-        let asked = try Self.meter(meter)
-        let known = try await existing(zone)
-        let standing = try await ask { try await engine.standing(of: asked, in: zone) }
-        guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == request.token else {
-            throw lost(standing.record, of: standing.meter, in: known)
+        let zone = try await existing(zone)
+        let standing = try await ask { try await engine.standing(of: wish.meter, in: zone.name) }
+        guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == wish.token else {
+            // It may have been claimed since the first look. From now on it cannot be.
+            if let known = try await outcome(of: wish, key) { return known }
+            throw lost(standing.record, of: standing.meter, in: zone)
         }
+        let stored = try await ask { try await engine.commandCounts(of: member.host, in: zone.name) }
         let order = PendingCommand(
-            meter: standing.meter, token: request.token, holder: holder.host, holderName: holder.hostName,
-            author: member.host, authorName: member.name, action: request.action)
-        return try await commands.ask(key, order, now: clock.now) { tell(order, key) }
+            wish: wish, meter: standing.meter, holder: holder.host, holderName: holder.hostName, author: member.host,
+            authorName: member.name)
+        let end = try await commands.ask(key, order, stored: stored, now: clock.now) { tell(order, key) }
+        return await settled(end, of: order, key)
+    }
+
+    /// How often a repeat looks for the outcome.
+    private static let lookInterval = Duration.seconds(1)
+
+    /// Returns what became of a command that is in the store, and waits for it as long as it may come; nil if the command
+    /// is not there.
+    ///
+    /// - Throws: `badRequest` if the id is another command's.
+    private func outcome(of wish: CommandWish, _ key: PendingKey) async throws(CloudFailure) -> RelayCommandAnswer? {
+        guard var stored = try await stored(key) else { return nil }
+        guard stored.wish == wish else { throw .used(key.requestID) }
+        let end = clock.now() + PendingCommand.rules.outcomeTime
+        while stored.outcome == nil, clock.now() < end, !Task.isCancelled {
+            try? await clock.sleep(clock.now() + Self.lookInterval)
+            // It was claimed, so a store that fails now is no reason for a refusal.
+            stored = (try? await self.stored(key)) ?? stored
+        }
+        return stored.outcome ?? .silence(of: stored.holderName)
+    }
+
+    private func stored(_ key: PendingKey) async throws(CloudFailure) -> StoredCommand? {
+        try await ask {
+            try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
+                CommandDecision(stored)
+            }
+        }
+    }
+
+    /// What its author hears. An end without a claim is stored first, so that no copy grants a claim afterwards; where
+    /// another copy has granted one, its outcome counts.
+    private func settled(
+        _ end: CommandEnd, of order: PendingCommand, _ key: PendingKey
+    ) async -> RelayCommandAnswer {
+        guard !end.wasClaimed || !end.isHoldersWord else { return end.answer }
+        do throws(CloudFailure) {
+            let isOver = try await ask {
+                try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
+                    // Another command under this id: nobody can claim this one.
+                    if let stored { return CommandDecision(stored.wish != order.wish) }
+                    return CommandDecision(true, storing: end.wasClaimed ? nil : order.stored(end.answer))
+                }
+            }
+            if !isOver, !end.wasClaimed, let known = try await outcome(of: order.wish, key) { return known }
+            if !isOver, let known = try await stored(key)?.outcome { return known }
+            return end.answer
+        } catch {
+            logger.warning("what became of a command is not known", metadata: ["command": "\(key.requestID)"])
+            var answer = RelayCommandAnswer(.timedOut, message: "the cloud does not know (\(error.message))")
+            answer.holderName = order.holderName
+            return answer
+        }
     }
 
     /// The holder is about to do it.
@@ -46,48 +106,110 @@ extension CloudService {
         try await ask(other) { $0.claim = claim }
     }
 
-    /// Decides it here.
+    private enum Claim {
+        case granted
+        /// The present lease is not this host's.
+        case leaseLost(LeaseRecord?)
+        /// Nothing waits to be claimed.
+        case over
+    }
+
+    /// Decides it for a command that this copy offers.
     func claim(
         _ request: RelayClaimRequest, _ key: PendingKey, of meter: String, by member: Member
     ) async throws(CloudFailure) {
         let session = try Self.session(request.session)
-        let asked = try Self.meter(meter)
-        let standing = try await ask { try await engine.standing(of: asked, in: key.zone) }
-        guard standing.record?.isHeld(by: member.host, session, request.token) == true else {
+        let meter = try Self.meter(meter)
+        // One of another meter does not concern this host, whatever it says.
+        let order = commands.request(key).flatMap { $0.meter == meter ? $0 : nil }
+        let offer = order == nil ? nil : commands.offer(key, to: member.host, token: request.token, at: clock.now())
+        let claim = try await ask {
+            try await engine.decideCommand(key.requestID, under: meter, in: key.zone) { stored, lease in
+                guard lease?.isHeld(by: member.host, session, request.token) == true else {
+                    return CommandDecision(Claim.leaseLost(lease))
+                }
+                guard stored == nil, let offer else { return CommandDecision(Claim.over) }
+                return CommandDecision(Claim.granted, storing: offer.stored())
+            }
+        }
+        switch claim {
+        case .granted: commands.claimed(key, at: clock.now())
+        case .leaseLost(let lease):
             // An earlier run of the same host ends nothing: the lease at which the command is aimed may stand.
-            if let order = commands.request(key),
-                standing.record?.token.rawValue != order.token || standing.record?.holder?.host != order.holder
-            {
-                commands.changedHands(key, at: clock.now())
+            if let order, lease?.token.rawValue != order.wish.token || lease?.holder?.host != order.holder {
+                commands.changedHands(key)
             }
             throw CloudFailure(
-                .leaseLost, "\(standing.meter) has changed hands, so the command must not be done by \(member.name)")
+                .leaseLost, "\(meter) has changed hands, so the command must not be done by \(member.name)")
+        case .over:
+            throw CloudFailure(.notFound, "the request \(key.requestID) must not be done: it is claimed, or over")
         }
-        try commands.claim(key, by: member.host, token: request.token, at: clock.now())
     }
 
-    /// The holder has done it, or has not.
+    /// The holder has done it, or has not. Any copy stores that; the one that took the command tells its author.
     package func answer(
         _ request: RelayOutcomeRequest, _ requestID: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {
         let member = try member(principal, of: zone)
         let said = request.answer
-        try Self.check(
-            [said.code, said.message, said.next, said.result, said.holderName], CloudLimits.resultBytes, "an outcome")
+        let texts = [said.code, said.message, said.next, said.result, said.holderName]
+        try Self.check([texts.compactMap(\.self).joined()], CloudLimits.resultBytes, "an outcome")
         try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
         let key = PendingKey(zone: zone, requestID: try Self.request(requestID))
+        // Whoever waits hears it even where the store takes nothing.
+        let isStored: Result<Bool, CloudFailure>
+        do throws(CloudFailure) {
+            isStored = .success(try await store(request, key, by: member))
+        } catch {
+            isStored = .failure(error)
+        }
         guard let other = elsewhere(request.copy, isHere: commands.request(key) != nil) else {
-            return try answer(request, key, by: member.host)
+            try answer(request, key, by: member.host)
+            return _ = try isStored.get()
         }
         let outcome = CopyQuestionBody.Outcome(
             zone: zone, requestID: requestID, hostID: member.host.description, request: request)
-        try await ask(other) { $0.outcome = outcome }
+        do {
+            try await ask(other) { $0.outcome = outcome }
+        } catch {
+            // The copy that took it may be gone. Its author finds the outcome in the store.
+            guard try isStored.get() else { throw error }
+        }
+        _ = try isStored.get()
     }
 
-    /// Takes it here.
+    /// - Returns: whether the host had claimed it.
+    private func store(
+        _ request: RelayOutcomeRequest, _ key: PendingKey, by member: Member
+    ) async throws(CloudFailure) -> Bool {
+        var answer = request.answer
+        answer.holderName = member.name
+        return try await ask { [answer] in
+            try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
+                guard var command = stored, command.holder == member.host.description,
+                    command.wish.token == request.token
+                else { return CommandDecision(false) }
+                guard command.outcome == nil else { return CommandDecision(true) }
+                command.outcome = answer
+                return CommandDecision(true, storing: command)
+            }
+        }
+    }
+
+    /// Tells whoever waits for it here.
     func answer(_ request: RelayOutcomeRequest, _ key: PendingKey, by host: HostID) throws(CloudFailure) {
-        let isNews = try commands.answer(key, by: host, token: request.token, request.answer, at: clock.now())
+        let isNews = try commands.answer(key, by: host, token: request.token, request.answer)
         if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
+    }
+
+    /// Deletes stored commands that are old.
+    func forgetCommands(_ ages: inout CommandAges) async {
+        do {
+            let old = ages.look(at: try await engine.commandMarks(), now: clock.now())
+            if !old.isEmpty { try await engine.forget(old) }
+        } catch {
+            logger.warning("old commands cannot be deleted", metadata: ["error": "\(error)"])
+        }
     }
 
     /// A host listens from now on: tells it what it has missed.
@@ -120,8 +242,8 @@ extension CloudService {
 
     private func event(_ order: PendingCommand, _ key: PendingKey) -> EventBody.Command {
         var event = EventBody.Command(
-            requestID: key.requestID.description, meter: order.meter, token: order.token, action: order.action,
-            hostID: order.author.description, hostName: order.authorName)
+            requestID: key.requestID.description, meter: order.meter, token: order.wish.token,
+            action: order.wish.action, hostID: order.author.description, hostName: order.authorName)
         event.copy = post.isOpen ? copy.description : nil
         return event
     }
@@ -143,7 +265,7 @@ extension CloudService {
         for text in texts.compactMap(\.self) where text.utf8.count > bytesMax {
             throw CloudFailure(
                 .limitExceeded,
-                "\(text.utf8.count) bytes are too many for \(what); a text has at most \(bytesMax)")
+                "\(text.utf8.count) bytes are too many for \(what); send \(bytesMax)")
         }
     }
 

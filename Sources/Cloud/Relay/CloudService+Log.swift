@@ -93,7 +93,7 @@ extension CloudService {
         let bytes = try part.checkedBytes()
         var said = RelayLogAnswer.Part(hostID: member.host.description, hostName: member.name, lines: part.lines)
         (said.cut, said.shared) = (part.cut, part.shared)
-        let isNews = try logs.answer(key, by: member.host, said, bytes: bytes, at: clock.now())
+        let isNews = try logs.answer(key, by: member.host, said, bytes: bytes)
         if !isNews {
             logger.debug("a part of a log for which nobody waits", metadata: ["question": "\(key.requestID)"])
         }

@@ -39,10 +39,13 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
     /// Asks hosts, and waits for the outcome. If the task is cancelled before that, and nobody else waits, a request that
     /// is not claimed is given up.
     ///
-    /// - Parameter offer: tells the hosts. Called once for each new request.
+    /// - Parameters:
+    ///   - stored: how many of the host and the zone the store keeps.
+    ///   - offer: tells the hosts. Called once for each new request.
     /// - Throws: what `PendingRequests.take` does; `serviceUnavailable` for a cancelled task, and once it is closed.
     func ask(
-        _ key: PendingKey, _ request: Request, now: @escaping @Sendable () -> MonotonicTime, offer: () -> Void
+        _ key: PendingKey, _ request: Request, stored: CommandCounts = .none,
+        now: @escaping @Sendable () -> MonotonicTime, offer: () -> Void
     ) async throws(CloudFailure) -> Request.Outcome {
         let id = state.withLock { state in
             state.nextID += 1
@@ -50,26 +53,25 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
         }
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                begin(key, request, at: now(), id, waiter, offer: offer)
+                begin(key, request, stored, at: now(), id, waiter, offer: offer)
             }
         } onCancel: {
-            leave(key, id, at: now())
+            leave(key, id)
         }
         return try answer.get()
     }
 
     private func begin(
-        _ key: PendingKey, _ request: Request, at now: MonotonicTime, _ id: UInt64, _ waiter: Waiter, offer: () -> Void
+        _ key: PendingKey, _ request: Request, _ stored: CommandCounts, at now: MonotonicTime, _ id: UInt64,
+        _ waiter: Waiter, offer: () -> Void
     ) {
         do throws(CloudFailure) {
             let isNew = try change { state throws(CloudFailure) -> (Bool, [Ended]) in
                 guard !state.isClosed else { throw .stopping }
                 guard !Task.isCancelled else { throw .nobodyWaits }
-                let taken = try state.requests.take(key, request, at: now)
+                let taken = try state.requests.take(key, request, stored: stored, at: now)
                 state.waiters[key, default: [:]][id] = waiter
-                // A repeated request whose outcome is kept.
-                let known = state.requests.outcome(key).map { [Ended(key: key, outcome: $0)] }
-                return (taken.isNew, taken.isNew ? taken.ended : known ?? [])
+                return taken
             }
             if isNew { offer() }
         } catch {
@@ -77,12 +79,12 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
         }
     }
 
-    private func leave(_ key: PendingKey, _ id: UInt64, at now: MonotonicTime) {
+    private func leave(_ key: PendingKey, _ id: UInt64) {
         let gone = change { state -> (Waiter?, [Ended]) in
             guard let gone = state.waiters[key]?.removeValue(forKey: id) else { return (nil, []) }
             guard state.waiters[key]?.isEmpty == true else { return (gone, []) }
             state.waiters[key] = nil
-            return (gone, state.requests.giveUp(key, .withdrawn, at: now))
+            return (gone, state.requests.giveUp(key, .withdrawn))
         }
         gone?.resume(returning: .failure(.nobodyWaits))
     }
@@ -93,40 +95,37 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
         state.withLock { $0.requests.offered(to: host, in: zone) }
     }
 
-    /// Number of requests, with those whose outcome is kept.
+    /// Number of requests.
     var count: Int { state.withLock { $0.requests.count } }
 
-    /// - Throws: what `PendingRequests.claim` does.
-    func claim(_ key: PendingKey, by host: HostID, token: UInt64, at now: MonotonicTime) throws(CloudFailure) {
-        try change { state throws(CloudFailure) in
-            try state.requests.claim(key, by: host, token: token, at: now)
-            return ((), [])
-        }
+    func offer(_ key: PendingKey, to host: HostID, token: UInt64, at now: MonotonicTime) -> Request? {
+        state.withLock { $0.requests.offer(key, to: host, token: token, at: now) }
+    }
+
+    func claimed(_ key: PendingKey, at now: MonotonicTime) {
+        state.withLock { $0.requests.claimed(key, at: now) }
     }
 
     /// - Returns: whether somebody waits for it.
     /// - Throws: what `PendingRequests.answer` does.
     func answer(
-        _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes: Int = 0,
-        at now: MonotonicTime
+        _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes: Int = 0
     ) throws(CloudFailure) -> Bool {
         try change { state throws(CloudFailure) in
-            try state.requests.answer(key, by: host, token: token, part, bytes: bytes, at: now)
+            try state.requests.answer(key, by: host, token: token, part, bytes: bytes)
         }
     }
 
-    func changedHands(_ key: PendingKey, at now: MonotonicTime) {
-        change { ((), $0.requests.giveUp(key, .changedHands, at: now)) }
-    }
+    func changedHands(_ key: PendingKey) { change { ((), $0.requests.giveUp(key, .changedHands)) } }
 
     /// Ends what has waited long enough.
     func passed(_ now: MonotonicTime) { change { ((), $0.requests.passed(now)) } }
 
     /// Refuses new requests, and ends all others.
-    func close(at now: MonotonicTime) {
+    func close() {
         change { state in
             state.isClosed = true
-            return ((), state.requests.close(at: now))
+            return ((), state.requests.close())
         }
     }
 }

@@ -1,29 +1,33 @@
 import CloudAPI
 import MeterModel
 
-/// A command, at whom it is aimed and by whom. Its holder claims it before it does it.
+/// A command that is offered to the host that has the meter. Its holder claims it before it does it.
 struct PendingCommand: PendingRequest {
     static let rules = PendingRules(
         noun: "commands", offerTime: .milliseconds(CloudLimits.claimMilliseconds),
-        outcomeTime: .milliseconds(CloudLimits.outcomeMilliseconds), keptFor: .seconds(60), openPerHost: 32,
-        countPerHost: 512, countPerZone: 2048)
+        outcomeTime: .milliseconds(CloudLimits.outcomeMilliseconds), openPerHost: 32, countPerHost: 512,
+        countPerZone: 2048)
 
+    var wish: CommandWish
+    /// Under its canonical id.
     var meter: String
-    /// Of the lease at which it is aimed.
-    var token: UInt64
     var holder: HostID
     var holderName: String
     var author: HostID
     var authorName: String
-    var action: RelayActionBody
 
     var asker: HostID { author }
-    var hosts: [HostID: AskedHost] { [holder: AskedHost(name: holderName, token: token)] }
+    var hosts: [HostID: AskedHost] { [holder: AskedHost(name: holderName, token: wish.token)] }
 
-    func outcome(_ end: PendingEnd<RelayCommandAnswer>) -> RelayCommandAnswer {
+    /// As the store keeps it, from the claim or the end on.
+    func stored(_ outcome: RelayCommandAnswer? = nil) -> StoredCommand {
+        StoredCommand(wish, holder: holder, holderName: holderName, outcome: outcome)
+    }
+
+    func outcome(_ end: PendingEnd<RelayCommandAnswer>) -> CommandEnd {
         var answer = said(end)
         answer.holderName = holderName
-        return answer
+        return CommandEnd(answer: answer, wasClaimed: end.wasClaimed, isHoldersWord: end.parts[holder] != nil)
     }
 
     private func said(_ end: PendingEnd<RelayCommandAnswer>) -> RelayCommandAnswer {
@@ -37,10 +41,8 @@ struct PendingCommand: PendingRequest {
             }
         }
         if let said = end.parts[holder] { return said }
-        let why =
-            end.cause == .closed
-            ? "the cloud stopped meanwhile" : "\(holderName) took it and did not say what became of it"
-        return RelayCommandAnswer(.timedOut, message: why)
+        return end.cause == .closed
+            ? RelayCommandAnswer(.timedOut, message: "the cloud stopped meanwhile") : .silence(of: holderName)
     }
 
     /// A holder that has not claimed a command cannot have done it.
@@ -52,4 +54,37 @@ struct PendingCommand: PendingRequest {
     }
 
     private func notDone(_ why: String) -> RelayCommandAnswer { RelayCommandAnswer(.notDone, message: why) }
+}
+
+/// How a command ended at this copy of the cloud. Another one may know more.
+struct CommandEnd: Hashable {
+    var answer: RelayCommandAnswer
+    /// Through this copy.
+    var wasClaimed: Bool
+    var isHoldersWord: Bool
+}
+
+extension RelayCommandAnswer {
+    /// The holder claimed the command, and nothing more is known.
+    static func silence(of holder: String) -> RelayCommandAnswer {
+        var answer = RelayCommandAnswer(.timedOut, message: "\(holder) took it and did not say what became of it")
+        answer.holderName = holder
+        return answer
+    }
+}
+
+/// When this copy of the cloud first saw each stored command as it is now: no clocks are compared.
+struct CommandAges {
+    /// From the claim or, once the outcome is known, from then. A repeat gets the outcome for 75 s after the end, and an
+    /// outcome comes within 10 s of its claim.
+    static let keptFor = Duration.seconds(75) + PendingCommand.rules.outcomeTime
+
+    private var since: [CommandMark: MonotonicTime] = [:]
+
+    /// - Parameter marks: all stored commands.
+    /// - Returns: those that are old.
+    mutating func look(at marks: [CommandMark], now: MonotonicTime) -> [CommandMark] {
+        since = Dictionary(marks.map { ($0, since[$0] ?? now) }, uniquingKeysWith: min)
+        return since.filter { now - $0.value >= Self.keptFor }.map(\.key)
+    }
 }

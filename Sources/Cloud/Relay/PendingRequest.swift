@@ -51,11 +51,9 @@ struct PendingRules {
     var offerTime: Duration
     /// From the claim to the end.
     var outcomeTime = Duration.zero
-    /// How long an outcome is kept for a repeated request.
-    var keptFor = Duration.zero
     /// Most requests of one host that have not ended.
     var openPerHost: Int
-    /// Most requests of one host, with those whose outcome is kept.
+    /// Most requests of one host, with those that the store keeps.
     var countPerHost: Int
     /// The same of all hosts of one zone.
     var countPerZone: Int

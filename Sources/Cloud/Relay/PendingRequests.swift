@@ -4,8 +4,7 @@ import MeterModel
 /// Requests that are offered to hosts, claimed once where that is needed, answered, or timed out. A value: the time is
 /// passed in.
 ///
-/// A request with a claim is done at most once and never late: one claim is granted, and none once its time is over. So
-/// nobody does a request that ended unclaimed.
+/// The store grants claims, each once. Here is whether one may be granted at all: none is once the time is over.
 ///
 /// A call takes no longer for the requests of others, apart from a logarithm: their number is counted by host and by zone,
 /// and what is due next lies at hand.
@@ -13,11 +12,9 @@ struct PendingRequests<Request: PendingRequest> {
     typealias Ended = (key: PendingKey, outcome: Request.Outcome)
 
     private enum Phase {
-        /// Valid transitions: `claimed`, `ended`.
+        /// Valid transition: `claimed`.
         case offered
-        /// Valid transition: `ended`.
         case claimed
-        case ended(Request.Outcome)
     }
 
     private struct Entry {
@@ -28,17 +25,9 @@ struct PendingRequests<Request: PendingRequest> {
         var silent: [HostID: AskedHost]
         var parts: [HostID: Request.Part] = [:]
         var bytes = 0
-
-        var isOpen: Bool {
-            if case .ended = phase { false } else { true }
-        }
-        var isClaimed: Bool {
-            if case .claimed = phase { true } else { false }
-        }
     }
 
     private struct Usage {
-        var open = 0
         var count = 0
         var bytes = 0
     }
@@ -52,56 +41,46 @@ struct PendingRequests<Request: PendingRequest> {
     private var zones: [String: Usage] = [:]
     private var bytes = 0
 
-    /// Number of requests, with those whose outcome is kept.
     var count: Int { entries.count }
 
     func request(_ key: PendingKey) -> Request? { entries[key]?.request }
 
-    /// The outcome of a request; nil while it is open.
-    func outcome(_ key: PendingKey) -> Request.Outcome? {
-        guard case .ended(let outcome)? = entries[key]?.phase else { return nil }
-        return outcome
-    }
-
     /// Takes a request in.
     ///
+    /// - Parameter stored: how many of the host and the zone the store keeps.
     /// - Returns: whether it is new, and it itself where it has ended by that: nobody is asked.
     /// - Throws: `rateLimited`; `badRequest` if the id was used for another request.
     mutating func take(
-        _ key: PendingKey, _ request: Request, at now: MonotonicTime
+        _ key: PendingKey, _ request: Request, stored: CommandCounts = .none, at now: MonotonicTime
     ) throws(CloudFailure) -> (isNew: Bool, ended: [Ended]) {
         if let known = entries[key] {
-            guard known.request == request else {
-                throw CloudFailure(.badRequest, "the id \(key.requestID) was used for another request; make a new one")
-            }
+            guard known.request == request else { throw .used(key.requestID) }
             return (false, [])
         }
-        try checkShare(of: HostPlace(zone: key.zone, host: request.asker))
+        try checkShare(of: HostPlace(zone: key.zone, host: request.asker), stored)
         let entry = Entry(request: request, until: now + Request.rules.offerTime, silent: request.hosts)
         entries[key] = entry
         ends.add(key, at: entry.until)
-        use(key, request) {
-            $0.open += 1; $0.count += 1
-        }
+        use(key, request) { $0.count += 1 }
         for (host, asked) in entry.silent where asked.token != nil {
             offers[HostPlace(zone: key.zone, host: host), default: []].insert(key)
         }
-        return (true, entry.silent.isEmpty ? end(key, .answered, at: now) : [])
+        return (true, entry.silent.isEmpty ? end(key, .answered) : [])
     }
 
-    private func checkShare(of place: HostPlace) throws(CloudFailure) {
-        let (rules, host) = (Request.rules, hosts[place] ?? Usage())
-        guard host.open < rules.openPerHost, host.count < rules.countPerHost else {
+    private func checkShare(of place: HostPlace, _ stored: CommandCounts) throws(CloudFailure) {
+        let (rules, host, zone) = (Request.rules, hosts[place]?.count ?? 0, zones[place.zone]?.count ?? 0)
+        guard host < rules.openPerHost, host + stored.host < rules.countPerHost else {
             throw CloudFailure(
                 .rateLimited,
-                "\(host.open) \(rules.noun) of this host wait for their outcome, and \(host.count - host.open) are over "
-                    + "and still known; wait for those", retryAfter: .seconds(1))
-        }
-        let count = zones[place.zone]?.count ?? 0
-        guard count < rules.countPerZone else {
-            throw CloudFailure(
-                .rateLimited, "\(count) \(rules.noun) of the hosts of \(place.zone) are known here; ask again later",
+                "\(host) \(rules.noun) of this host wait for their outcome, and \(stored.host) are stored; wait for those",
                 retryAfter: .seconds(1))
+        }
+        guard zone + stored.zone < rules.countPerZone else {
+            throw CloudFailure(
+                .rateLimited,
+                "\(zone) \(rules.noun) of the hosts of \(place.zone) wait for their outcome, and \(stored.zone) are stored; "
+                    + "ask again later", retryAfter: .seconds(1))
         }
     }
 
@@ -129,17 +108,17 @@ struct PendingRequests<Request: PendingRequest> {
         }
     }
 
-    /// Grants the claim of a host that is about to do what is asked.
-    ///
-    /// - Throws: `notFound` unless the request waits to be claimed by this host.
-    mutating func claim(
-        _ key: PendingKey, by host: HostID, token: UInt64, at now: MonotonicTime
-    ) throws(CloudFailure) {
+    /// The request, if it waits to be claimed by this host.
+    func offer(_ key: PendingKey, to host: HostID, token: UInt64, at now: MonotonicTime) -> Request? {
         guard let entry = entries[key], entry.silent[host]?.token == token, case .offered = entry.phase,
             now < entry.until
-        else {
-            throw CloudFailure(.notFound, "the request \(key.requestID) must not be done: it is claimed, or over")
-        }
+        else { return nil }
+        return entry.request
+    }
+
+    /// A claim was granted. Changes nothing if the request does not wait for one any more.
+    mutating func claimed(_ key: PendingKey, at now: MonotonicTime) {
+        guard case .offered? = entries[key]?.phase else { return }
         withdrawOffer(key)
         entries[key]?.phase = .claimed
         entries[key]?.until = now + Request.rules.outcomeTime
@@ -152,10 +131,9 @@ struct PendingRequests<Request: PendingRequest> {
     /// - Returns: whether somebody waits for it.
     /// - Throws: `rateLimited` where there is no room for it.
     mutating func answer(
-        _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes size: Int = 0,
-        at now: MonotonicTime
+        _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes size: Int = 0
     ) throws(CloudFailure) -> (isNews: Bool, ended: [Ended]) {
-        guard var entry = entries[key], entry.isOpen, let asked = entry.silent[host], asked.token == token else {
+        guard var entry = entries[key], let asked = entry.silent[host], asked.token == token else {
             return (false, [])
         }
         try checkRoom(for: size, of: HostPlace(zone: key.zone, host: entry.request.asker))
@@ -165,7 +143,7 @@ struct PendingRequests<Request: PendingRequest> {
         entry.silent[host] = nil
         entry.parts[host] = part
         entries[key] = entry
-        return (true, entry.silent.isEmpty ? end(key, .answered, at: now) : [])
+        return (true, entry.silent.isEmpty ? end(key, .answered) : [])
     }
 
     private func checkRoom(for size: Int, of place: HostPlace) throws(CloudFailure) {
@@ -180,51 +158,38 @@ struct PendingRequests<Request: PendingRequest> {
     }
 
     /// Ends a request that nobody has claimed.
-    mutating func giveUp(_ key: PendingKey, _ cause: PendingEnd<Request.Part>.Cause, at now: MonotonicTime) -> [Ended] {
+    mutating func giveUp(_ key: PendingKey, _ cause: PendingEnd<Request.Part>.Cause) -> [Ended] {
         guard case .offered? = entries[key]?.phase else { return [] }
-        return end(key, cause, at: now)
+        return end(key, cause)
     }
 
     /// Ends what has waited long enough, and forgets old outcomes.
     mutating func passed(_ now: MonotonicTime) -> [Ended] {
         var ended: [Ended] = []
         while let due = ends.next(by: now) {
-            // A request that has got another end since, or was forgotten.
-            guard let entry = entries[due.item], entry.until == due.time else { continue }
-            if entry.isOpen { ended += end(due.item, .expired, at: now) } else { forget(due.item, entry.request) }
+            // A request that has got another end since, or is over.
+            guard entries[due.item]?.until == due.time else { continue }
+            ended += end(due.item, .expired)
         }
         return ended
     }
 
     /// Ends everything: this copy of the cloud stops.
-    mutating func close(at now: MonotonicTime) -> [Ended] {
-        entries.filter(\.value.isOpen).keys.sorted().flatMap { end($0, .closed, at: now) }
-    }
+    mutating func close() -> [Ended] { entries.keys.sorted().flatMap { end($0, .closed) } }
 
-    private mutating func end(
-        _ key: PendingKey, _ cause: PendingEnd<Request.Part>.Cause, at now: MonotonicTime
-    ) -> [Ended] {
-        guard var entry = entries[key], entry.isOpen else { return [] }
+    private mutating func end(_ key: PendingKey, _ cause: PendingEnd<Request.Part>.Cause) -> [Ended] {
+        guard let entry = entries[key] else { return [] }
+        let wasClaimed = if case .claimed = entry.phase { true } else { false }
         let outcome = entry.request.outcome(
-            PendingEnd(cause: cause, wasClaimed: entry.isClaimed, parts: entry.parts, silent: entry.silent))
-        let size = entry.bytes
-        bytes -= size
+            PendingEnd(cause: cause, wasClaimed: wasClaimed, parts: entry.parts, silent: entry.silent))
+        bytes -= entry.bytes
         use(key, entry.request) {
-            $0.open -= 1; $0.bytes -= size
+            $0.count -= 1; $0.bytes -= entry.bytes
         }
         withdrawOffer(key)
-        (entry.bytes, entry.parts) = (0, [:])
-        entry.phase = .ended(outcome)
-        entry.until = now + Request.rules.keptFor
-        entries[key] = entry
-        if entry.until > now { ends.add(key, at: entry.until) } else { forget(key, entry.request) }
-        return [(key, outcome)]
-    }
-
-    private mutating func forget(_ key: PendingKey, _ request: Request) {
-        use(key, request) { $0.count -= 1 }
         entries[key] = nil
         // Times that are over for another reason: thrown out together, so that each costs nothing by itself.
         if ends.count > 2 * entries.count + 64 { ends.keep { entries[$0]?.until == $1 } }
+        return [(key, outcome)]
     }
 }

@@ -19,6 +19,8 @@ import SettingsCore
 /// u/<zone>/<digit>                    what hosts have used of their shares, by the first digit of their ids
 /// x/<zone>/<type>/<sequence>          the name of the record that is at this place of the feed
 /// t/<zone>/<time>/<sequence>          a tombstone, by the time from which its age counts
+/// o/<zone>/<request>                  a command that its holder has claimed, or that ended without a claim
+/// s/<zone>/<host>/<request>           the same command, in the share of its author: empty, changed along with it
 /// p/<zone>/<meter>                    the pulse of a lease: empty, changed by every renewal
 /// i/<credential>                      the hash under which it lies
 /// c/<copy>                            a copy of the cloud lives: where others reach it, changed by each sign of life
@@ -49,7 +51,8 @@ struct StoreKeys: Sendable {
     var arriving: [UInt8] { key("m/arriving") }
     /// The beginnings of all keys except those of the store itself.
     var allKinds: [[UInt8]] {
-        ["z/", "d/", "n/", "k/", "a/", "g/", "r/", "u/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) }
+        ["z/", "d/", "n/", "k/", "a/", "g/", "r/", "u/", "x/", "t/", "o/", "s/", "p/", "i/", "b/", "c/", "w/"]
+            .map { key($0) }
     }
 
     // MARK: Zones
@@ -96,6 +99,24 @@ struct StoreKeys: Sendable {
     var renewals: [UInt8] { key("w/b") }
     func aliases(of zone: String) -> [UInt8] { key("a/\(zone)") }
     func leaseGeneration(_ zone: String) -> [UInt8] { key("g/\(zone)") }
+
+    // MARK: Commands
+
+    func command(_ id: RequestID, in zone: String) -> [UInt8] { key("o/\(zone)/\(id)") }
+    var allCommandShares: [UInt8] { key("s/") }
+    func commandShares(in zone: String) -> [UInt8] { key("s/\(zone)/") }
+    func commandShares(of author: String, in zone: String) -> [UInt8] { key("s/\(zone)/\(author)/") }
+    func commandShare(_ id: RequestID, of author: String, in zone: String) -> [UInt8] {
+        commandShares(of: author, in: zone) + id.description.utf8
+    }
+
+    /// - Parameter entry: of the share of a command's author. Nil for any other key.
+    func commandMark(_ entry: EtcdEntry) -> CommandMark? {
+        let parts = Self.text(of: entry.key, after: allCommandShares)?.split(separator: "/") ?? []
+        guard parts.count == 3, let id = RequestID(parts[2]) else { return nil }
+        return CommandMark(
+            zone: String(parts[0]), requestID: id, author: String(parts[1]), mark: entry.revision)
+    }
 
     // MARK: Lease queues
 

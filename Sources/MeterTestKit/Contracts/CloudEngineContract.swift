@@ -11,8 +11,8 @@ package enum CloudEngineContract {
 
     package static var clauses: [Clause] {
         zoneClauses + credentialClauses + recordClauses + quotaClauses + changeClauses + tokenClauses + timelineClauses
-            + purgeClauses + believedDateClauses + leaseClauses + renewalClauses + aliasClauses + lineClauses
-            + copyClauses
+            + purgeClauses + believedDateClauses + leaseClauses + renewalClauses + aliasClauses + commandClauses
+            + lineClauses + copyClauses
     }
 
     static let zone = "home"
@@ -100,6 +100,11 @@ package enum CloudEngineContract {
                     ("leases", { _ = try await engine.leases(in: zone) }),
                     ("heldLeases", { _ = try await engine.heldLeases(in: zone) }),
                     ("standing", { _ = try await engine.standing(of: "m", in: zone) }),
+                    (
+                        "decideCommand",
+                        { try await engine.decideCommand(.numbered(1), under: nil, in: zone) { _, _ in .init(()) } }
+                    ),
+                    ("commandCounts", { _ = try await engine.commandCounts(of: .numbered(1), in: zone) }),
                     ("changeQueue", { _ = try await engine.changeQueue(at: place) { $0 } }),
                 ]
                 for (name, call) in calls { try await requireFailure(.zoneNotFound, name, call) }

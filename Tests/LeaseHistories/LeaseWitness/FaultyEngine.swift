@@ -187,6 +187,17 @@ extension FaultyEngine {
         try await base.standing(of: meter, in: zone)
     }
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits { try await base.leaseLimits(at: now) }
+    package func decideCommand<Answer: Sendable>(
+        _ id: RequestID, under meter: String?, in zone: String,
+        _ rule: @escaping @Sendable (StoredCommand?, LeaseRecord?) -> CommandDecision<Answer>
+    ) async throws -> Answer {
+        try await base.decideCommand(id, under: meter, in: zone, rule)
+    }
+    package func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts {
+        try await base.commandCounts(of: author, in: zone)
+    }
+    package func commandMarks() async throws -> [CommandMark] { try await base.commandMarks() }
+    package func forget(_ commands: [CommandMark]) async throws { try await base.forget(commands) }
     package func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> QueueState {

@@ -124,6 +124,17 @@ struct TimedEngine: CloudEngine {
     func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits {
         try await read { try await base.leaseLimits(at: now) }
     }
+    func decideCommand<Answer: Sendable>(
+        _ id: RequestID, under meter: String?, in zone: String,
+        _ rule: @escaping @Sendable (StoredCommand?, LeaseRecord?) -> CommandDecision<Answer>
+    ) async throws -> Answer {
+        try await write { try await base.decideCommand(id, under: meter, in: zone, rule) }
+    }
+    func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts {
+        try await read { try await base.commandCounts(of: author, in: zone) }
+    }
+    func commandMarks() async throws -> [CommandMark] { try await read { try await base.commandMarks() } }
+    func forget(_ commands: [CommandMark]) async throws { try await write { try await base.forget(commands) } }
     func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> QueueState {

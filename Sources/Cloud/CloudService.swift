@@ -18,6 +18,8 @@ package final class CloudService: Sendable {
     let hub: EventHub
     let relay: RelayHub
     let commands = PendingAnswers<PendingCommand>()
+    /// Repeats that wait for the outcome of a stored command, by zone and author.
+    let repeats = Mutex<[String: Int]>([:])
     let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()
     let post = CopyPost()

@@ -265,6 +265,46 @@ struct CommandTests {
         #expect(heard.outcome == .notDone)
     }
 
+    /// A holder that takes no commands says so without a claim.
+    @Test func refusal_withoutAClaim_isKept() async throws {
+        let cloud = try await TestCloud()
+        let holder = try await Listener(cloud, 1)
+        let author = try await cloud.join(2)
+        let lease = try await cloud.acquire(holder.principal)
+        async let outcome = order(cloud, author, token: lease.token)
+        let told = try #require(await holder.command())
+        try await say(cloud, holder.principal, told, RelayCommandAnswer(.refused, message: "no"))
+        #expect(try await outcome.outcome == .refused)
+        #expect(try await order(cloud.anotherCopy(), author, token: lease.token) == outcome)
+        _ = await expectFailure(.notFound) { try await claim(cloud, holder.principal, told) }
+    }
+
+    /// Each looks into the store again and again.
+    @Test func repeatsThatWait_areLimited() async throws {
+        let cloud = try await TestCloud()
+        let other = cloud.anotherCopy()
+        let holder = try await Listener(cloud, 1)
+        let author = try await cloud.join(2)
+        let lease = try await cloud.acquire(holder.principal)
+        async let outcome = order(cloud, author, token: lease.token)
+        let told = try #require(await holder.command())
+        try await claim(cloud, holder.principal, told)
+        let repeats = (0..<32).map { _ in Task { try await order(other, author, token: lease.token) } }
+        let patience = Patience("they wait")
+        while other.service.repeats.withLock({ $0.values.first }) != 32 { try await patience.turn() }
+        #expect(try await order(other, author, token: lease.token).outcome == .timedOut)
+        try await say(other, holder.principal, told, RelayCommandAnswer(.done))
+        try await say(cloud, holder.principal, told, RelayCommandAnswer(.done))
+        let said = try await outcome
+        let heard = try await passing(other) {
+            var heard: Set<RelayCommandAnswer> = []
+            for task in repeats { heard.insert(try await task.value) }
+            return heard
+        }
+        #expect(heard == [said])
+        #expect(other.service.repeats.withLock { $0.isEmpty })
+    }
+
     @Test func anotherCommand_underTheIdOfOne_isRefused() async throws {
         let cloud = try await TestCloud()
         let other = cloud.anotherCopy()

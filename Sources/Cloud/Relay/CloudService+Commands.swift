@@ -2,6 +2,7 @@ package import CloudAPI
 import LeaseCore
 import Logging
 import MeterModel
+import Synchronization
 
 /// Commands for a meter that another host has (Docs/Relay.md#commands). This copy of the cloud offers those that it took;
 /// the store decides who claims them, and keeps what became of them.
@@ -39,15 +40,31 @@ extension CloudService {
     /// How often a repeat looks for the outcome.
     private static let lookInterval = Duration.seconds(1)
 
-    /// Returns what became of a command that is in the store, and waits for it as long as it may come; nil if the command
-    /// is not there.
+    /// Returns what became of a command that is in the store; nil if it is not there.
     ///
     /// - Throws: `badRequest` if the id is another command's.
     private func outcome(of wish: CommandWish, _ key: PendingKey) async throws(CloudFailure) -> RelayCommandAnswer? {
-        guard var stored = try await stored(key) else { return nil }
+        guard let stored = try await stored(key) else { return nil }
         guard stored.wish == wish else { throw .used(key.requestID) }
+        return await outcome(of: stored, key)
+    }
+
+    /// Waits for it as long as it may come, unless too many repeats of its author wait already.
+    private func outcome(of stored: StoredCommand, _ key: PendingKey) async -> RelayCommandAnswer {
+        var stored = stored
+        let author = "\(key.zone) \(stored.wish.author)"
+        let waiting = repeats.withLock { repeats in
+            repeats[author, default: 0] += 1
+            return repeats[author] ?? 0
+        }
+        defer {
+            repeats.withLock { repeats in
+                let left = (repeats[author] ?? 1) - 1
+                repeats[author] = left > 0 ? left : nil
+            }
+        }
         let end = clock.now() + PendingCommand.rules.outcomeTime
-        while stored.outcome == nil, clock.now() < end, !Task.isCancelled {
+        while stored.outcome == nil, waiting <= PendingCommand.rules.openPerHost, clock.now() < end, !Task.isCancelled {
             try? await clock.sleep(clock.now() + Self.lookInterval)
             // It was claimed, so a store that fails now is no reason for a refusal.
             stored = (try? await self.stored(key)) ?? stored
@@ -70,16 +87,15 @@ extension CloudService {
     ) async -> RelayCommandAnswer {
         guard !end.wasClaimed || !end.isHoldersWord else { return end.answer }
         do throws(CloudFailure) {
-            let isOver = try await ask {
+            let found = try await ask {
                 try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
                     // Another command under this id: nobody can claim this one.
-                    if let stored { return CommandDecision(stored.wish != order.wish) }
-                    return CommandDecision(true, storing: end.wasClaimed ? nil : order.stored(end.answer))
+                    if let stored { return CommandDecision(stored.wish == order.wish ? stored : nil) }
+                    return CommandDecision(nil, storing: end.wasClaimed ? nil : order.stored(end.answer))
                 }
             }
-            if !isOver, !end.wasClaimed, let known = try await outcome(of: order.wish, key) { return known }
-            if !isOver, let known = try await stored(key)?.outcome { return known }
-            return end.answer
+            guard let found else { return end.answer }
+            return end.wasClaimed ? found.outcome ?? end.answer : await outcome(of: found, key)
         } catch {
             logger.warning("what became of a command is not known", metadata: ["command": "\(key.requestID)"])
             var answer = RelayCommandAnswer(.timedOut, message: "the cloud does not know (\(error.message))")

@@ -58,4 +58,41 @@ extension Credential {
         copy.binding = wish
         return copy
     }
+
+    /// The rule for enrolment, for all engines: the host's other tokens, all of which this one replaces
+    /// (Docs/Leases.md#rule-11). Empty for a token that was not got by enrolling.
+    ///
+    /// A host's id and its machine's digest are no secrets, so they end nothing. What ends a token is that nobody has
+    /// used it yet and the same enrolment token comes again (the answer was lost), or that the host shows a token of its
+    /// own.
+    ///
+    /// - Parameters:
+    ///   - others: all credentials of the zone; this one may be among them.
+    ///   - shown: hashes of tokens that the host showed besides the enrolment token.
+    package func replaced(
+        among others: [Credential], showing shown: [[UInt8]]
+    ) throws(CloudFailure) -> [Credential] {
+        guard let enrolment = unusedFrom, let host = binding?.host else { return [] }
+        let earlier = others.filter {
+            $0.kind == .host && $0.id != id && $0.revokedAt == nil && $0.binding?.host == host
+        }
+        let proofs = earlier.filter { shown.contains($0.hash) }.map(\.role)
+        for other in earlier {
+            let remedy =
+                "revoke it on the cloud's machine (metercloud token revoke \(other.id)), then join again"
+            guard role.covers(other.role) else {
+                throw CloudFailure(
+                    .permissionDenied,
+                    "the host \(host) has the token \(other.id), which may do more than one of this enrolment; \(remedy)"
+                )
+            }
+            guard other.unusedFrom == enrolment || proofs.contains(where: { $0.covers(other.role) }) else {
+                throw CloudFailure(
+                    .permissionDenied,
+                    "the host \(host) uses the token \(other.id), and this request does not show that it comes from "
+                        + "that host; if the host lost its token, \(remedy)")
+            }
+        }
+        return earlier
+    }
 }

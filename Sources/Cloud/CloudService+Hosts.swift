@@ -11,8 +11,12 @@ extension CloudService {
     /// - Throws: `notAuthenticated` if it is unknown or revoked.
     package func authenticate(hash: [UInt8], zone: String? = nil) async throws(CloudFailure) -> Principal {
         async let present = presentZone(zone)
-        guard let credential = try await ask({ try await engine.credential(hash: hash) }) else {
+        guard var credential = try await ask({ try await engine.credential(hash: hash) }) else {
             throw CloudFailure(.notAuthenticated, "this token is unknown here; join with one of this cloud")
+        }
+        if credential.unusedFrom != nil, credential.revokedAt == nil {
+            let id = credential.id
+            credential = try await ask { try await engine.noteUse(of: id) } ?? credential
         }
         guard credential.revokedAt == nil else {
             throw CloudFailure(.notAuthenticated, "the token \(credential.id) was revoked; join with a new one")
@@ -26,45 +30,32 @@ extension CloudService {
         return try? await engine.zone(name)
     }
 
-    /// - Parameter newToken: what the host gets for an enrolment token, of the same role.
+    /// - Parameters:
+    ///   - newToken: what the host gets for an enrolment token, of the same role.
+    ///   - shown: hashes of the request's `oldTokens`.
     /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
     package func join(
-        _ request: JoinRequest, by principal: Principal, newToken: (text: String, hash: [UInt8])
+        _ request: JoinRequest, by principal: Principal, newToken: (text: String, hash: [UInt8]),
+        showing shown: [[UInt8]] = []
     ) async throws(CloudFailure) -> JoinAnswer {
         let binding = try Self.binding(request)
-        let shown = principal.credential
-        switch shown.kind {
+        let own = principal.credential
+        switch own.kind {
         case .host:
-            try await ask { try await engine.bind(binding, to: shown.id) }
-            logger.info("host joined", metadata: ["zone": "\(shown.zone)", "host": "\(binding.host)"])
-            return JoinAnswer(zone: shown.zone, token: nil)
+            try await ask { try await engine.bind(binding, to: own.id) }
+            logger.info("host joined", metadata: ["zone": "\(own.zone)", "host": "\(binding.host)"])
+            return JoinAnswer(zone: own.zone, token: nil)
         case .enrolment:
             var credential = newCredential(
-                .host, shown.role, label: binding.hostName, hash: newToken.hash, in: shown.zone)
+                .host, own.role, label: binding.hostName, hash: newToken.hash, in: own.zone)
             credential.binding = binding
+            credential.unusedFrom = own.id
             let made = credential
-            try await ask { try await engine.add(made) }
-            await revokeEarlier(than: made)
+            for id in try await ask({ try await engine.add(made, showing: shown) }) { endStreams(of: id) }
             logger.info(
                 "host enrolled",
-                metadata: ["zone": "\(shown.zone)", "host": "\(binding.host)", "credential": "\(made.id)"])
-            return JoinAnswer(zone: shown.zone, token: newToken.text)
-        }
-    }
-
-    /// A host has one token. The answer with an earlier one was lost, or the host lost the token itself.
-    private func revokeEarlier(than credential: Credential) async {
-        do {
-            for other in try await engine.credentials(in: credential.zone)
-            where other.id != credential.id && other.revokedAt == nil && other.kind == .host
-                && other.binding?.host == credential.binding?.host
-            {
-                _ = try await engine.revoke(credential: other.id, at: clock.wallNow())
-                endStreams(of: other.id)
-            }
-        } catch {
-            // The host has its new token; the old one can still be revoked by hand.
-            logger.warning("earlier tokens cannot be revoked", metadata: ["error": "\(error)"])
+                metadata: ["zone": "\(own.zone)", "host": "\(binding.host)", "credential": "\(made.id)"])
+            return JoinAnswer(zone: own.zone, token: newToken.text)
         }
     }
 

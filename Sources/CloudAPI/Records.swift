@@ -49,8 +49,12 @@ package struct JoinRequest: Codable, Hashable, Sendable {
     package var hostName: String
     /// A digest of the machine's id, by which a copied SD card is noticed.
     package var machine: String
+    /// With an enrolment token: tokens that the host has or had from this cloud, so that its new one may replace them.
+    /// At most `CloudLimits.oldTokens`; an older cloud ignores them.
+    package var oldTokens: [String]?
 
-    package init(hostID: String, hostName: String, machine: String) {
+    package init(hostID: String, hostName: String, machine: String, oldTokens: [String]? = nil) {
+        self.oldTokens = oldTokens
         self.hostID = hostID
         self.hostName = hostName
         self.machine = machine
@@ -77,6 +81,8 @@ package enum CloudLimits {
     package static let nameBytes = 512
     package static let propertiesPerRecord = 256
     package static let leasesPerRenewal = 1000
+    /// Most earlier tokens in a `JoinRequest`.
+    package static let oldTokens = 8
 }
 
 /// `POST …/records/modify`.

@@ -19,6 +19,11 @@ package struct CloudMembership: Hashable, Sendable {
         self.pin = pin
         self.bringsAll = bringsAll
     }
+
+    /// Whether addresses and a pin lead to the same cloud, so that it may see this membership's token.
+    package func isOfCloud(at urls: [String], pin: CertificatePin?) -> Bool {
+        self.pin == pin && (pin != nil || !Set(self.urls).isDisjoint(with: urls))
+    }
 }
 
 /// A text that never appears in logs and errors.

@@ -3,15 +3,17 @@ import CloudAPI
 package import MeterModel
 
 extension EtcdCloudEngine {
-    package func add(_ credential: Credential) async throws {
+    package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
         try await finish { [self] in
             try await check(credential.zone)
             let value = try StoredCredential(credential, writer: nextWriter()).bytes
+            var replaced: [Credential] = []
             try await inRounds { [self] () -> Bool in
                 var bindings: HostBindings?
                 if let binding = credential.binding {
                     let found = try await readBindings(of: binding.host, in: credential.zone)
                     _ = try credential.bound(to: binding, among: found.credentials)
+                    replaced = try credential.replaced(among: found.credentials, showing: shown)
                     bindings = found
                 }
                 var transaction = EtcdTransaction(compares: [
@@ -23,6 +25,15 @@ extension EtcdCloudEngine {
                     .put(key: keys.credentialID(credential.id), value: credential.hash),
                 ]
                 try bindings?.write(adding: credential.hash, to: &transaction)
+                for var other in replaced {
+                    let key = keys.credential(hash: other.hash)
+                    other.revokedAt = credential.createdAt
+                    // Its first use would come in between.
+                    transaction.compares.append(
+                        EtcdCompare(key: key, revision: bindings?.revisions[other.hash] ?? 0))
+                    transaction.success.append(
+                        .put(key: key, value: try StoredCredential(other, writer: nextWriter()).bytes))
+                }
                 transaction.failure = [
                     .range(EtcdRange(key: keys.credential(hash: credential.hash))),
                     .range(EtcdRange(key: keys.credentialID(credential.id))),
@@ -35,6 +46,7 @@ extension EtcdCloudEngine {
                 guard there == nil, id == nil else { throw CloudFailure.credentialTaken(credential.id) }
                 return false
             }
+            return replaced.map(\.id)
         }
     }
 
@@ -72,21 +84,33 @@ extension EtcdCloudEngine {
         }
     }
 
+    package func noteUse(of credential: String) async throws -> Credential? {
+        try await change(credential) { if $0.revokedAt == nil { $0.unusedFrom = nil } }
+    }
+
     package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
+        try await change(id) { if $0.revokedAt == nil { $0.revokedAt = now } } != nil
+    }
+
+    /// - Returns: the credential afterwards; nil if there is none with that id.
+    private func change(
+        _ id: String, _ body: @escaping @Sendable (inout Credential) -> Void
+    ) async throws -> Credential? {
         try await finish { [self] in
-            var isThere = false
+            var changed: Credential?
             try await inRounds { [self] () -> Bool in
-                guard case (var found, let entry)? = try await storedCredential(id: id) else { return true }
-                isThere = true
-                guard found.revokedAt == nil else { return true }
-                found.revokedAt = now
+                guard case (let found, let entry)? = try await storedCredential(id: id) else { return true }
+                var next = found
+                body(&next)
+                changed = next
+                guard next != found else { return true }
                 var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
                 transaction.success = [
-                    .put(key: entry.key, value: try StoredCredential(found, writer: nextWriter()).bytes)
+                    .put(key: entry.key, value: try StoredCredential(next, writer: nextWriter()).bytes)
                 ]
                 return try await client.commit(transaction).succeeded
             }
-            return isThere
+            return changed
         }
     }
 
@@ -116,6 +140,7 @@ extension EtcdCloudEngine {
         for hash in bindings.stored.hashes {
             guard let entry = try await reads.entry(keys.credential(hash: hash)) else { continue }
             bindings.credentials.append(try Self.read(entry))
+            bindings.revisions[hash] = entry.revision
         }
         return bindings
     }
@@ -134,6 +159,8 @@ private struct HostBindings {
     var revision: Int64 = 0
     var stored = StoredBindings()
     var credentials: [Credential] = []
+    /// Revisions of the credentials' keys, by hash.
+    var revisions: [[UInt8]: Int64] = [:]
 
     init(key: [UInt8]) { self.key = key }
 

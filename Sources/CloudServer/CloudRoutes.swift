@@ -127,8 +127,10 @@ package struct CloudRoutes: Sendable {
     private func join(_ call: Call, by principal: Principal) async throws -> Response {
         let body = try await JSON.decode(JoinRequest.self, from: call.request)
         let token = makeToken()
+        let shown = (body.oldTokens ?? []).prefix(CloudLimits.oldTokens).compactMap { BearerToken(text: $0)?.hash }
         return try JSON.response(
-            try await service.join(body, by: principal, newToken: (text: token.text, hash: token.hash)))
+            try await service.join(
+                body, by: principal, newToken: (text: token.text, hash: token.hash), showing: shown))
     }
 
     // MARK: Records

@@ -18,6 +18,7 @@ enum CloudSchema {
         migrator.registerMigration("5 aliases in force for leases", migrate: addAliases)
         migrator.registerMigration("6 roles of tokens", migrate: addRoles)
         migrator.registerMigration("7 commands", migrate: CommandRow.addTable)
+        migrator.registerMigration("8 tokens that nobody has used", migrate: addUnusedTokens)
         return migrator
     }
 
@@ -154,6 +155,14 @@ enum CloudSchema {
                 """)
     }
 
+    private static func addUnusedTokens(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- The enrolment token that a host got this one for, until it is used.
+                ALTER TABLE credential ADD COLUMN unused_from TEXT
+                """)
+    }
+
     /// The columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         ("meta", ["key", "value"]),
@@ -170,7 +179,7 @@ enum CloudSchema {
             "credential",
             [
                 "id", "hash", "zone", "kind", "label", "host", "host_name", "machine", "created_ms", "revoked_ms",
-                "role",
+                "role", "unused_from",
             ]
         ),
         ("record", ["id", "zone", "type", "name", "sequence", "tombstone_ms", "body"]),

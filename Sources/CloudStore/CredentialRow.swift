@@ -34,6 +34,7 @@ enum CredentialRow {
         var credential = Credential(
             id: id, hash: [UInt8](hash), zone: row["zone_name"], kind: kind, role: role, label: row["label"],
             createdAt: WallTime(millisecondsSince1970: row["created_ms"]))
+        credential.unusedFrom = row["unused_from"]
         let revoked: Int64? = row["revoked_ms"]
         credential.revokedAt = revoked.map { WallTime(millisecondsSince1970: $0) }
         if let text: String = row["host"], let name: String = row["host_name"], let machine: String = row["machine"] {
@@ -50,14 +51,15 @@ enum CredentialRow {
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO credential
-                (id, hash, zone, kind, label, host, host_name, machine, created_ms, revoked_ms, role)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (id, hash, zone, kind, label, host, host_name, machine, created_ms, revoked_ms, role,
+                 unused_from)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 credential.id, Data(credential.hash), zone, credential.kind.rawValue, credential.label,
                 credential.binding?.host.description, credential.binding?.hostName, credential.binding?.machine,
                 credential.createdAt.millisecondsSince1970, credential.revokedAt?.millisecondsSince1970,
-                credential.role.rawValue,
+                credential.role.rawValue, credential.unusedFrom,
             ])
     }
 }

@@ -46,7 +46,7 @@ extension SQLiteCloudEngine {
 
     // MARK: - Credentials
 
-    package func add(_ credential: Credential) async throws {
+    package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
         try await writer.write { [zoneTable] batch in
             let zone = try batch.zone(credential.zone)
             let near = try CredentialRow.fetch(
@@ -57,7 +57,14 @@ extension SQLiteCloudEngine {
             if let binding = credential.binding {
                 _ = try credential.bound(to: binding, among: near.filter { $0.zone == credential.zone })
             }
+            let replaced = try credential.replaced(
+                among: near.filter { $0.zone == credential.zone }, showing: shown)
+            for var other in replaced {
+                other.revokedAt = credential.createdAt
+                try batch.write(other, zone: zone.id, to: zoneTable)
+            }
             try batch.write(credential, zone: zone.id, to: zoneTable)
+            return replaced.map(\.id)
         }
     }
 
@@ -76,6 +83,16 @@ extension SQLiteCloudEngine {
     package func credential(hash: [UInt8]) async throws -> Credential? { zoneTable.credential(hash: hash) }
 
     package func credentials(in zone: String?) async throws -> [Credential] { zoneTable.credentials(in: zone) }
+
+    package func noteUse(of credential: String) async throws -> Credential? {
+        try await writer.write { [zoneTable] batch in
+            guard var found = try CredentialRow.fetch(id: credential, batch.db).first else { return nil }
+            guard found.unusedFrom != nil, found.revokedAt == nil else { return found }
+            found.unusedFrom = nil
+            try batch.write(found, zone: try batch.zone(found.zone).id, to: zoneTable)
+            return found
+        }
+    }
 
     package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
         try await writer.write { [zoneTable] batch in

@@ -6,4 +6,7 @@ package enum HostRole: String, Codable, Hashable, Sendable, CaseIterable {
     /// Reading and watching, and what the host says about itself: it holds no lease, commands nobody's meter and changes
     /// no record but its own `Host` (Docs/Relay.md#hosts-that-may-only-look).
     case readOnly
+
+    /// Whether it has all rights of the other.
+    package func covers(_ other: HostRole) -> Bool { self == .full || other == .readOnly }
 }

@@ -110,7 +110,7 @@ extension InMemoryCloudEngine {
 
     package func usage(of zone: String) async throws -> ZoneUsage { try step(in: zone) { $0.usage } }
 
-    package func add(_ credential: Credential) async throws {
+    package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
         try step { state in
             guard state.zones[credential.zone] != nil else { throw CloudFailure.zoneNotFound(credential.zone) }
             guard !state.credentials.values.contains(where: { $0.id == credential.id || $0.hash == credential.hash })
@@ -118,7 +118,10 @@ extension InMemoryCloudEngine {
             if let binding = credential.binding {
                 _ = try credential.bound(to: binding, among: state.credentials(in: credential.zone))
             }
+            let replaced = try credential.replaced(among: state.credentials(in: credential.zone), showing: shown)
+            for other in replaced { state.credentials[other.id]?.revokedAt = credential.createdAt }
             state.credentials[credential.id] = credential
+            return replaced.map(\.id)
         }
     }
 
@@ -135,6 +138,13 @@ extension InMemoryCloudEngine {
 
     package func credentials(in zone: String?) async throws -> [Credential] {
         try step { $0.credentials(in: zone) }
+    }
+
+    package func noteUse(of credential: String) async throws -> Credential? {
+        try step { state in
+            if state.credentials[credential]?.revokedAt == nil { state.credentials[credential]?.unusedFrom = nil }
+            return state.credentials[credential]
+        }
     }
 
     package func revoke(credential id: String, at now: WallTime) async throws -> Bool {

@@ -147,14 +147,16 @@ actor CloudMember: CloudJoining {
                 .badRequest, "\"\(text)\" is not a pin",
                 next: "it is sha256: and 64 hex digits, as the cloud printed it")
         }
+        let earlier = [active?.membership].compactMap { $0 } + dependencies.file.left
         let host = JoinRequest(
             hostID: dependencies.identity.host.description, hostName: dependencies.identity.hostName,
-            machine: dependencies.machine)
+            machine: dependencies.machine,
+            oldTokens: earlier.filter { $0.isOfCloud(at: request.urls, pin: pin) }.map(\.token.text))
         do throws(SyncFailure) {
             var membership = try await CloudClient.join(
                 urls: request.urls, token: Secret(request.token), pin: pin, as: host)
             membership.bringsAll = request.bring_all ?? false
-            try keep(membership)
+            try keep(membership, after: active?.membership)
             await endActive()
             try await begin(membership)
         } catch {
@@ -164,6 +166,7 @@ actor CloudMember: CloudJoining {
     }
 
     func leave() async throws(GatewayError) -> CloudStatus {
+        if let active { try dependencies.file.addLeft(active.membership) }
         try dependencies.file.remove()
         await endActive()
         return await status()
@@ -237,9 +240,12 @@ actor CloudMember: CloudJoining {
     // MARK: One membership
 
     /// On the disk before it is used, so that a crash does not lose the token that the cloud has just issued.
-    private func keep(_ membership: CloudMembership) throws(SyncFailure) {
+    private func keep(
+        _ membership: CloudMembership, after earlier: CloudMembership? = nil
+    ) throws(SyncFailure) {
         do throws(GatewayError) {
             try dependencies.file.write(membership)
+            if let earlier { try dependencies.file.addLeft(earlier) }
         } catch {
             throw SyncFailure(.other, error.message)
         }
@@ -414,7 +420,7 @@ extension GatewayError {
         let next =
             switch failure.kind {
             case .notAuthenticated: "the token is not (or no more) one of that cloud's: metercloud token list"
-            case .permissionDenied: "make this host a token of its own there: metercloud token create"
+            case .permissionDenied: "on the cloud's machine, metercloud token list shows the tokens of its hosts"
             case .wrongCertificate: "compare the pin with the one that the cloud printed"
             case .network, .serviceUnavailable: "is the address right, and does metercloud run there?"
             case .badRequest: "correct it"

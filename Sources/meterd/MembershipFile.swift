@@ -16,28 +16,54 @@ struct MembershipFile: Sendable {
         var token: String
         var pin: String?
         var bringsAll: Bool?
+
+        init(_ membership: CloudMembership) {
+            (urls, zone, token) = (membership.urls, membership.zone, membership.token.text)
+            pin = membership.pin?.description
+            bringsAll = membership.bringsAll ? true : nil
+        }
+
+        /// Nil if the pin is none.
+        var membership: CloudMembership? {
+            let pin = pin.flatMap { CertificatePin($0) }
+            guard self.pin == nil || pin != nil else { return nil }
+            return CloudMembership(
+                urls: urls, zone: zone, token: Secret(token), pin: pin, bringsAll: bringsAll ?? false)
+        }
     }
 
     private var file: OwnersFile<Content> { OwnersFile(path: path, subject: "what cloud this host belongs to") }
 
+    private var leftFile: OwnersFile<[Content]> {
+        OwnersFile(path: path + ".left", subject: "what clouds this host left")
+    }
+
     /// - Returns: nil if this host belongs to no cloud.
     /// - Throws: if the file exists but cannot be read.
     func read() throws(GatewayError) -> CloudMembership? {
-        try file.read(next: "restore it, or remove it and join again: meterctl cloud join") { content in
-            let pin = content.pin.flatMap { CertificatePin($0) }
-            guard content.pin == nil || pin != nil else { return nil }
-            return CloudMembership(
-                urls: content.urls, zone: content.zone, token: Secret(content.token), pin: pin,
-                bringsAll: content.bringsAll ?? false)
-        }
+        try file.read(next: "restore it, or remove it and join again: meterctl cloud join") { $0.membership }
     }
 
     /// On the disk when this returns, completely or not at all.
     func write(_ membership: CloudMembership) throws(GatewayError) {
-        let content = Content(
-            urls: membership.urls, zone: membership.zone, token: membership.token.text,
-            pin: membership.pin?.description, bringsAll: membership.bringsAll ? true : nil)
-        try file.write(content, problem: "the membership cannot be written to \(path)", next: "join again")
+        try file.write(
+            Content(membership), problem: "the membership cannot be written to \(path)", next: "join again")
+    }
+
+    /// Memberships that ended, the latest first: their tokens show a cloud that the host comes back. Empty if the file
+    /// cannot be read; the cloud's administrator can help then.
+    var left: [CloudMembership] {
+        (try? leftFile.read(next: "remove it") { $0.compactMap(\.membership) }) ?? []
+    }
+
+    /// Keeps the token of a membership that ends.
+    func addLeft(_ membership: CloudMembership) throws(GatewayError) {
+        let others = left.filter {
+            $0.zone != membership.zone || !$0.isOfCloud(at: membership.urls, pin: membership.pin)
+        }
+        try leftFile.write(
+            ([membership] + others.prefix(CloudLimits.oldTokens - 1)).map(Content.init),
+            problem: "what this host left cannot be written to \(leftFile.path)", next: "leave again")
     }
 
     func remove() throws(GatewayError) { try file.remove(consequence: "this host belongs to the cloud again") }

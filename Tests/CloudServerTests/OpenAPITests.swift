@@ -163,7 +163,7 @@ struct OpenAPITests {
                 HealthBody(status: "ok", version: "1")
             ),
             (
-                "JoinRequest", JoinRequest(hostID: "h", hostName: "n", machine: "m"),
+                "JoinRequest", JoinRequest(hostID: "h", hostName: "n", machine: "m", oldTokens: ["t"]),
                 JoinRequest(hostID: "h", hostName: "n", machine: "m")
             ),
             ("JoinAnswer", JoinAnswer(zone: "z", token: "t"), JoinAnswer(zone: "z", token: nil)),

@@ -112,7 +112,8 @@ struct HostTests {
         let enrolment = try await cloud.service.authenticate(hash: [0])
         let request = JoinRequest(hostID: HostID.numbered(1).description, hostName: "Host 1", machine: "machine 1")
 
-        _ = try await cloud.service.join(request, by: enrolment, newToken: (text: "t", hash: [101]))
+        _ = try await cloud.service.join(
+            request, by: enrolment, newToken: (text: "t", hash: [101]), showing: [looker.credential.hash])
 
         try await cloud.service.authenticate(hash: [101]).checkMayChange()
         _ = await expectFailure(.notAuthenticated) {
@@ -151,16 +152,33 @@ struct HostTests {
     }
 
     /// The answer to the first was lost, so nobody has that token.
-    @Test func join_revokesTheHostsEarlierToken_whenItJoinsAgain() async throws {
+    @Test func join_replacesAnUnusedToken_ofTheSameEnrolment() async throws {
         let cloud = try await TestCloud()
-        _ = try await cloud.join(1)
         let enrolment = try await cloud.service.authenticate(hash: [0])
         let request = JoinRequest(hostID: HostID.numbered(1).description, hostName: "Host 1", machine: "machine 1")
+        for hash in [100, 101] as [UInt8] {
+            _ = try await cloud.service.join(request, by: enrolment, newToken: (text: "t", hash: [hash]))
+        }
 
-        _ = try await cloud.service.join(request, by: enrolment, newToken: (text: "second", hash: [101]))
-
-        _ = await expectFailure(.notAuthenticated) { try await cloud.service.authenticate(hash: [1]) }
+        _ = await expectFailure(.notAuthenticated) { try await cloud.service.authenticate(hash: [100]) }
         #expect(try await cloud.service.authenticate(hash: [101]).credential.binding?.host == .numbered(1))
+    }
+
+    /// Everything that another host could know is given: the id and the machine's digest. Neither is a secret.
+    @Test func join_endsNoTokenThatIsInUse_norOneOfMoreRights() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        _ = try await cloud.join(2, as: .readOnly)
+        let request = JoinRequest(hostID: HostID.numbered(1).description, hostName: "Host 1", machine: "machine 1")
+        for enrolment in [[0], [0, 0]] as [[UInt8]] {
+            let shown = try await cloud.service.authenticate(hash: enrolment)
+            let failure = await expectFailure(.permissionDenied) {
+                try await cloud.service.join(request, by: shown, newToken: (text: "t", hash: [101]))
+            }
+            #expect(failure?.message.contains("metercloud token revoke \(host.credential.id)") == true)
+        }
+
+        #expect(try await cloud.service.account(of: cloud.service.authenticate(hash: [1])).hostName == "Host 1")
     }
 
     @Test(

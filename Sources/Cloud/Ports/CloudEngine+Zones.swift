@@ -5,4 +5,7 @@ extension CloudEngine {
     package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
         try await createZone(name, id: nil, terms: terms)
     }
+
+    /// Adds a credential whose host shows no other.
+    package func add(_ credential: Credential) async throws { try await add(credential, showing: []) }
 }

@@ -35,8 +35,15 @@ package protocol CloudEngine: Sendable {
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
     /// What the zone's records use, counted in the same step as each change of them.
     func usage(of zone: String) async throws -> ZoneUsage
-    /// - Throws: `badRequest` if its id or hash is taken; the errors of `bind` if it is already bound.
-    func add(_ credential: Credential) async throws
+    /// Adds a credential. One that a host got by enrolling replaces the host's others in the same step
+    /// (`Credential.replaced`), which are revoked as of its `createdAt`.
+    ///
+    /// - Parameter shown: hashes of tokens that the host showed besides.
+    /// - Returns: the ids of those replaced.
+    /// - Throws: `badRequest` if its id or hash is taken; the errors of `bind` if it is already bound; the errors of
+    ///   `Credential.replaced`.
+    @discardableResult
+    func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String]
     /// Binds a host's credential to it, once; binding it again to the same host and machine only updates the name.
     ///
     /// - Throws: `notFound` if there is none with that id; `permissionDenied` if it is bound to another host or
@@ -45,6 +52,10 @@ package protocol CloudEngine: Sendable {
     func bind(_ binding: Credential.Binding, to credential: String) async throws
     func credential(hash: [UInt8]) async throws -> Credential?
     func credentials(in zone: String?) async throws -> [Credential]
+    /// Notes the first use of a credential: from here on another enrolment does not replace it.
+    ///
+    /// - Returns: the credential afterwards, revoked or not; nil if there is none with that id.
+    func noteUse(of credential: String) async throws -> Credential?
     /// - Returns: whether there is one with that id.
     func revoke(credential id: String, at now: WallTime) async throws -> Bool
 

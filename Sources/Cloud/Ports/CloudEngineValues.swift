@@ -70,6 +70,9 @@ package struct Credential: Hashable, Sendable {
     /// The label given by the person who made it.
     package var label: String
     package var binding: Binding?
+    /// Id of the enrolment token that a host got this one for, while nobody has used it: the answer may have been lost.
+    /// Nil once used, and for all others.
+    package var unusedFrom: String?
     package var createdAt: WallTime
     package var revokedAt: WallTime?
 

@@ -260,6 +260,9 @@ struct StoredCredential: StoredValue, Hashable {
     /// Milliseconds since 1970.
     var created: Int64
     var revoked: Int64?
+    /// The enrolment token that a host got this one for, until it is used. A copy from before this field drops it, and
+    /// then the token counts as used.
+    var unusedFrom: String?
     /// Unique id of this write.
     var writer: String
 
@@ -275,6 +278,7 @@ struct StoredCredential: StoredValue, Hashable {
         machine = credential.binding?.machine
         created = credential.createdAt.millisecondsSince1970
         revoked = credential.revokedAt?.millisecondsSince1970
+        unusedFrom = credential.unusedFrom
     }
 
     /// Nil if something in it is invalid.
@@ -284,6 +288,7 @@ struct StoredCredential: StoredValue, Hashable {
             id: id, hash: hash, zone: zone, kind: kind, role: role, label: label,
             createdAt: WallTime(millisecondsSince1970: created))
         credential.revokedAt = revoked.map { WallTime(millisecondsSince1970: $0) }
+        credential.unusedFrom = unusedFrom
         guard let host else { return credential }
         guard let id = HostID(host), let hostName, let machine else { return nil }
         credential.binding = Credential.Binding(host: id, hostName: hostName, machine: machine)

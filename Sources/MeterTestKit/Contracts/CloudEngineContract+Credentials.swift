@@ -70,7 +70,58 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     await engine.credential(hash: credential("1").hash)?.revokedAt, now, "when")
             },
-        ] + bindingClauses
+        ] + bindingClauses + enrolmentClauses
+    }
+
+    /// A token that a host got by enrolling with the token `enrolment`.
+    private static func enrolled(_ id: String, by enrolment: String = "e", role: HostRole = .full) -> Credential {
+        var credential = credential(id, role: role).with(binding(1))
+        credential.unusedFrom = enrolment
+        return credential
+    }
+
+    private static var enrolmentClauses: [Clause] {
+        [
+            inZone("enrolment_replacesWhatNobodyUsed_orItsHostShows") { engine in
+                try await engine.add(enrolled("1"))
+                let second = try await engine.add(enrolled("22"), showing: [])
+                try ContractViolation.requireEqual(second, ["1"], "the answer was lost")
+                try ContractViolation.requireEqual(
+                    await engine.noteUse(of: "1")?.revokedAt, enrolled("22").createdAt, "when it was revoked")
+                try ContractViolation.requireEqual(await engine.noteUse(of: "22")?.unusedFrom, nil, "used")
+                try ContractViolation.requireEqual(await engine.noteUse(of: "9"), nil, "no such credential")
+                let third = try await engine.add(
+                    enrolled("333", by: "f"), showing: [[7], credential("22").hash])
+                try ContractViolation.requireEqual(third, ["22"], "its token was shown")
+                try ContractViolation.requireEqual(
+                    await engine.credentials(in: zone).filter { $0.revokedAt == nil }.map(\.id), ["333"], "valid")
+            },
+            inZone("enrolment_endsNothingElse") { engine in
+                try await engine.add(credential("1", role: .readOnly).with(binding(2)))
+                try await engine.add(enrolled("22"))
+                try await requireFailure(.permissionDenied, "unused, of another enrolment") {
+                    try await engine.add(enrolled("333", by: "f"))
+                }
+                try await requireFailure(.permissionDenied, "of more rights, though shown") {
+                    try await engine.add(enrolled("333", role: .readOnly), showing: [credential("22").hash])
+                }
+                _ = try await engine.noteUse(of: "22")
+                try await requireFailure(.permissionDenied, "used") { try await engine.add(enrolled("333")) }
+                try await requireFailure(.permissionDenied, "another host's is shown") {
+                    try await engine.add(enrolled("333"), showing: [credential("1").hash])
+                }
+                try await engine.add(credential("6666", role: .readOnly).with(binding(1)))
+                try await requireFailure(.permissionDenied, "one of fewer rights is shown") {
+                    try await engine.add(enrolled("333"), showing: [credential("6666").hash])
+                }
+                try ContractViolation.requireEqual(
+                    await engine.credentials(in: zone).map { $0.revokedAt == nil ? $0.id : "" }, ["1", "22", "6666"],
+                    "all are valid")
+                for id in ["22", "6666"] { _ = try await engine.revoke(credential: id, at: now) }
+                try ContractViolation.requireEqual(
+                    await engine.add(enrolled("333"), showing: []), [], "nothing is left to replace")
+            },
+        ]
     }
 
     private static var bindingClauses: [Clause] {

@@ -92,16 +92,12 @@ final class ChaosHost: Sendable {
     private static func membership(
         _ name: String, _ folder: String, _ host: HostID, _ place: Place
     ) async throws -> CloudMembership {
-        let path = "\(folder)/membership"
-        if let text = try? String(contentsOfFile: path, encoding: .utf8) {
-            let words = text.split(separator: " ").map(String.init)
-            guard words.count == 2 else { throw ChaosFailure("\(path) is not a zone and a token") }
-            if words[0] == place.zone {
-                return CloudMembership(urls: place.urls, zone: words[0], token: Secret(words[1]), pin: nil)
-            }
+        let path = "\(folder)/membership.\(place.zone)"
+        if let token = try? String(contentsOfFile: path, encoding: .utf8) {
+            return CloudMembership(urls: place.urls, zone: place.zone, token: Secret(token), pin: nil)
         }
         let joined = try await join(name, host, place)
-        try "\(joined.zone) \(joined.token.text)".write(toFile: path, atomically: true, encoding: .utf8)
+        try joined.token.text.write(toFile: path, atomically: true, encoding: .utf8)
         return joined
     }
 

@@ -145,7 +145,12 @@ extension FaultyEngine {
         try await base.setQuota(quota, of: zone)
     }
     package func usage(of zone: String) async throws -> ZoneUsage { try await base.usage(of: zone) }
-    package func add(_ credential: Credential) async throws { try await base.add(credential) }
+    package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
+        try await base.add(credential, showing: shown)
+    }
+    package func noteUse(of credential: String) async throws -> Credential? {
+        try await base.noteUse(of: credential)
+    }
     package func bind(_ binding: Credential.Binding, to credential: String) async throws {
         try await base.bind(binding, to: credential)
     }

@@ -74,7 +74,12 @@ struct TimedEngine: CloudEngine {
         try await write { try await base.setQuota(quota, of: zone) }
     }
     func usage(of zone: String) async throws -> ZoneUsage { try await read { try await base.usage(of: zone) } }
-    func add(_ credential: Credential) async throws { try await write { try await base.add(credential) } }
+    func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
+        try await write { try await base.add(credential, showing: shown) }
+    }
+    func noteUse(of credential: String) async throws -> Credential? {
+        try await write { try await base.noteUse(of: credential) }
+    }
     func bind(_ binding: Credential.Binding, to credential: String) async throws {
         try await write { try await base.bind(binding, to: credential) }
     }

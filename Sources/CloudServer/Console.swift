@@ -102,10 +102,9 @@ extension ConsoleTerms {
             }
             policy = wanted
         }
-        // If no lock-delay is given, it follows a new time to live.
-        let lockDelay = lockDelay.map { Duration.milliseconds($0) } ?? (ttl == nil ? terms.lockDelay : .zero)
         return LeaseTerms(
-            timeToLive: ttl.map { .milliseconds($0) } ?? terms.timeToLive, lockDelay: lockDelay, policy: policy)
+            timeToLive: ttl.map { .milliseconds($0) } ?? terms.timeToLive,
+            lockDelay: lockDelay.map { .milliseconds($0) } ?? terms.askedLockDelay, policy: policy)
     }
 }
 
@@ -133,6 +132,7 @@ extension ConsoleZone {
             name: zone.name, id: zone.id.description, policy: zone.terms.policy.rawValue,
             ttl: zone.terms.timeToLive.milliseconds,
             lockDelay: zone.terms.lockDelay.milliseconds, sequence: zone.sequence)
+        askedLockDelay = zone.terms.askedLockDelay.milliseconds
         quota = ConsoleQuota(
             bytes: zone.quota.zone.bytes, records: zone.quota.zone.records, hostBytes: zone.quota.host.bytes,
             hostRecords: zone.quota.host.records)

@@ -97,6 +97,8 @@ package struct ConsoleZone: Codable, Hashable, Sendable {
     package var ttl: Int64
     /// Milliseconds.
     package var lockDelay: Int64
+    /// The lock-delay that was asked for, in milliseconds. Nil from a server that does not keep it.
+    package var askedLockDelay: Int64?
     /// Number of accepted changes so far.
     package var sequence: UInt64
     /// Nil from a server without quotas.

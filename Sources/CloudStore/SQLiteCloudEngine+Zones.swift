@@ -18,7 +18,7 @@ extension SQLiteCloudEngine {
                         host_bytes_max, host_records_max) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
-                    name, id.description, terms.timeToLive.milliseconds, terms.lockDelay.milliseconds,
+                    name, id.description, terms.timeToLive.milliseconds, terms.askedLockDelay.milliseconds,
                     terms.policy.rawValue, zone.quota.zone.bytes, zone.quota.zone.records, zone.quota.host.bytes,
                     zone.quota.host.records,
                 ])
@@ -38,7 +38,7 @@ extension SQLiteCloudEngine {
             try batch.db.execute(
                 sql: "UPDATE zone SET ttl_ms = ?, lock_delay_ms = ?, policy = ? WHERE id = ?",
                 arguments: [
-                    terms.timeToLive.milliseconds, terms.lockDelay.milliseconds, terms.policy.rawValue, stored.id,
+                    terms.timeToLive.milliseconds, terms.askedLockDelay.milliseconds, terms.policy.rawValue, stored.id,
                 ])
             batch.setZone(stored)
         }

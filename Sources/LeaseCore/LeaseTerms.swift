@@ -16,6 +16,8 @@ package struct LeaseTerms: Hashable, Sendable {
     package let timeToLive: Duration
     /// At least an eighth of the time to live: the gap between the end of one lease and another host's.
     package let lockDelay: Duration
+    /// The lock-delay that was asked for. `lockDelay` is longer where the time to live needs that.
+    package let askedLockDelay: Duration
     package let policy: LeasePolicy
 
     package static let timeToLiveRange = Duration.seconds(30) ... .seconds(600)
@@ -25,13 +27,14 @@ package struct LeaseTerms: Hashable, Sendable {
     package init(timeToLive: Duration, lockDelay: Duration, policy: LeasePolicy) {
         let legal = Self.timeToLiveRange
         self.timeToLive = min(max(timeToLive, legal.lowerBound), legal.upperBound)
-        self.lockDelay = min(max(lockDelay, self.timeToLive / 8), legal.upperBound)
+        askedLockDelay = min(max(lockDelay, .zero), legal.upperBound)
+        self.lockDelay = max(askedLockDelay, self.timeToLive / 8)
         self.policy = policy
     }
 
     /// The same times, with the stricter of both policies.
     package func under(_ policy: LeasePolicy) -> LeaseTerms {
-        LeaseTerms(timeToLive: timeToLive, lockDelay: lockDelay, policy: self.policy.stricter(policy))
+        LeaseTerms(timeToLive: timeToLive, lockDelay: askedLockDelay, policy: self.policy.stricter(policy))
     }
 
     // The following are counted from when the last good request was *sent*.

@@ -62,10 +62,14 @@ struct OutputTests {
     }
 
     @Test func zone_isALine() throws {
-        let zone = try Self.decoded(
+        var zone = try Self.decoded(
             ConsoleZone.self, #"{"name":"home","policy":"strict","ttl":60000,"lockDelay":7500,"sequence":3}"#)
 
         #expect(ZoneLine(zone).cells == ["home", "strict", "60 s", "7.5 s", "3", "–", "–"])
+        for (asked, cell) in [(7500, "7.5 s"), (5000, "7.5 s (asked: 5 s)")] as [(Int64, String)] {
+            zone.askedLockDelay = asked
+            #expect(ZoneLine(zone).cells[3] == cell)
+        }
     }
 
     @Test func zonesUsage_isBesideItsLimits_andEachHostsBesideItsShare() throws {

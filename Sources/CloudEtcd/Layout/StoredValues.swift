@@ -54,7 +54,8 @@ struct StoredTerms: StoredValue, Hashable {
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
         self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
-        lockDelay = terms.lockDelay.milliseconds
+        // Of a lease it is the one that applies; readers of a zone's make it so (LeaseTerms).
+        lockDelay = terms.askedLockDelay.milliseconds
         policy = terms.policy.rawValue
     }
 

@@ -62,7 +62,7 @@ package enum CloudEngineContract {
             },
             Clause("terms_change") { engine in
                 _ = try await engine.createZone(zone, terms: .standard)
-                let strict = LeaseTerms(timeToLive: .seconds(600), lockDelay: .seconds(75), policy: .strict)
+                let strict = LeaseTerms(timeToLive: .seconds(600), lockDelay: .seconds(20), policy: .strict)
                 try await engine.setTerms(strict, of: zone)
                 try ContractViolation.requireEqual(await engine.zone(zone)?.terms, strict, "terms")
             },

@@ -18,7 +18,7 @@ struct ZoneCommand: AsyncParsableCommand {
         @Option(help: "How long a lease lasts without a renewal, from 30s to 10m. Standard: 2m.")
         var ttl: String?
 
-        @Option(help: "How long nobody else may have a meter after that, at least an eighth of it. Standard: 15s.")
+        @Option(help: "How long nobody else may have a meter after that; at least --ttl / 8 applies. Standard: 15s.")
         var lockDelay: String?
 
         func validate() throws {

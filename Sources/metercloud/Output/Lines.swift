@@ -12,6 +12,8 @@ struct ZoneLine: Encodable {
     var policy: String
     var ttl_ms: Int64
     var lock_delay_ms: Int64
+    /// Shorter where the time to live needs more.
+    var asked_lock_delay_ms: Int64?
     var changes: UInt64
     var used_bytes: Int?
     var max_bytes: Int?
@@ -29,6 +31,7 @@ struct ZoneLine: Encodable {
         policy = zone.policy
         ttl_ms = zone.ttl
         lock_delay_ms = zone.lockDelay
+        asked_lock_delay_ms = zone.askedLockDelay
         changes = zone.sequence
         (used_bytes, used_records) = (zone.used?.bytes, zone.used?.records)
         (max_bytes, max_records) = (zone.quota?.bytes, zone.quota?.records)
@@ -39,8 +42,9 @@ struct ZoneLine: Encodable {
     static let header = ["ZONE", "POLICY", "TTL", "LOCK-DELAY", "CHANGES", "USED", "RECORDS"]
 
     var cells: [String] {
-        [
-            name, policy, Formatting.time(ttl_ms), Formatting.time(lock_delay_ms), "\(changes)",
+        let asked = asked_lock_delay_ms.flatMap { $0 == lock_delay_ms ? nil : " (asked: \(Formatting.time($0)))" }
+        return [
+            name, policy, Formatting.time(ttl_ms), Formatting.time(lock_delay_ms) + (asked ?? ""), "\(changes)",
             Formatting.megabytes(used_bytes, of: max_bytes), Formatting.count(used_records, of: max_records),
         ]
     }

@@ -13,7 +13,7 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
     package var zoneID: String?
     /// With `leaseHeld`: the present lease, if anybody has the meter.
     package var lease: LeaseBody?
-    /// With `leaseHeld`: `held`, `revoking`, `reserved` or `restoring`.
+    /// With `leaseHeld`: the reason (`LeaseAnswer.Refusal.Reason`).
     package var reason: String?
 
     package init(_ code: CloudErrorCode, _ message: String, retryAfter: Duration? = nil) {

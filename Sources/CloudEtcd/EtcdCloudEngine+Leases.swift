@@ -10,7 +10,7 @@ extension EtcdCloudEngine {
     ) async throws -> Answer {
         try await finish { [self] in
             try await check(zone)
-            let result: Result<Answer, EtcdError> = await withCheckedContinuation { continuation in
+            let result: Result<Answer, any Error> = await withCheckedContinuation { continuation in
                 let job = LeaseJob(
                     meter: meter, heedsTime: true,
                     decide: { lease in
@@ -19,7 +19,8 @@ extension EtcdCloudEngine {
                             continuation.resume(returning: .success(decision.answer))
                         }
                     },
-                    fail: { continuation.resume(returning: .failure($0)) })
+                    fail: { continuation.resume(returning: .failure($0)) },
+                    refuse: { continuation.resume(returning: .failure($0)) })
                 leaseDesk.submit([job], in: zone)
             }
             return try result.get()

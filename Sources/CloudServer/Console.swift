@@ -110,7 +110,7 @@ extension ConsoleTerms {
 
 extension ConsoleQuota {
     func applied(to quota: ZoneQuota) throws(CloudFailure) -> ZoneQuota {
-        for limit in [bytes, records, hostBytes, hostRecords].compactMap({ $0 }) {
+        for limit in [bytes, records, hostBytes, hostRecords, leases].compactMap({ $0 }) {
             guard (0...ZoneQuota.limitMax).contains(limit) else {
                 throw CloudFailure(
                     .badRequest, "\(limit) is not a limit of a zone; one is from 0 to \(ZoneQuota.limitMax)")
@@ -122,7 +122,8 @@ extension ConsoleQuota {
             zone: zone,
             host: QuotaAmount(
                 bytes: hostBytes ?? (bytes == nil ? quota.host.bytes : quarter.bytes),
-                records: hostRecords ?? (records == nil ? quota.host.records : quarter.records)))
+                records: hostRecords ?? (records == nil ? quota.host.records : quarter.records)),
+            leases: leases ?? quota.leases)
     }
 }
 
@@ -135,7 +136,7 @@ extension ConsoleZone {
         askedLockDelay = zone.terms.askedLockDelay.milliseconds
         quota = ConsoleQuota(
             bytes: zone.quota.zone.bytes, records: zone.quota.zone.records, hostBytes: zone.quota.host.bytes,
-            hostRecords: zone.quota.host.records)
+            hostRecords: zone.quota.host.records, leases: zone.quota.leaseLimit)
         used = ConsoleUsage(bytes: usage.total.bytes, records: usage.total.records)
         hosts = usage.hosts
             .map { ConsoleUsage(hostID: $0.key.description, bytes: $0.value.bytes, records: $0.value.records) }

@@ -50,8 +50,13 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
     package var records: Int?
     package var hostBytes: Int?
     package var hostRecords: Int?
+    /// How many leases the zone may ever have.
+    package var leases: Int?
 
-    package init(bytes: Int? = nil, records: Int? = nil, hostBytes: Int? = nil, hostRecords: Int? = nil) {
+    package init(
+        bytes: Int? = nil, records: Int? = nil, hostBytes: Int? = nil, hostRecords: Int? = nil, leases: Int? = nil
+    ) {
+        self.leases = leases
         self.bytes = bytes
         self.records = records
         self.hostBytes = hostBytes

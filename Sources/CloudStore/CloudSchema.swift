@@ -19,6 +19,7 @@ enum CloudSchema {
         migrator.registerMigration("6 roles of tokens", migrate: addRoles)
         migrator.registerMigration("7 commands", migrate: CommandRow.addTable)
         migrator.registerMigration("8 tokens that nobody has used", migrate: addUnusedTokens)
+        migrator.registerMigration("9 limits of leases", migrate: addLeaseUsage)
         return migrator
     }
 
@@ -170,10 +171,11 @@ enum CloudSchema {
             "zone",
             [
                 "id", "name", "ttl_ms", "lock_delay_ms", "policy", "sequence", "floor", "accepted_ms", "identity",
-                "bytes_max", "records_max", "host_bytes_max", "host_records_max",
+                "bytes_max", "records_max", "host_bytes_max", "host_records_max", "leases_max",
             ]
         ),
         ("usage", ["zone", "host", "bytes", "records"]),
+        ("lease_usage", ["zone", "host", "leases"]),
         ("timeline", ["zone", "number", "id", "first"]),
         (
             "credential",

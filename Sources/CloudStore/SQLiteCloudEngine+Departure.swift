@@ -16,7 +16,8 @@ extension SQLiteCloudEngine: DepartingStore {
                     .map {
                         StoreContents.OneZone(
                             zone: $0.zone, floor: $0.floor, accepted: $0.accepted,
-                            marks: try TimelineTable.all(of: $0.id, db), aliases: books[$0.id] ?? AliasBook())
+                            marks: try TimelineTable.all(of: $0.id, db), aliases: books[$0.id] ?? AliasBook(),
+                            leases: $0.leases)
                     }
                     .sorted { $0.zone.name < $1.zone.name },
                 credentials: try CredentialRow.fetchAll(db), destination: try Meta.destination.read(db))

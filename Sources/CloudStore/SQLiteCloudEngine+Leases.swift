@@ -15,6 +15,7 @@ extension SQLiteCloudEngine {
             let (key, before) = (LeaseKey(zone: id, meter: standing.meter), standing.record)
             let decision = rule(standing)
             guard let record = decision.record else { return decision.answer }
+            if before == nil { try batch.countLease(of: standing.meter, for: record.holder?.host, in: zone) }
             // A renewal alone is not worth waiting for the disk.
             var comparable = record
             comparable.renewedAt = before?.renewedAt ?? record.renewedAt

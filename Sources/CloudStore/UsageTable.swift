@@ -93,7 +93,8 @@ extension ZoneQuota {
     init(_ row: Row) {
         self.init(
             zone: QuotaAmount(bytes: row["bytes_max"], records: row["records_max"]),
-            host: QuotaAmount(bytes: row["host_bytes_max"], records: row["host_records_max"]))
+            host: QuotaAmount(bytes: row["host_bytes_max"], records: row["host_records_max"]), leases: row["leases_max"]
+        )
     }
 }
 
@@ -104,9 +105,12 @@ extension SQLiteCloudEngine {
             stored.zone.quota = quota
             try batch.db.execute(
                 sql: """
-                    UPDATE zone SET bytes_max = ?, records_max = ?, host_bytes_max = ?, host_records_max = ? WHERE id = ?
+                    UPDATE zone SET bytes_max = ?, records_max = ?, host_bytes_max = ?, host_records_max = ?,
+                        leases_max = ? WHERE id = ?
                     """,
-                arguments: [quota.zone.bytes, quota.zone.records, quota.host.bytes, quota.host.records, stored.id])
+                arguments: [
+                    quota.zone.bytes, quota.zone.records, quota.host.bytes, quota.host.records, quota.leases, stored.id,
+                ])
             batch.setZone(stored)
         }
     }

@@ -70,6 +70,19 @@ final class WriteBatch {
         return try LeaseRow.fetch(key, db)
     }
 
+    /// Counts a lease that is created.
+    ///
+    /// - Throws: the refusal beyond the zone's limit.
+    func countLease(of meter: String, for host: HostID?, in zone: String) throws {
+        var stored = try self.zone(zone)
+        if let refusal = stored.leases.refusal(of: host, creating: meter, in: zone, under: stored.zone.quota) {
+            throw refusal
+        }
+        stored.leases.add(by: host)
+        try LeaseUsageTable.write(stored.leases, of: host, in: stored.id, db)
+        setZone(stored)
+    }
+
     func setLease(_ lease: LeaseRecord, _ key: LeaseKey) { leases[key] = lease }
 
     /// The lease of a meter, under any of its ids.

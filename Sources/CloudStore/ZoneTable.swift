@@ -15,6 +15,8 @@ struct StoredZone: Hashable, Sendable {
     var accepted: UInt64
     /// How much its records use, kept beside them (`UsageTable`).
     var usage = ZoneUsage()
+    /// How many leases it has had (`LeaseUsageTable`).
+    var leases = LeaseUsage()
     /// Whether this run of the cloud has written its mark on the zone's timeline. Known only in memory.
     var isMarked = false
 }
@@ -60,10 +62,11 @@ final class ZoneTable: Sendable {
 
 extension StoredZone {
     static func fetchAll(_ db: Database) throws -> [StoredZone] {
-        let usages = try UsageTable.fetchAll(db)
+        let (usages, leases) = (try UsageTable.fetchAll(db), try LeaseUsageTable.fetchAll(db))
         return try Row.fetchAll(db, sql: "SELECT * FROM zone").map { row in
             var zone = try StoredZone(row)
             zone.usage = usages[zone.id] ?? ZoneUsage()
+            zone.leases = leases[zone.id] ?? LeaseUsage()
             return zone
         }
     }

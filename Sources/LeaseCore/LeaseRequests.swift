@@ -92,7 +92,8 @@ package enum LeaseAnswer: Hashable, Sendable {
             /// This very request was granted before, and the lease has been released or granted anew since: it came
             /// late, or twice. Send a new request.
             case released
-            /// No token is left for this meter. Only an absurd clock at a restore can cause this.
+            /// No token is left for this meter, which only an absurd clock at a restore can cause; or it never had a
+            /// lease, and its zone may have no more.
             case exhausted
         }
 

@@ -26,6 +26,7 @@ package final class InMemoryCloudEngine: CloudEngine {
         var usage = ZoneUsage()
         var records: [RecordKey: StoredRecord] = [:]
         var leases: [String: LeaseRecord] = [:]
+        var leaseUsage = LeaseUsage()
         var aliases = AliasBook()
         var commands: [RequestID: (command: StoredCommand, mark: Int64)] = [:]
     }
@@ -281,6 +282,13 @@ extension InMemoryCloudEngine.StoredZone {
     /// The lease that a request under one of the meter's ids concerns.
     fileprivate func standing(of meter: String) -> LeaseStanding { aliases.standing(of: meter) { leases[$0] } }
 
+    fileprivate mutating func countLease(of meter: String, for host: HostID?) throws {
+        if let refusal = leaseUsage.refusal(of: host, creating: meter, in: zone.name, under: zone.quota) {
+            throw refusal
+        }
+        leaseUsage.add(by: host)
+    }
+
     /// Writes a mark for the first changes of a run.
     fileprivate mutating func mark(changesAfter sequence: UInt64, _ rng: inout SeededRNG) {
         guard zone.sequence > sequence, !isMarked else { return }
@@ -316,7 +324,10 @@ extension InMemoryCloudEngine {
         try step(in: zone) { zone in
             let lease = zone.standing(of: meter)
             let decision = rule(lease)
-            if let record = decision.record { zone.leases[lease.meter] = record }
+            if let record = decision.record {
+                if lease.record == nil { try zone.countLease(of: lease.meter, for: record.holder?.host) }
+                zone.leases[lease.meter] = record
+            }
             return decision.answer
         }
     }

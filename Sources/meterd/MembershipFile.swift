@@ -23,7 +23,7 @@ struct MembershipFile: Sendable {
             bringsAll = membership.bringsAll ? true : nil
         }
 
-        /// Nil if the pin is none.
+        /// Nil if the pin cannot be read.
         var membership: CloudMembership? {
             let pin = pin.flatMap { CertificatePin($0) }
             guard self.pin == nil || pin != nil else { return nil }

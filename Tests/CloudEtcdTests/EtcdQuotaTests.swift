@@ -28,6 +28,48 @@ struct EtcdQuotaTests {
         return usage
     }
 
+    private func create(_ numbers: Range<Int>, at engine: EtcdCloudEngine) async -> Int {
+        await withTaskGroup(of: Bool.self) { group in
+            for number in numbers {
+                let own = UInt64(number)
+                let request = LeaseAcquire(
+                    requestID: .numbered(own), host: .numbered(own), hostName: "h", session: .numbered(own),
+                    timeToLive: .seconds(120), transport: .usb)
+                let circumstances = LeaseCircumstances(now: .origin, wallNow: now, terms: .standard)
+                group.addTask {
+                    let answer = try? await engine.decideLease(of: "m\(number)", in: zone) {
+                        LeaseRules.acquire(request, of: $0, in: circumstances)
+                    }
+                    return answer != nil
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+    }
+
+    /// Leases from before there was a limit are counted with the next that is created.
+    @Test func twoCopies_countLeasesTogether_thoseOfOlderCopiesToo() async throws {
+        let server = try EtcdServer.started()
+        let (one, two) = (
+            try await EtcdCloudEngine.open(server.settings), try await EtcdCloudEngine.open(server.settings)
+        )
+        _ = try await one.createZone(zone, terms: .standard)
+        try await one.setQuota(ZoneQuota(zone: ZoneQuota.standard.zone, leases: 100), of: zone)
+        #expect(await create(0..<30, at: one) == 30)
+        _ = try await one.client.commit(EtcdTransaction(success: [.delete(key: one.keys.leaseCount(zone))]))
+
+        async let left = create(100..<160, at: one)
+        async let right = create(200..<260, at: two)
+        let created = await left + right
+
+        #expect(created == 70)
+        #expect(try await two.leases(in: zone).count == 100)
+        // What exists is not refused by a copy that has not seen it.
+        #expect(await create(0..<30, at: two) == 30)
+        await one.close()
+        await two.close()
+    }
+
     /// A copy of an older version writes the head without what it does not know.
     private func writeAsAnOlderCopy(_ engine: EtcdCloudEngine) async throws {
         let key = engine.keys.head(zone)

@@ -369,15 +369,19 @@ struct LeasePlanTests {
         #expect(plan.look(keys).count == 3)
     }
 
-    private func plans(_ count: Int, renewed: Int, zones: Int) throws -> [LeasePlan] {
+    /// - Parameter created: how many of the last ones are created, each by another host.
+    private func plans(_ count: Int, renewed: Int, zones: Int, created: Int = 0) throws -> [LeasePlan] {
         try (0..<count).map { number in
-            let basis = SeenLease(record: record(1), revision: Int64(100 + number), pulse: 6)
+            let isCreated = number >= count - created
+            let basis =
+                isCreated ? .unknown : SeenLease(record: record(1), revision: Int64(100 + number), pulse: 6)
             let place = MeterPlace(zone: "z\(number % zones)", meter: "m\(number)")
             let isRenewal = number < renewed
             let job = LeaseJob(
                 meter: place.meter, heedsTime: !isRenewal,
                 decide: { [record] _ in
-                    LeaseJob.Step(record: isRenewal ? record(1, 60) : record(2, 0), deliver: {})
+                    LeaseJob.Step(
+                        record: isRenewal ? record(1, 60) : record(isCreated ? UInt64(number) : 2, 0), deliver: {})
                 }, fail: { _ in })
             return try LeasePlan([job], at: place, aliases: SeenAliases(revision: 4), writer: "w") { _ in basis }
         }
@@ -410,8 +414,24 @@ struct LeasePlanTests {
     func request_isWithinWhatEtcdTakes(renewed: Int) throws {
         let count = LeaseBatcher.leasesPerRequest
         for zones in [1, 7, count] {
-            let request = LeaseRequest(try plans(count, renewed: renewed, zones: zones), sharesPulses: true, keys: keys)
-            #expect(operations(of: request.transaction) <= EtcdTransaction.operationsMax)
+            for created in [0, (count - renewed) / 2, count - renewed] {
+                let plans = try plans(count, renewed: renewed, zones: zones, created: created)
+                let request = LeaseRequest(plans, sharesPulses: true, counters: try counters(of: plans), keys: keys)
+                #expect(operations(of: request.transaction) <= EtcdTransaction.operationsMax)
+                #expect(request.parts.count == count)
+            }
+        }
+    }
+
+    private func counters(of plans: [LeasePlan]) throws -> [LeaseCounters] {
+        let created = Dictionary(grouping: plans.filter { $0.creation != nil }, by: \.place.zone)
+        return try created.map { zone, plans in
+            let hosts = plans.compactMap { $0.creation?.host }
+            let terms = EtcdEntry(key: keys.zone(zone), value: try StoredTerms(.standard).bytes, revision: 1)
+            let unknown: [EtcdEntry?] = Array(repeating: nil, count: hosts.count + 1)
+            var counters = try LeaseCounters(zone, hosts, [terms] + unknown, uncounted: 7, keys)
+            for plan in plans { #expect(counters.add(plan.place.meter, for: plan.creation?.host) == nil) }
+            return counters
         }
     }
 
@@ -489,7 +509,7 @@ struct LeasePlanTests {
     }
 
     @Test func outcome_isFromNow_whenSomebodyElseWasQuicker() throws {
-        let plan = try plan([job(record(2))])
+        let plan = try plan([job(record(2))], on: SeenLease(record: record(1), revision: 5))
         let there = EtcdEntry(
             key: keys.lease(of: "m", in: "home"), value: try StoredLease(record(3), writer: "other").bytes, revision: 9)
         let answer = EtcdTransactionAnswer(

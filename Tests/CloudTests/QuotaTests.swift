@@ -13,6 +13,27 @@ struct QuotaTests {
         Stamp(milliseconds: milliseconds, counter: 0, host: .numbered(host))
     }
 
+    // MARK: Leases
+
+    /// What is refused has the form of a lease that somebody has: a host of any version stops there.
+    @Test func inventedMeters_fillNoZone() async throws {
+        let cloud = try await TestCloud()
+        try await cloud.engine.setQuota(ZoneQuota(zone: QuotaAmount(bytes: 1 << 20, records: 10)), of: "home")
+        let (host, other) = (try await cloud.join(1), try await cloud.join(2))
+        for number in 1...2500 {
+            let lease = try await cloud.acquire(host, "usb:0483:5740:\(number)", request: UInt64(number))
+            _ = try await cloud.release(host, lease)
+        }
+
+        let failure = await expectFailure(.leaseHeld) { try await cloud.acquire(host, "usb:0483:5740:x", request: 1) }
+
+        #expect(failure?.reason == "exhausted" && failure?.lease == nil)
+        #expect(failure?.message.hasPrefix("this host made 2500 of the leases of the zone home, of at") == true)
+        #expect(try await cloud.engine.leases(in: "home").count == 2500)
+        #expect(try await cloud.acquire(host, "usb:0483:5740:7", request: 9999).token == 2)
+        #expect(try await cloud.acquire(other, "usb:0483:5740:x", request: 2).token == 1)
+    }
+
     // MARK: What counts
 
     @Test func record_countsItsNamesAndValues_and64ForEachPart() {

@@ -110,7 +110,11 @@ package protocol CloudEngine: Sendable {
     /// step. The rule may be called several times, so it must have no side effects. It runs where the engine writes, so
     /// it must be short and must not call the engine.
     ///
+    /// What creates a lease is counted in the same step (`LeaseUsage`), for whom it is given to, and refused beyond the
+    /// zone's limit. Nothing else is.
+    ///
     /// - Parameter meter: any id of the meter.
+    /// - Throws: `LeaseUsage.refusal`.
     func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
         _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>

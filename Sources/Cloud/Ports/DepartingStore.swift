@@ -39,8 +39,12 @@ package struct StoreContents: Hashable, Sendable {
         package var marks: [TimelineMark]
         /// The aliases in force for its leases.
         package var aliases: AliasBook
+        package var leases: LeaseUsage
 
-        package init(zone: Zone, floor: UInt64, accepted: UInt64, marks: [TimelineMark], aliases: AliasBook) {
+        package init(
+            zone: Zone, floor: UInt64, accepted: UInt64, marks: [TimelineMark], aliases: AliasBook, leases: LeaseUsage
+        ) {
+            self.leases = leases
             self.aliases = aliases
             self.marks = marks
             self.zone = zone

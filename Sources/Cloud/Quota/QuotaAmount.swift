@@ -33,15 +33,24 @@ package struct ZoneQuota: Hashable, Sendable {
     package static let standard = ZoneQuota(zone: QuotaAmount(bytes: 100 << 20, records: 200_000))
     /// For tests and benchmarks of other things.
     package static let unlimited = ZoneQuota(
-        zone: QuotaAmount(bytes: limitMax, records: limitMax), host: QuotaAmount(bytes: limitMax, records: limitMax))
+        zone: QuotaAmount(bytes: limitMax, records: limitMax), host: QuotaAmount(bytes: limitMax, records: limitMax),
+        leases: limitMax)
     /// The greatest limit, small enough that sums of a few do not overflow.
     package static let limitMax = 1 << 53
 
     package var zone: QuotaAmount
     package var host: QuotaAmount
+    /// How many leases the zone may ever have. Nil for the standard limit.
+    package var leases: Int?
+
+    /// The limit on leases. The standard one is for ten meters with each record, and at least 10,000.
+    package var leaseLimit: Int { leases ?? max(10_000, 10 * min(zone.records, Self.limitMax / 10)) }
+    /// How many of them one host may create: a quarter.
+    package var hostLeaseLimit: Int { max(1, leaseLimit / 4) }
 
     /// - Parameter host: defaults to a quarter of what the zone may have.
-    package init(zone: QuotaAmount, host: QuotaAmount? = nil) {
+    package init(zone: QuotaAmount, host: QuotaAmount? = nil, leases: Int? = nil) {
+        self.leases = leases
         self.zone = zone
         self.host = host ?? QuotaAmount(bytes: zone.bytes / 4, records: zone.records / 4)
     }

@@ -15,6 +15,8 @@ import SettingsCore
 /// k/<zone>/<number>                   a mark of its timeline, the newest too
 /// a/<zone>                            its aliases that are in force, and the floors of tokens that they raised
 /// g/<zone>                            changed whenever a holder or a state of its leases does
+/// l/<zone>                            how many leases it has had, in digits; missing until they are counted
+/// l/<zone>/<host>                     how many of them the host created
 /// r/<zone>/<type>/<name>              a record, tombstones too, with its sequence
 /// u/<zone>/<digit>                    what hosts have used of their shares, by the first digit of their ids
 /// x/<zone>/<type>/<sequence>          the name of the record that is at this place of the feed
@@ -51,7 +53,7 @@ struct StoreKeys: Sendable {
     var arriving: [UInt8] { key("m/arriving") }
     /// The beginnings of all keys except those of the store itself.
     var allKinds: [[UInt8]] {
-        ["z/", "d/", "n/", "k/", "a/", "g/", "r/", "u/", "x/", "t/", "o/", "s/", "p/", "i/", "b/", "c/", "w/"]
+        ["z/", "d/", "n/", "k/", "a/", "g/", "l/", "r/", "u/", "x/", "t/", "o/", "s/", "p/", "i/", "b/", "c/", "w/"]
             .map { key($0) }
     }
 
@@ -96,6 +98,8 @@ struct StoreKeys: Sendable {
     func lease(of meter: String, in zone: String) -> [UInt8] { leases(in: zone) + meter.utf8 }
     func pulses(in zone: String) -> [UInt8] { key("p/\(zone)/") }
     func pulse(of meter: String, in zone: String) -> [UInt8] { pulses(in: zone) + meter.utf8 }
+    func leaseCount(_ zone: String) -> [UInt8] { key("l/\(zone)") }
+    func leaseCount(_ zone: String, of host: HostID) -> [UInt8] { key("l/\(zone)/\(host)") }
     var renewals: [UInt8] { key("w/b") }
     func aliases(of zone: String) -> [UInt8] { key("a/\(zone)") }
     func leaseGeneration(_ zone: String) -> [UInt8] { key("g/\(zone)") }

@@ -104,12 +104,20 @@ final class LeaseBatcher: Sendable {
         }
     }
 
+    /// What earlier rounds of a batch have found out.
+    private struct Progress {
+        /// Renewals share one comparison. Where that failed, each has its own.
+        var sharesPulses = true
+        /// Leases that do not exist, so that they would be created.
+        var absent: Set<MeterPlace> = []
+    }
+
     /// Answers all jobs.
     private func decide(_ batch: [MeterPlace: [LeaseJob]]) async {
-        var left = batch
-        for number in 0..<Self.roundsMax where !left.isEmpty {
+        var (left, progress) = (batch, Progress())
+        for _ in 0..<Self.roundsMax where !left.isEmpty {
             do throws(EtcdError) {
-                left = try await round(left, isFirst: number == 0)
+                left = try await round(left, &progress)
             } catch {
                 for job in left.values.joined() { job.fail(error) }
                 return
@@ -119,10 +127,9 @@ final class LeaseBatcher: Sendable {
         for job in left.values.joined() { job.fail(error) }
     }
 
-    /// - Parameter isFirst: renewals share one comparison. Where that failed, each has its own.
     /// - Returns: those for which somebody else was quicker.
     private func round(
-        _ asked: [MeterPlace: [LeaseJob]], isFirst: Bool
+        _ asked: [MeterPlace: [LeaseJob]], _ progress: inout Progress
     ) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
         var books: [String: SeenAliases] = [:]
         for zone in Set(asked.keys.map(\.zone)) { books[zone] = try await aliases.aliases(of: zone) }
@@ -144,32 +151,90 @@ final class LeaseBatcher: Sendable {
                 for job in jobs { job.fail(error) }
             }
         }
-        guard !plans.isEmpty else { return [:] }
-        let request = LeaseRequest(plans, sharesPulses: isFirst, keys: keys)
-        let answer = try await client.commit(request.transaction)
-        requests.wrappingAdd(1, ordering: .relaxed)
-        let now = now()
+        // A lease that this copy has not seen may exist, and then it is not created.
+        let unseen = plans.filter { $0.creation != nil && !progress.absent.contains($0.place) }
+        guard unseen.isEmpty else {
+            try await see(unseen, &progress)
+            return jobs.filter { place, _ in plans.contains { $0.place == place } }
+        }
+        let admission = try await admit(&plans, &jobs)
+        let request = LeaseRequest(
+            plans, sharesPulses: progress.sharesPulses, counters: admission.counters, keys: keys)
+        progress.sharesPulses = false
+        var again = admission.again
+        if !plans.isEmpty {
+            let answer = try await client.commit(request.transaction)
+            requests.wrappingAdd(1, ordering: .relaxed)
+            await settle(request.parts, answer, jobs, &again)
+        }
+        for refuse in admission.refusals { refuse() }
+        return again
+    }
+
+    /// The leases that are about to be created.
+    private struct Admission {
+        var counters: [LeaseCounters] = []
+        /// To be called once the rest is stored.
+        var refusals: [() -> Void] = []
+        /// What others ask of leases that are not created.
         var again: [MeterPlace: [LeaseJob]] = [:]
+    }
+
+    /// Counts the leases that would be created, and takes out those for which their zones have no room.
+    private func admit(
+        _ plans: inout [LeasePlan], _ jobs: inout [MeterPlace: [LeaseJob]]
+    ) async throws(EtcdError) -> Admission {
+        var admission = Admission()
+        let created = Dictionary(grouping: plans.filter { $0.creation != nil }, by: \.place.zone)
+        plans.removeAll { $0.creation != nil }
+        for (zone, few) in created.sorted(by: { $0.key < $1.key }) {
+            var counters = try await counters(of: zone, Array(Set(few.compactMap { $0.creation?.host })))
+            for plan in few {
+                guard let creation = plan.creation else { continue }
+                guard let refusal = counters.add(plan.place.meter, for: creation.host) else {
+                    plans.append(plan)
+                    continue
+                }
+                if let job = jobs[plan.place]?.remove(at: creation.job) {
+                    admission.refusals.append { job.refuse(refusal) }
+                }
+                if jobs[plan.place]?.isEmpty == false { admission.again[plan.place] = jobs[plan.place] }
+            }
+            if plans.contains(where: { $0.creation != nil && $0.place.zone == zone }) {
+                admission.counters.append(counters)
+            }
+        }
+        return admission
+    }
+
+    private func counters(of zone: String, _ hosts: [HostID]) async throws(EtcdError) -> LeaseCounters {
+        let found = try await client.read(LeaseCounters.ranges(of: zone, hosts, keys)).ranges.map(\.entries.first)
+        var uncounted = 0
+        if found[1] == nil {
+            var all = EtcdRange(prefix: keys.leases(in: zone))
+            all.isCountOnly = true
+            uncounted = Int(clamping: try await client.read([all]).ranges[0].count)
+        }
+        return try LeaseCounters(zone, hosts, found, uncounted: uncounted, keys)
+    }
+
+    private func settle(
+        _ parts: [LeaseRequest.Part], _ answer: EtcdTransactionAnswer, _ jobs: [MeterPlace: [LeaseJob]],
+        _ again: inout [MeterPlace: [LeaseJob]]
+    ) async {
+        let now = now()
         var failed: [LeasePlan] = []
-        for part in request.parts {
+        for part in parts {
             let plan = part.plan
             do throws(EtcdError) {
                 let outcome = try plan.outcome(
                     of: answer.transaction(part.index), mayBeDoneBefore: answer.mayBeDoneBefore,
                     revision: answer.revision, keys: keys, now: now)
-                switch outcome {
-                case .done(let seen):
-                    leaseCache.update(seen, at: plan.place, isOwn: true)
-                    if plan.change == .pulse { pendingRenewals.add(plan.place, pulse: seen.pulse) }
-                    plan.deliver()
-                case .changed(let found):
-                    update(found, of: plan)
-                    again[plan.place] = jobs[plan.place]
-                case .failed where part.isShared:
-                    // One of those that share its comparisons is not as it was, perhaps another one.
-                    again[plan.place] = jobs[plan.place]
-                case .failed:
+                // One of those that share its comparisons is not as it was, perhaps another one.
+                if outcome == .failed, !part.isShared {
                     failed.append(plan)
+                } else if !isSettled(plan, outcome) {
+                    again[plan.place] = jobs[plan.place]
                 }
             } catch {
                 for job in jobs[plan.place] ?? [] { job.fail(error) }
@@ -179,25 +244,61 @@ final class LeaseBatcher: Sendable {
             let plans = failed.prefix(Self.looksPerRequest)
             failed.removeFirst(plans.count)
             do throws(EtcdError) {
-                try await look(plans)
-                for plan in plans { again[plan.place] = jobs[plan.place] }
+                for (plan, found) in try await look(plans) {
+                    do throws(EtcdError) {
+                        let outcome = try plan.outcome(
+                            of: found, mayBeDoneBefore: answer.mayBeDoneBefore && plan.creation != nil, revision: 0,
+                            keys: keys, now: self.now())
+                        if !isSettled(plan, outcome) { again[plan.place] = jobs[plan.place] }
+                    } catch {
+                        for job in jobs[plan.place] ?? [] { job.fail(error) }
+                    }
+                }
             } catch {
                 for job in plans.flatMap({ jobs[$0.place] ?? [] }) { job.fail(error) }
             }
         }
-        return again
+    }
+
+    /// - Returns: whether the plan is carried out and answered. If not, it is to be decided again.
+    private func isSettled(_ plan: LeasePlan, _ outcome: LeasePlan.Outcome) -> Bool {
+        switch outcome {
+        case .done(let seen):
+            leaseCache.update(seen, at: plan.place, isOwn: true)
+            if plan.change == .pulse { pendingRenewals.add(plan.place, pulse: seen.pulse) }
+            plan.deliver()
+            return true
+        case .changed(let found):
+            update(found, of: plan)
+            return false
+        case .failed: return false
+        }
     }
 
     /// Reads the present state for plans whose assumptions were wrong.
-    private func look(_ plans: ArraySlice<LeasePlan>) async throws(EtcdError) {
+    private func look(
+        _ plans: ArraySlice<LeasePlan>
+    ) async throws(EtcdError) -> [(plan: LeasePlan, found: EtcdTransactionAnswer)] {
         let looks = plans.map { $0.look(keys) }
         var answers = try await client.read(looks.flatMap { $0 }).ranges[...]
-        for (plan, look) in zip(plans, looks) {
+        return zip(plans, looks).map { plan, look in
             let results = answers.prefix(look.count).map { EtcdResult.range($0) }
             answers = answers.dropFirst(look.count)
-            let answer = EtcdTransactionAnswer(revision: 0, succeeded: false, results: results)
-            if case .changed(let found) = try plan.outcome(of: answer, revision: 0, keys: keys, now: now()) {
-                update(found, of: plan)
+            return (plan, EtcdTransactionAnswer(revision: 0, succeeded: false, results: results))
+        }
+    }
+
+    /// Reads leases that this copy has not seen.
+    private func see(_ unseen: [LeasePlan], _ progress: inout Progress) async throws(EtcdError) {
+        var rest = unseen[...]
+        while !rest.isEmpty {
+            let some = rest.prefix(Self.looksPerRequest)
+            rest = rest.dropFirst(some.count)
+            for (plan, found) in try await look(some) {
+                if case .changed(let found) = try plan.outcome(of: found, revision: 0, keys: keys, now: now()) {
+                    update(found, of: plan)
+                }
+                progress.absent.insert(plan.place)
             }
         }
     }

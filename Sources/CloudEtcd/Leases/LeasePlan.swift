@@ -36,6 +36,8 @@ struct LeaseJob: Sendable {
     var heedsTime: Bool
     var decide: @Sendable (LeaseStanding) -> Step
     var fail: @Sendable (EtcdError) -> Void
+    /// Called if it would create a lease for which the zone has no room.
+    var refuse: @Sendable (CloudFailure) -> Void = { _ in }
 }
 
 /// The combined result of several decisions about one lease: one comparison, and at most one change.
@@ -58,6 +60,8 @@ struct LeasePlan: Sendable {
     /// The record afterwards.
     let record: LeaseRecord?
     let change: Change
+    /// The job that creates the lease, and for whom. Nil if there was one already, or nothing is stored.
+    let creation: (job: Int, host: HostID?)?
     private let heedsTime: Bool
     private let deliveries: [@Sendable () -> Void]
 
@@ -75,12 +79,14 @@ struct LeasePlan: Sendable {
         var record = basis.record
         var isRenewed = false
         var deliveries: [@Sendable () -> Void] = []
-        for job in jobs {
+        var creation: (job: Int, host: HostID?)?
+        for (index, job) in jobs.enumerated() {
             let standing = aliases.book.standing(of: job.meter) { [others] meter in
                 meter == place.meter ? record : others.first { $0.meter == meter }?.lease.record
             }
             let step = job.decide(standing)
             if let next = step.record {
+                if record == nil { creation = (index, next.holder?.host) }
                 record = next
                 isRenewed = true
             }
@@ -88,6 +94,7 @@ struct LeasePlan: Sendable {
         }
         self.record = record
         self.deliveries = deliveries
+        self.creation = creation
         var unrenewed = record
         unrenewed?.renewedAt = basis.record?.renewedAt ?? .origin
         var before = basis.record
@@ -114,7 +121,8 @@ struct LeasePlan: Sendable {
         transaction.compares += others.map { other in
             EtcdCompare(key: keys.lease(of: other.meter, in: place.zone), revision: other.lease.revision)
         }
-        if change != .pulse || heedsTime {
+        // A lease that does not exist has none.
+        if creation == nil, change != .pulse || heedsTime {
             transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
         }
         switch change {
@@ -123,7 +131,8 @@ struct LeasePlan: Sendable {
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
         // Renewals are most of etcd's work and hardly ever fail, so they read the state only after a failure.
-        if change != .pulse { transaction.failure = look(keys).map { .range($0) } }
+        // So do creations, which are in one nested transaction.
+        if change != .pulse, creation == nil { transaction.failure = look(keys).map { .range($0) } }
         return transaction
     }
 
@@ -174,7 +183,7 @@ struct LeasePlan: Sendable {
             case .lease: .done(SeenLease(record: record, revision: revision, pulse: basis.pulse))
             }
         }
-        if change == .pulse, answer.results.isEmpty { return .failed }
+        if change == .pulse || creation != nil, answer.results.isEmpty { return .failed }
         guard let leases = answer.range(0), let pulses = answer.range(1) else {
             throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
         }

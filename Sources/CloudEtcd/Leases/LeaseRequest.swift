@@ -16,9 +16,12 @@ struct LeaseRequest {
     /// The plans side by side, each with its own comparisons; and for each zone in which a holder or a state may change, a
     /// mark of that.
     ///
-    /// - Parameter sharesPulses: renewals are all in one nested transaction, under the comparisons of all of them. They are
-    ///   most of etcd's work, and hardly ever fail.
-    init(_ plans: [LeasePlan], sharesPulses: Bool, keys: StoreKeys) {
+    /// - Parameters:
+    ///   - sharesPulses: renewals are all in one nested transaction, under the comparisons of all of them. They are most of
+    ///     etcd's work, and hardly ever fail.
+    ///   - counters: of the zones in which leases are created. Those of one zone are in one nested transaction, because
+    ///     they raise the same counter.
+    init(_ plans: [LeasePlan], sharesPulses: Bool, counters: [LeaseCounters] = [], keys: StoreKeys) {
         let pulses = sharesPulses ? plans.filter(\.isBarePulse) : []
         var shared = EtcdTransaction()
         var compares: Set<EtcdCompare> = []
@@ -31,7 +34,19 @@ struct LeaseRequest {
         }
         if !pulses.isEmpty { transaction.success.append(.transaction(shared)) }
         var zones: Set<String> = []
-        for plan in plans where !sharesPulses || !plan.isBarePulse {
+        for counter in counters {
+            var created = counter.transaction(keys)
+            var compares: Set<EtcdCompare> = []
+            for plan in plans where plan.creation != nil && plan.place.zone == counter.zone {
+                let own = plan.transaction(keys)
+                created.compares += own.compares.filter { compares.insert($0).inserted }
+                created.success += own.success
+                parts.append(Part(plan: plan, index: transaction.success.count))
+                zones.insert(counter.zone)
+            }
+            transaction.success.append(.transaction(created))
+        }
+        for plan in plans where plan.creation == nil && (!sharesPulses || !plan.isBarePulse) {
             parts.append(Part(plan: plan, index: transaction.success.count))
             transaction.success.append(.transaction(plan.transaction(keys)))
             if case .lease = plan.change { zones.insert(plan.place.zone) }

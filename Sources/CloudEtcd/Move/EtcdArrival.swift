@@ -114,6 +114,10 @@ extension StoreContents {
             let name = zone.zone.name
             puts.append(EtcdPut(key: keys.identity(of: name), value: Array(zone.zone.id.description.utf8)))
             puts.append(EtcdPut(key: keys.aliases(of: name), value: try StoredAliases(zone.aliases).bytes))
+            puts.append(EtcdPut(key: keys.leaseCount(name), value: Array("\(zone.leases.total)".utf8)))
+            for (host, count) in zone.leases.hosts {
+                puts.append(EtcdPut(key: keys.leaseCount(name, of: host), value: Array("\(count)".utf8)))
+            }
             for mark in zone.marks.dropLast() {
                 puts.append(EtcdPut(key: keys.mark(mark.number, of: name), value: try StoredMark(mark).bytes))
             }

@@ -17,13 +17,16 @@ struct StoredAmount: Codable, Hashable, Sendable {
 struct StoredQuota: Codable, Hashable, Sendable {
     var zone: StoredAmount
     var host: StoredAmount
+    /// Nil for the standard limit.
+    var leases: Int?
 
     init?(_ quota: ZoneQuota) {
         guard quota != .standard else { return nil }
+        leases = quota.leases
         (zone, host) = (StoredAmount(quota.zone), StoredAmount(quota.host))
     }
 
-    var quota: ZoneQuota { ZoneQuota(zone: zone.amount, host: host.amount) }
+    var quota: ZoneQuota { ZoneQuota(zone: zone.amount, host: host.amount, leases: leases) }
 }
 
 /// The shares of the hosts in a zone whose ids begin with the same digit: few enough to be written with each change, in

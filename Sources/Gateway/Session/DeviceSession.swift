@@ -959,8 +959,10 @@ package actor DeviceSession {
             if let refusal = claim.lastWord { waits.endAll(with: .elsewhere(refusal)) }
         case .restoring:
             lastError = "the cloud was restored from a backup and gives out nothing new for some minutes"
-        case .released, .exhausted:
+        case .released:
             lastError = "the cloud gives no lease: \(refusal.reason.rawValue)"
+        case .exhausted:
+            lastError = "the zone has no room for another lease: metercloud zone set --max-leases"
         }
     }
 

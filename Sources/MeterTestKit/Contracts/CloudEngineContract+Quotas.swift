@@ -1,4 +1,5 @@
 import Cloud
+import CloudAPI
 import CoreTestKit
 import LeaseCore
 import MeterModel
@@ -38,7 +39,78 @@ extension CloudEngineContract {
         if case .quotaExceeded = outcome?.fate { true } else { false }
     }
 
-    static var quotaClauses: [Clause] { usageClauses + limitClauses + shareClauses }
+    static var quotaClauses: [Clause] { usageClauses + limitClauses + shareClauses + leaseLimitClauses }
+
+    private static func limitLeases(_ engine: any CloudEngine, to leases: Int) async throws {
+        try await engine.setQuota(ZoneQuota(zone: ZoneQuota.standard.zone, leases: leases), of: zone)
+    }
+
+    /// - Returns: whether the lease was granted.
+    private static func create(_ engine: any CloudEngine, _ meter: String, by host: UInt64) async throws -> Bool {
+        do {
+            return token(try await decide(engine, acquire(host), meter: meter)) != nil
+        } catch let failure as CloudFailure where failure.code == .leaseHeld && failure.reason == "exhausted" {
+            return false
+        }
+    }
+
+    private static var leaseLimitClauses: [Clause] {
+        [
+            inZone("leaseBeyondTheLimit_isNotCreated_andThoseThatExistLiveOn") { engine in
+                try await limitLeases(engine, to: 4)
+                var created: [Bool] = []
+                for host in UInt64(1)...6 { created.append(try await create(engine, "m\(host)", by: host)) }
+                try ContractViolation.requireEqual(created, [true, true, true, true, false, false], "created")
+                try await limitLeases(engine, to: 1)
+                try ContractViolation.requireEqual(
+                    token(try await decide(engine, acquire(1), meter: "m1"))?.rawValue, 1, "asked again")
+                let renewed = try await engine.renewLeases(
+                    [("m2", FencingToken(rawValue: 1)), ("m5", FencingToken(rawValue: 1))], session: .numbered(2),
+                    in: zone, under: .keep, at: start)
+                try ContractViolation.requireEqual(
+                    renewed.map { if case .renewed = $0 { true } else { false } }, [true, false], "renewed")
+                try ContractViolation.requireEqual(
+                    token(try await takeOver(engine, by: 9, meter: "m3"))?.rawValue, 2, "taken over")
+                let freed = try await release(engine, FencingToken(rawValue: 1), session: 4, meter: "m4")
+                try ContractViolation.requireEqual(freed.record?.state, .free, "released")
+                try ContractViolation.requireEqual(
+                    token(try await decide(engine, acquire(8), meter: "m4"))?.rawValue, 2, "had again")
+                try ContractViolation.requireEqual(await engine.lease(of: "m5", in: zone), nil, "m5")
+                try await limitLeases(engine, to: 5)
+                try ContractViolation.requireEqual(await create(engine, "m5", by: 9), true, "with more room")
+            },
+            inZone("host_createsNoMoreThanItsShareOfLeases") { engine in
+                _ = try await engine.createZone("other", terms: .standard)
+                try await limitLeases(engine, to: 8)
+                var created: [Bool] = []
+                for (number, host) in ([1, 1, 1, 2, 2, 2] as [UInt64]).enumerated() {
+                    created.append(try await create(engine, "m\(number)", by: host))
+                }
+                try ContractViolation.requireEqual(created, [true, true, false, true, true, false], "created")
+                let there = try await engine.decideLease(of: "m2", in: "other") {
+                    LeaseRules.acquire(acquire(1), of: $0, in: circumstances())
+                }
+                try ContractViolation.requireEqual(token(there)?.rawValue, 1, "in another zone")
+                // Waiting for each other in one step.
+                async let one = create(engine, "m9", by: 1)
+                async let two = create(engine, "m9", by: 3)
+                let (first, second) = (try await one, try await two)
+                try ContractViolation.require(!first && second, "refused is only who has no room: \(first) \(second)")
+            },
+            inZone("leasesAreCounted_whenManyAreCreatedAtOnce") { engine in
+                try await limitLeases(engine, to: 40)
+                let created = try await withThrowingTaskGroup(of: Bool.self) { group in
+                    for number in 0..<120 {
+                        group.addTask { try await create(engine, "m\(number % 60)", by: UInt64(number % 60 % 12)) }
+                    }
+                    return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+                }
+                try ContractViolation.requireEqual(await engine.leases(in: zone).count, 40, "leases")
+                // Each meter was asked for twice by the same host.
+                try ContractViolation.requireEqual(created, 80, "grants")
+            },
+        ]
+    }
 
     private static var usageClauses: [Clause] {
         [

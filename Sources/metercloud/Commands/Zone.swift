@@ -57,10 +57,13 @@ struct ZoneCommand: AsyncParsableCommand {
         @Option(help: "How many records of its own one host may have. Standard: a quarter of the zone's.")
         var hostRecords: Int?
 
+        @Option(help: "How many leases the zone may ever have, one for each meter. Standard: 10 for each record.")
+        var maxLeases: Int?
+
         func validate() throws {
             let given = [
                 ("--max-megabytes", maxMegabytes), ("--max-records", maxRecords), ("--host-megabytes", hostMegabytes),
-                ("--host-records", hostRecords),
+                ("--host-records", hostRecords), ("--max-leases", maxLeases),
             ]
             for (name, number) in given {
                 if let number, !(1...1_000_000_000).contains(number) {
@@ -72,7 +75,7 @@ struct ZoneCommand: AsyncParsableCommand {
         var quota: ConsoleQuota {
             ConsoleQuota(
                 bytes: maxMegabytes.map { $0 << 20 }, records: maxRecords, hostBytes: hostMegabytes.map { $0 << 20 },
-                hostRecords: hostRecords)
+                hostRecords: hostRecords, leases: maxLeases)
         }
     }
 

@@ -22,6 +22,7 @@ struct ZoneLine: Encodable {
     /// The limit for one host.
     var host_max_bytes: Int?
     var host_max_records: Int?
+    var max_leases: Int?
     /// Largest first.
     var hosts: [ShareLine]
 
@@ -36,6 +37,7 @@ struct ZoneLine: Encodable {
         (used_bytes, used_records) = (zone.used?.bytes, zone.used?.records)
         (max_bytes, max_records) = (zone.quota?.bytes, zone.quota?.records)
         (host_max_bytes, host_max_records) = (zone.quota?.hostBytes, zone.quota?.hostRecords)
+        max_leases = zone.quota?.leases
         hosts = (zone.hosts ?? []).map { ShareLine($0, zone.quota) }
     }
 

@@ -1,0 +1,50 @@
+import CloudAPI
+package import MeterModel
+
+/// How many leases a zone has ever had, and how many of them each host created (Docs/Decisions/0017-quotas.md).
+///
+/// A lease is never forgotten, so that its tokens rise; this only grows. Leases from before there was a limit count for
+/// the zone alone.
+package struct LeaseUsage: Hashable, Sendable {
+    package private(set) var total: Int
+    package private(set) var hosts: [HostID: Int]
+
+    /// - Parameter total: whatever a store says.
+    package init(total: Int = 0, hosts: [HostID: Int] = [:]) {
+        self.total = Self.inRange(total)
+        self.hosts = hosts.mapValues(Self.inRange)
+    }
+
+    private static func inRange(_ count: Int) -> Int { min(max(count, 0), ZoneQuota.limitMax) }
+
+    /// A host created one.
+    package mutating func add(by host: HostID?) {
+        total += 1
+        if let host { hosts[host, default: 0] += 1 }
+    }
+
+    /// Why a host cannot create the lease of a meter, if it cannot. Nobody is refused a lease that exists.
+    ///
+    /// In the form of a lease that is refused, which every host takes for an answer: without one, it would go on
+    /// without a lease.
+    package func refusal(
+        of host: HostID?, creating meter: String, in zone: String, under quota: ZoneQuota
+    ) -> CloudFailure? {
+        let own = host.flatMap { hosts[$0] } ?? 0
+        let words: String
+        if total >= quota.leaseLimit {
+            words = "the zone \(zone) has \(total) leases, of at most \(quota.leaseLimit)"
+        } else if own >= quota.hostLeaseLimit {
+            words = "this host made \(own) of the leases of the zone \(zone), of at most \(quota.hostLeaseLimit)"
+        } else {
+            return nil
+        }
+        var failure = CloudFailure(
+            .leaseHeld,
+            "\(words), so there is none for \(meter), which never had one; metercloud zone set \(zone) --max-leases N "
+                + "raises the limit",
+            retryAfter: .seconds(60))
+        failure.reason = "exhausted"
+        return failure
+    }
+}

@@ -4,7 +4,8 @@ import MeterModel
 ///
 /// Where there is not enough room, the widest columns are cut, with `…` where something is missing: first those that
 /// hold words, last the first one, by which people name a row. Where the last column is what people look for, as in a list
-/// of facts, it is wrapped instead, so that nothing of it is lost. Where the output is not a terminal nothing is cut.
+/// of facts, it is wrapped instead, so that nothing of it is lost. Where the output is not a terminal nothing is cut but
+/// what no meter, host or board has reason to call itself.
 package struct Table {
     private var rows: [[Cell]]
     private let wrapsLast: Bool
@@ -16,8 +17,11 @@ package struct Table {
         /// Of use only as a whole, as a time or a number is.
         package var isWhole: Bool
 
+        /// Most cells of one text, of which a line of prose stays below.
+        static let cellsMax = 2000
+
         package init(_ text: String, _ colour: Terminal.Colour? = nil, isWhole: Bool = false) {
-            self.text = text.visible
+            self.text = text.visible.fitting(Self.cellsMax)
             self.colour = colour
             self.isWhole = isWhole
         }
@@ -76,7 +80,10 @@ package struct Table {
     // MARK: Widths
 
     private func widths(fitting room: Int?) -> [Int] {
-        var widths = (0..<(rows.map(\.count).max() ?? 0)).map { width(of: $0) { _ in true } }
+        let columns = rows.map(\.count).max() ?? 0
+        var widths = (0..<columns).map { column in
+            min(width(of: column) { _ in true }, wrapsLast && column == columns - 1 ? .max : Self.mostWidth)
+        }
         guard let room, !widths.isEmpty else { return widths }
         var excess = widths.reduce(0, +) + 2 * (widths.count - 1) - room
         let least = widths.indices.map { column in
@@ -95,6 +102,8 @@ package struct Table {
         return widths
     }
 
+    /// No column is wider, unless it is wrapped.
+    private static let mostWidth = 256
     /// Of words that are cut, so much is left at least.
     private static let leastWidth = 8
     /// In narrower lines nobody reads a sentence.

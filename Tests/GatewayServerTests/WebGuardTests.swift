@@ -86,6 +86,15 @@ struct WebGuardTests {
         #expect(try refusal(.get, path) == .badRequest)
     }
 
+    @Test(arguments: ["evil.example", "localhost:8642"])
+    func secondHost_isRefused(host: String) throws {
+        var head = HTTPRequest(method: .get, scheme: "http", authority: "localhost:8642", path: "/v1/status")
+        head.headerFields[try #require(HTTPFields.Element.Name("Host"))] = host
+        #expect(throws: GatewayError.self) {
+            try WebGuard(names: names).check(head, isFile: false, localAddress: "127.0.0.1")
+        }
+    }
+
     @Test func refusal_showsNoControlCharacters_ofTheHost() throws {
         let head = HTTPRequest(method: .get, scheme: "http", authority: "evil\u{1B}[31m", path: "/")
         do throws(GatewayError) {

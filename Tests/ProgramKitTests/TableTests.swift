@@ -74,6 +74,16 @@ struct TableTests {
             ])
     }
 
+    @Test func endlessText_isBounded_whereverItIsShown() {
+        let name = String(repeating: "電", count: 10_000)
+        var (list, facts) = (Table(["NAME", "HOST", "STATE"]), Table(["NAME", "VALUE"]))
+        list.add([name, name, "data"])
+        facts.add(["name", name])
+
+        #expect(list.width < 530)
+        #expect(facts.lines(fitting: 80, isPlain: true).count < 40)
+    }
+
     @Test func cellsFromElsewhere_keepTheirLineAndTheirOrder() {
         var table = Table(["A", "B"])
         table.add(["x\n\u{1B}]0;y\u{7}", "\u{202E}z"])

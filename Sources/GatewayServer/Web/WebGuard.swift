@@ -21,6 +21,10 @@ package struct WebGuard: Sendable {
         guard let path = head.path, path.hasPrefix("/") else {
             throw GatewayError(.badRequest, "the request names no path", next: "ask for http://localhost:8642/")
         }
+        // The first is the authority. Whatever stands in front of meterd may go by another.
+        guard head.headerFields.value(of: "host") == nil else {
+            throw GatewayError(.badRequest, "the request has two Host headers", next: "send one")
+        }
         guard names.admits(authority: head.authority, localAddress: localAddress) else {
             throw GatewayError(
                 .permission, "\(Self.shown(head.authority)) is not a name of this host",

@@ -35,6 +35,10 @@ package protocol FamilyDescription: Sendable {
     /// Whether a meter has one address for LE and another for Classic, which differ only in the group bit.
     var hasTwinAddresses: Bool { get }
 
+    /// What a model can measure: the ranges outside which its live decoding refuses a value. Files are judged by them too. Empty
+    /// where nothing is refused.
+    func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>]
+
     /// The models that record by themselves, in the order in which people see them.
     var modelsWithLogs: [ModelName] { get }
     /// A transfer that reads what such a model recorded.
@@ -60,6 +64,7 @@ extension FamilyDescription {
     package var radioModules: Set<RadioModule> { [] }
     package var radioQuestion: RadioQuestion? { nil }
     package var hasTwinAddresses: Bool { false }
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { [:] }
     package var modelsWithLogs: [ModelName] { [] }
     package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? { nil }
     package var modelsHearingPD: [ModelName] { [] }

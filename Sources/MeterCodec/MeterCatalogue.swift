@@ -63,6 +63,35 @@ package struct MeterCatalogue: Sendable {
         models.filter { driver(for: $0, over: transport) != nil }
     }
 
+    // MARK: Ranges
+
+    /// What some of these models can measure: of each quantity that all of them limit, the widest range. Power, which most
+    /// compute, is limited by voltage and current.
+    package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
+        let all = models.map { model in
+            var ranges = self[model.family]?.ranges(of: model) ?? [:]
+            if ranges[.power] == nil, let voltage = ranges[.voltage], let current = ranges[.current] {
+                let most =
+                    max(abs(voltage.lowerBound), voltage.upperBound) * max(abs(current.lowerBound), current.upperBound)
+                ranges[.power] = -most...most
+            }
+            return ranges
+        }
+        guard let first = all.first else { return [:] }
+        return all.dropFirst().reduce(first) { widest, ranges in
+            widest.reduce(into: [:]) { both, entry in
+                guard let other = ranges[entry.key] else { return }
+                both[entry.key] =
+                    min(entry.value.lowerBound, other.lowerBound)...max(entry.value.upperBound, other.upperBound)
+            }
+        }
+    }
+
+    /// The models that a USB device with these ids may be.
+    package func models(vendor: UInt16, product: UInt16) -> [ModelName] {
+        families.flatMap(\.usbDevices).filter { $0.vendor == vendor && $0.product ?? product == product }.map(\.model)
+    }
+
     // MARK: Decoders
 
     /// The names that `meterctl decode --model` takes (Docs/CommandLine.md#meters).

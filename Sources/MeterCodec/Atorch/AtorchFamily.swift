@@ -36,6 +36,12 @@ package struct AtorchFamily: FamilyDescription {
         ]
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
+        // A load pushes the reports of a DC meter.
+        let fields = (AtorchReportType(model: model) ?? .dc).fields
+        return Dictionary(fields.map { ($0.quantity, $0.range) }, uniquingKeysWith: { first, _ in first })
+    }
+
     package func model(named name: AdvertisedName) -> ModelName? {
         if name.radio == .ble {
             switch name.text {

@@ -118,6 +118,9 @@ package struct AtorchField: Sendable {
         }
     }
 
+    /// The values that are accepted.
+    var range: ClosedRange<Double> { (quantity == .temperature ? -50 : 0)...value(of: rawMax) }
+
     func isPossible(in report: UnsafeRawBufferPointer) -> Bool { raw(in: report) <= rawMax }
 
     /// Whether it would be a number below zero if it had a sign. Nobody has published what a meter sends below zero.
@@ -127,11 +130,13 @@ package struct AtorchField: Sendable {
 
     /// Nil for a number that no meter measures.
     package func value(in report: UnsafeRawBufferPointer) -> Double? {
-        guard isPossible(in: report) else { return nil }
-        let raw = Double(raw(in: report))
-        return switch scale {
-        case .dividedBy(let steps): raw / steps
-        case .times(let step): raw * step
+        isPossible(in: report) ? value(of: raw(in: report)) : nil
+    }
+
+    private func value(of raw: UInt32) -> Double {
+        switch scale {
+        case .dividedBy(let steps): Double(raw) / steps
+        case .times(let step): Double(raw) * step
         }
     }
 }

@@ -25,6 +25,8 @@ package struct CT3Family: FamilyDescription {
         }
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { CT3Message.ranges }
+
     package var decoders: [NamedDecoder] { [NamedDecoder("ct3") { CT3Decoder(enforcesChecks: $0) }] }
 
     /// ST's vendor id, so the text decides: a C3 calls itself `Korona YK003C in Application Mode` (Docs/Identities.md), and

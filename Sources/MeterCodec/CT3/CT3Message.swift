@@ -99,6 +99,13 @@ package struct CT3Message: Sendable {
     /// Microseconds since the meter was switched on, at the end of a sample.
     package var microseconds: UInt64 { read { $0.u64LE($0.count - 8) } }
 
+    static var ranges: [Quantity: ClosedRange<Double>] {
+        [
+            .voltage: Double(voltages.lowerBound)...Double(voltages.upperBound),
+            .current: -Double(currentMax)...Double(currentMax),
+        ]
+    }
+
     /// The offset of the first field that no meter can have measured, if any; counted from the beginning of the frame.
     static func implausibleOffset(_ payload: UnsafeRawBufferPointer) -> Int? {
         guard case .sample = Kind(payload) else { return nil }

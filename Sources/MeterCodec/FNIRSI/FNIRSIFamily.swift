@@ -56,6 +56,8 @@ package struct FNIRSIFamily: FamilyDescription {
     /// The text of the two products in `ownProducts` is `USB Tester`.
     package var usbMaker: USBMaker? { USBMaker(.fnirsi, word: "fnirsi", ownProducts: [0x0483: [0x003A, 0x003B]]) }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { FNIRSIUSBPacket.ranges }
+
     /// Names are the model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air), with the model also
     /// written as `FNB-58` (maxim75/fnb58 cli.py). The digits of a serial number may be hexadecimal, `FNB58-0517A0`
     /// (maxim75/fnb58 README.md).

@@ -113,6 +113,14 @@ package struct FNIRSIUSBPacket: Sendable {
     static let dataLineBelowZero: UInt16 = 500
     static let temperatureBelowZero: UInt16 = 500
 
+    static var ranges: [Quantity: ClosedRange<Double>] {
+        let (current, line) = (Double(currentMax) / 1e5, 0...Double(dataLineMax) / 1000)
+        return [
+            .voltage: 0...Double(voltageMax) / 1e5, .current: -current...current, .dataPlus: line, .dataMinus: line,
+            .temperature: -Double(temperatureBelowZero) / 10...Double(temperatureMax) / 10,
+        ]
+    }
+
     /// The offset of the first field that no meter can have measured, if any.
     package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
         guard packet.u8(1) == samplesType else { return nil }

@@ -43,6 +43,11 @@ package struct GenericFamily: DescribableFamily {
         }
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
+        let fields = description(of: model)?.fields ?? []
+        return Dictionary(fields.map { ($0.quantity, $0.range) }, uniquingKeysWith: { first, _ in first })
+    }
+
     package func adding(
         _ model: ModelName, described values: [String: DescriptionValue]
     ) throws(DescriptionError) -> GenericFamily {

@@ -61,7 +61,7 @@ package struct KM003CADC: Sendable {
         if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
         if !isAveragePlausible(at: 8) { return 8 }
         if !isAveragePlausible(at: 12) { return 12 }
-        if let celsius, !(-60...200).contains(celsius) { return 24 }
+        if let celsius, !Self.temperatures.contains(celsius) { return 24 }
         if !(2...4).contains(supplyVoltage) || isTailEarly { return 34 }
         return nil
     }
@@ -88,7 +88,16 @@ package struct KM003CADC: Sendable {
 
     /// Whether both are within twice the voltage and eight times the current that the meter is made for.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
-        microvolts.magnitude <= 100_000_000 && microamperes.magnitude <= 50_000_000
+        microvolts.magnitude <= voltageMax && microamperes.magnitude <= currentMax
+    }
+
+    /// In millionths.
+    private static let (voltageMax, currentMax): (UInt32, UInt32) = (100_000_000, 50_000_000)
+    private static let temperatures = -60.0...200
+
+    static var ranges: [Quantity: ClosedRange<Double>] {
+        let (voltage, current) = (Double(voltageMax) / 1e6, Double(currentMax) / 1e6)
+        return [.voltage: -voltage...voltage, .current: -current...current, .temperature: temperatures]
     }
 
     private func line(_ offset: Int) -> FrameDetail.Value {

@@ -29,6 +29,8 @@ package struct KM003CFamily: FamilyDescription {
         }
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM003CADC.ranges }
+
     /// A serial interface, and the maker's own interface for what the serial one does not offer.
     package var usbDevices: [USBIdentity] {
         [

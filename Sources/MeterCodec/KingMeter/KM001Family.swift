@@ -28,6 +28,8 @@ package struct KM001Family: FamilyDescription {
 
     package var decoders: [NamedDecoder] { [NamedDecoder("km001pro") { _ in KM001Decoder(.km001Pro) }] }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM001Report.ranges }
+
     /// Ids: fqueze/usb-power-profiling usb-power-profiling.js. Nobody has published the text; that it holds the name printed
     /// on the meter is unverified.
     package var usbDevices: [USBIdentity] {
@@ -54,6 +56,8 @@ package struct ACD15PFamily: FamilyDescription {
     }
 
     package var decoders: [NamedDecoder] { [NamedDecoder("acd15p") { _ in KM001Decoder(.acd15p) }] }
+
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM001Report.ranges }
 
     /// The texts hold the names (fqueze/usb-power-profiling usb-power-profiling.js).
     package var usbDevices: [USBIdentity] {

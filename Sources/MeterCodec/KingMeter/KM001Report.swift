@@ -88,6 +88,15 @@ package struct KM001Report: Sendable {
         return nil
     }
 
+    static var ranges: [Quantity: ClosedRange<Double>] {
+        let current = Double(currentMax) / 1e6
+        return [
+            .voltage: Double(voltages.lowerBound) / 1e6...Double(voltages.upperBound) / 1e6,
+            .current: -current...current,
+            .dataPlus: -lineMax...lineMax, .dataMinus: -lineMax...lineMax, .temperature: temperatures,
+        ]
+    }
+
     private static func temperature(_ report: UnsafeRawBufferPointer, _ dialect: KM001Dialect) -> Double {
         let offset = layout(of: dialect).temperature
         return dialect == .km001Pro ? Double(report.i16LE(offset)) / 10 : Double(report.i32LE(offset)) / 1e6

@@ -44,33 +44,44 @@ package struct TC66Block: Sendable {
         var reading = Reading()
         reading[.voltage] = Self.volts(word(48))
         reading[.current] = Self.amperes(word(52))
-        reading[.power] = Self.value(word(56), per: 10_000, upTo: 720)
+        reading[.power] = Self.value(word(56), per: 10_000, upTo: Self.powerMax)
         reading[.energy] = counted(76).map { $0 / 1000 }
         reading[.charge] = counted(72)
         reading[.temperature] = shownTemperature.map { temperatureUnit.celsius(Double($0)) }
-        reading[.dataPlus] = Self.value(word(96), per: 100, upTo: 30)
-        reading[.dataMinus] = Self.value(word(100), per: 100, upTo: 30)
+        reading[.dataPlus] = Self.value(word(96), per: 100, upTo: Self.dataLineMax)
+        reading[.dataMinus] = Self.value(word(100), per: 100, upTo: Self.dataLineMax)
         reading[.resistance] = rawResistance < TC66Agreement.openCircuit ? Double(rawResistance) / 10 : nil
         return reading
     }
 
-    /// A number without a sign. Nil above twice of what a TC66 measures (30 V and 5 A, unverified): a word that wrapped below
-    /// zero is a number in the thousands.
+    /// Twice of what a TC66 measures (30 V and 5 A, unverified).
+    private static let (voltageMax, currentMax, powerMax, dataLineMax) = (60.0, 12.0, 720.0, 30.0)
+
+    static let ranges: [Quantity: ClosedRange<Double>] = [
+        .voltage: 0...voltageMax, .current: 0...currentMax, .power: 0...powerMax, .dataPlus: 0...dataLineMax,
+        .dataMinus: 0...dataLineMax,
+        .temperature: -Double(shownTemperatureMax)...Double(shownTemperatureMax),
+    ]
+
+    /// A number without a sign. Nil above `max`: a word that wrapped below zero is a number in the thousands.
     private static func value(_ word: UInt32, per unit: Double, upTo max: Double) -> Double? {
         let value = Double(word) / unit
         return value <= max ? value : nil
     }
 
     /// The voltage in a block and in a recording.
-    static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: 60) }
+    static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: voltageMax) }
     /// The current in a block and in a recording.
-    static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: 12) }
+    static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: currentMax) }
+
+    /// In degrees of either unit.
+    private static let shownTemperatureMax = 400
 
     /// The temperature on the meter's screen, in its unit. The sign is in a word of its own, 1 below zero and 0 above; nil for
     /// any other, and for a temperature that no meter survives.
     package var shownTemperature: Int? {
         let (sign, magnitude) = (u32(88), u32(92))
-        guard sign <= 1, magnitude <= 400 else { return nil }
+        guard sign <= 1, magnitude <= Self.shownTemperatureMax else { return nil }
         return sign == 1 ? -magnitude : magnitude
     }
 

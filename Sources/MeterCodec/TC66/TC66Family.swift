@@ -33,6 +33,8 @@ package struct TC66Family: FamilyDescription {
     /// The TC66 and TC66C are alike, under GigaDevice's vendor id.
     package var usbDevices: [USBIdentity] { [USBIdentity(0x28E9, nil, .tty, match: "RuiDeng", .tc66)] }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { TC66Block.ranges }
+
     package func model(named name: AdvertisedName) -> ModelName? {
         name.radio == .ble && ["TC66C", "BT24-M"].contains(name.text) ? .tc66c : nil
     }

@@ -31,6 +31,8 @@ package struct UMFamily: FamilyDescription {
         ["um24c", "um25c", "um34c", "a3-b", "um"].map { name in NamedDecoder(name) { UMDecoder(enforcesTrailer: $0) } }
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { UMPlausibility.ranges(of: model) }
+
     package func model(named name: AdvertisedName) -> ModelName? { Self.names[name.text] }
 
     /// The module of a UM25C and a UM34C is a DX-BT18 (sigrok.org wiki RDTech_UM_series), whose default name that is, over

@@ -25,6 +25,8 @@ enum UMPlausibility {
     /// Factor by which the displayed current may exceed the model's range.
     private static let currentMargin = 1.25
 
+    private static let celsiusRange = -50...150
+
     /// Limits that are the same for all models.
     private static let bounds = [
         // The selected group.
@@ -44,6 +46,17 @@ enum UMPlausibility {
         Bound(offset: 126, width: 2, max: 9),
     ]
 
+    /// The same as people read it.
+    static func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
+        let currentMax = UMScales.of(model).currentMax * currentMargin
+        let lineMax = Double(dataLineMax) / 100
+        return [
+            .voltage: 0...Double(voltageMax), .current: -currentMax...currentMax,
+            .temperature: Double(celsiusRange.lowerBound)...Double(celsiusRange.upperBound), .dataPlus: 0...lineMax,
+            .dataMinus: 0...lineMax,
+        ]
+    }
+
     /// The first implausible field in the 130 bytes at the start of `block`, if any.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
@@ -62,7 +75,7 @@ enum UMPlausibility {
     /// falls, which has no value then (`celsius`).
     private static func temperaturesAgree(celsius: Int, fahrenheit: Int) -> Bool {
         let (celsius, fahrenheit) = (signed(celsius), signed(fahrenheit))
-        guard (-50...150).contains(celsius) else { return false }
+        guard celsiusRange.contains(celsius) else { return false }
         if celsius == 0, (-60...32).contains(fahrenheit) { return true }
         return areOne(celsius, fahrenheit)
     }

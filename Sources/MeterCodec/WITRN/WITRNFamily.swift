@@ -36,6 +36,8 @@ package struct WITRNFamily: FamilyDescription {
         }
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { WITRNReport.ranges }
+
     package var decoders: [NamedDecoder] { [NamedDecoder("witrn") { WITRNDecoder(enforcesChecks: $0) }] }
 
     /// By product id: didim99/witrn-ui driver/protocol.py (U3, U3L, A2, A2L) and udev/90-usbmeter.rules (U2p),

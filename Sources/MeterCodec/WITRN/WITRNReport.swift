@@ -75,6 +75,15 @@ package struct WITRNReport: Sendable {
         return (payload, payload &+ Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[0..<8])))
     }
 
+    static var ranges: [Quantity: ClosedRange<Double>] {
+        let (current, line) = (Double(currentMax), Double(dataLines.lowerBound)...Double(dataLines.upperBound))
+        return [
+            .voltage: Double(voltages.lowerBound)...Double(voltages.upperBound), .current: -current...current,
+            .temperature: Double(temperatures.lowerBound)...Double(temperatures.upperBound), .dataPlus: line,
+            .dataMinus: line,
+        ]
+    }
+
     /// The offset of the first field that no meter can have measured, if any. The report has measurements.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !payloadLengths.contains(report.u8(9)) { return 9 }

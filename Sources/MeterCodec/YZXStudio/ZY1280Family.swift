@@ -24,5 +24,7 @@ package struct ZY1280Family: FamilyDescription {
         }
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { ZY1280Report.ranges }
+
     package var decoders: [NamedDecoder] { [NamedDecoder("zy1280") { ZY1280Decoder(enforcesCheck: $0) }] }
 }

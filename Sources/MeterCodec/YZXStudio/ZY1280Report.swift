@@ -23,6 +23,15 @@ package struct ZY1280Report: Sendable {
         Checksum.sum8(UnsafeRawBufferPointer(rebasing: report.prefix(length - 1)))
     }
 
+    static var ranges: [Quantity: ClosedRange<Double>] {
+        let (current, line) = (Double(currentMax) / 1e4, 0...Double(dataLineMax) / 1000)
+        return [
+            .voltage: Double(voltages.lowerBound) / 1e4...Double(voltages.upperBound) / 1e4,
+            .current: -current...current,
+            .dataPlus: line, .dataMinus: line,
+        ]
+    }
+
     /// The offset of the first field that no meter can have measured, if any.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !voltages.contains(report.i32LE(3)) { return 3 }

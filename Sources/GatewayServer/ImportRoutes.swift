@@ -12,17 +12,19 @@ import Synchronization
 package struct ImportRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let imports: ImportService
-    private let zoneOffset: @Sendable (WallTime) -> Duration
+    private let zones: ImportZones
     private let loop: any SessionLoop
 
-    /// - Parameter zoneOffset: how far this machine's zone is ahead of UTC at a moment.
+    /// - Parameters:
+    ///   - zoneOffset: how far this machine's zone is ahead of UTC at a moment.
+    ///   - zoneFile: a zone's file in the system's database.
     package init(
         directory: MeterDirectory, imports: ImportService, loop: any SessionLoop,
-        zoneOffset: @escaping @Sendable (WallTime) -> Duration
+        zoneOffset: @escaping @Sendable (WallTime) -> Duration, zoneFile: @escaping @Sendable (String) -> [UInt8]?
     ) {
         self.directory = directory
         self.imports = imports
-        self.zoneOffset = zoneOffset
+        zones = ImportZones(local: zoneOffset, file: zoneFile)
         self.loop = loop
     }
 
@@ -34,7 +36,8 @@ package struct ImportRoutes: RouteGroup {
             return try JSON.response(
                 ImportBody(
                     recording: RecordingBody(outcome.entry), format: outcome.format.rawValue, lines: outcome.lines,
-                    columns_left_out: outcome.columnsLeftOut))
+                    columns_left_out: outcome.columnsLeftOut, lines_left_out: outcome.linesLeftOut,
+                    remarks: outcome.remarks))
         }
     }
 
@@ -65,9 +68,16 @@ package struct ImportRoutes: RouteGroup {
             }
             options.format = format
         }
-        if let zone = query["time_zone"].map(String.init) { options.zoneOffset = try offset(zone) }
+        do throws(ImportError) {
+            if let zone = query["time_zone"].map(String.init) { options.zoneOffset = try zones.offset(of: zone) }
+            for column in query.getAll("column") { options.columns.append(try ImportColumn(String(column))) }
+        } catch {
+            throw GatewayError(.badRequest, error.message, next: error.remedy)
+        }
         options.start = try request.time("start")?.millisecondsSince1970
-        return ImportOrder(meter: try await meter(reference), name: query["name"].map(String.init), options: options)
+        let meter = try await meter(reference)
+        options.ranges = await directory.ranges(of: meter)
+        return ImportOrder(meter: meter, name: query["name"].map(String.init), options: options)
     }
 
     /// One that is known here, or any by its whole id: its readings may be all that is left of it.
@@ -77,22 +87,6 @@ package struct ImportRoutes: RouteGroup {
         } catch {
             guard error.code == .noSuchMeter, let id = MeterID(reference), !id.isLocalOnly else { throw error }
             return id
-        }
-    }
-
-    /// `local`, `UTC`, or a distance such as `+02:00`.
-    private func offset(_ zone: String) throws(GatewayError) -> @Sendable (Int64) -> Int64 {
-        switch zone.lowercased() {
-        case "local": return { [zoneOffset] in zoneOffset(WallTime(millisecondsSince1970: $0)).milliseconds }
-        case "utc", "z": return { _ in 0 }
-        default:
-            // As RFC 3339 writes it behind a time.
-            guard let time = WallTime("1970-01-02T00:00:00\(zone)") else {
-                throw GatewayError(
-                    .badRequest, "time_zone cannot be \"\(zone.visible)\"", next: "it takes local, UTC, or +02:00")
-            }
-            let distance = 86_400_000 - time.millisecondsSince1970
-            return { _ in distance }
         }
     }
 

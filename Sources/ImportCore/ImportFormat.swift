@@ -1,3 +1,5 @@
+package import MeterModel
+
 /// A form of text that readings are taken from. The raw value is what a person types.
 package enum ImportFormat: String, CaseIterable, Sendable {
     /// What `meterctl export`, `meterctl record export` and the page write: `time`, then keys of quantities.
@@ -11,6 +13,8 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     /// What `cfn2csv.py` makes of a record of the maker's own program (didim99/usbmeter-utils). Its times count from the
     /// record's start. That program's own CSV is described nowhere, so it is not read (unverified).
     case toolbox = "fnirsi-cfn"
+    /// Any other table whose first line names columns, such as loggers and spreadsheets write.
+    case table
 
     /// As a person is told of it.
     package var title: String {
@@ -20,6 +24,7 @@ package enum ImportFormat: String, CaseIterable, Sendable {
         case .rdUSB: "CSV of rd-usb"
         case .logger: "output of fnirsi_logger.py"
         case .toolbox: "CSV of cfn2csv.py"
+        case .table: "table of another program"
         }
     }
 }
@@ -34,6 +39,10 @@ package struct ImportOptions: Sendable {
     package var zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
     /// When the file begins, in milliseconds since 1970, where its times count from there.
     package var start: Int64?
+    /// Which column holds what, where its name does not say so.
+    package var columns: [ImportColumn] = []
+    /// What the meter measures at all, in a file of this format: the ranges that its live decoding accepts.
+    package var ranges: @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] = { _ in [:] }
     /// No reading can be later, in milliseconds since 1970.
     package var latest: Int64
 

@@ -3,14 +3,12 @@ import MeterModel
 /// How the columns of a table become readings, from its first line.
 struct ImportLayout {
     enum Column: Hashable {
-        /// RFC 3339, or the same without a zone.
-        case time
-        /// Seconds since 1970.
-        case unixTime
-        /// Seconds since the file's start.
-        case elapsed
-        /// - Parameter factor: from the file's unit to ours.
-        case value(Quantity, factor: Double, none: Double?)
+        /// RFC 3339, the same without a zone, or a number that counts from 1970 or from the file's start. Nil where nothing says
+        /// the unit of a number.
+        case time(ImportUnit?)
+        /// The day, where a column of its own has it.
+        case date
+        case value(Quantity, ImportUnit)
         case skipped
     }
 
@@ -19,33 +17,48 @@ struct ImportLayout {
     var columns: [Column]
     /// As the file calls them.
     let names: [String]
-    /// What a column of a quantity holds at all, so that what is missing in one line is null.
+    /// The first line is a reading.
+    var isUnnamed = false
     var isSeparatedByComma: Bool { table.separator == UInt8(ascii: ",") }
+    /// Numbers that are times count from 1970, however small.
+    var isUnix: Bool { format == .rdUSB || format == .logger }
     /// The names of columns that are not taken, though something is in them.
-    var skipped: [String] { zip(names, columns).filter { $1 == .skipped }.map(\.0) }
+    var skipped: [String] { zip(names, columns).filter { $1 == .skipped && !$0.trimmed.isEmpty }.map(\.0) }
 
     /// What separates columns, in the order in which they are tried.
     static let separators = [",", ";", "\t", " "].map { UInt8(ascii: $0) }
 
     /// The layout that a first line tells.
     ///
-    /// - Parameters:
-    ///   - wanted: the only one that counts; nil for any.
     /// - Returns: nil if no known table begins with such a line.
-    init?(_ line: ArraySlice<UInt8>, as wanted: ImportFormat?, meter: String?) throws(ImportError) {
+    init?(_ line: ArraySlice<UInt8>, _ options: ImportOptions) throws(ImportError) {
         for separator in Self.separators {
             let table = TableLine(separator: separator)
             guard let fields = table.fields(line) else { continue }
             let names = fields.map { String(decoding: $0, as: UTF8.self) }
-            guard let format = Self.format(of: names), wanted == nil || wanted == format else { continue }
+            if !options.columns.isEmpty {
+                guard let layout = Self(names, fields, table, options) else { continue }
+                self = layout
+                return
+            }
+            guard let format = Self.format(of: names), options.format == nil || options.format == format else {
+                continue
+            }
             self.format = format
             self.table = table
             self.names = names
             columns = []
-            columns = format == .csv ? try own(names, meter) : foreign(names)
+            columns = format == .csv ? try own(names, options.meter) : foreign(names)
             return
         }
-        return nil
+        guard options.format == nil || options.format == .table, let layout = Self(unnamed: line) else { return nil }
+        self = layout
+    }
+
+    /// - Parameter columns: nil for those that the names tell.
+    private init(_ format: ImportFormat, _ table: TableLine, _ names: [String], _ columns: [Column]? = nil) {
+        (self.format, self.table, self.names, self.columns) = (format, table, names, [])
+        self.columns = columns ?? foreign(names)
     }
 
     private static func format(of names: [String]) -> ImportFormat? {
@@ -56,9 +69,66 @@ struct ImportLayout {
         if !set.isDisjoint(with: ["Time", "Unix time"]), !set.isDisjoint(with: ["Voltage (V)", "Current (A)"]) {
             return .rdUSB
         }
-        if names.first == "timestamp", !set.isDisjoint(with: ["voltage_V", "current_A"]) { return .logger }
+        let isLoggers = names.first == "timestamp" || set.contains("sample_in_packet")
+        if isLoggers, !set.isDisjoint(with: ["voltage_V", "current_A"]) { return .logger }
         if names.first == "Time", !set.isDisjoint(with: ["Voltage", "Current"]) { return .toolbox }
-        return nil
+        let columns = names.map { ColumnNames.column($0) }
+        let hasTime = columns.contains { if case .time = $0 { true } else { false } }
+        let isMeters = columns.contains { column in
+            if case .value(let quantity, _) = column { quantity == .voltage || quantity == .current } else { false }
+        }
+        return hasTime && isMeters ? .table : nil
+    }
+
+    // MARK: As a person says
+
+    /// The columns that a person named, and what the names of the others tell.
+    ///
+    /// - Returns: nil if a column is not there.
+    private init?(_ names: [String], _ fields: [ArraySlice<UInt8>], _ table: TableLine, _ options: ImportOptions) {
+        var places: [Int] = []
+        for column in options.columns {
+            let place = names.indices.first { column.means(names[$0], at: $0 + 1, of: names) }
+            guard let place, !places.contains(place) else { return nil }
+            places.append(place)
+        }
+        // A number where a name belongs is a reading.
+        let comma = table.separator != UInt8(ascii: ",")
+        let isUnnamed = zip(options.columns, places).contains { column, place in
+            column.quantity != nil && NumberText.value(fields[place].trimmed, comma: comma) != nil
+        }
+        let told = Self.format(of: names) ?? .table
+        self.init(told == .csv ? .table : told, table, names, isUnnamed ? names.map { _ in .skipped } : nil)
+        self.isUnnamed = isUnnamed
+        for index in columns.indices {
+            let isReplaced = options.columns.contains { column in
+                switch (columns[index], column.quantity) {
+                case (.time, nil), (.date, nil): true
+                case (.value(let quantity, _), let wanted?): quantity == wanted
+                default: false
+                }
+            }
+            if isReplaced { columns[index] = .skipped }
+        }
+        for (column, place) in zip(options.columns, places) {
+            let (word, unit) = ColumnNames.split(names[place])
+            let ownUnit = ImportUnit(unit ?? word, of: column.quantity)
+            columns[place] =
+                column.quantity.map { .value($0, column.unit ?? ownUnit ?? .own) } ?? .time(column.unit ?? ownUnit)
+        }
+        guard columns.contains(where: { if case .time = $0 { true } else { false } }) else { return nil }
+    }
+
+    /// The one table without names that is known.
+    private init?(unnamed line: ArraySlice<UInt8>) {
+        let table = TableLine(separator: UInt8(ascii: ";"))
+        guard let fields = table.fields(line), fields.count == ColumnNames.unnamed.count,
+            fields.allSatisfy({ NumberText.value($0.trimmed, comma: true) != nil })
+        else { return nil }
+        self.init(
+            .table, table, fields.indices.map { "\($0 + 1)" },
+            ColumnNames.unnamed.map { $0.map { .value($0, .own) } ?? .time(nil) })
+        isUnnamed = true
     }
 
     // MARK: Our own
@@ -81,59 +151,71 @@ struct ImportLayout {
             throw .severalMeters(meters)
         }
         let wanted = meter ?? meters.first
-        let columns = found.map { $0.meter == wanted ? Column.value($0.1, factor: 1, none: nil) : .skipped }
+        let columns = found.map { $0.meter == wanted ? Column.value($0.1, .own) : .skipped }
         let taken = columns.filter { $0 != .skipped }
         guard Set(taken).count == taken.count else {
             throw ImportError(
                 .unknownLayout, line: 1, "a column is there twice: \(names.joined(separator: ", ").visible)",
                 remedy: "take one of the two out")
         }
-        return [.time] + columns
+        return [.time(nil)] + columns
     }
 
     // MARK: Others'
 
     private func foreign(_ names: [String]) -> [Column] {
-        let known = Self.known[format] ?? [:]
         let hasUnixTime = names.contains("Unix time")
-        var seen: Set<Column> = []
+        var seen: Set<Quantity?> = []
+        var hasDate = false
         return names.map { name in
-            let column = name == "Time" && hasUnixTime ? .skipped : known[name] ?? .skipped
+            let isRepeated = name == "Time" && hasUnixTime
+            let column =
+                isRepeated ? .skipped : Self.known[format].map { $0[name] ?? .skipped } ?? ColumnNames.column(name)
             // What is there twice is taken once.
-            return column == .skipped || seen.insert(column).inserted ? column : .skipped
+            switch column {
+            case .time: return seen.insert(nil).inserted ? column : .skipped
+            case .value(let quantity, _): return seen.insert(quantity).inserted ? column : .skipped
+            case .date:
+                defer { hasDate = true }
+                return hasDate ? .skipped : .date
+            case .skipped: return .skipped
+            }
         }
     }
 
     private static let known: [ImportFormat: [String: Column]] = [
-        // kolinger/rd-usb utils/formatting.py, `field_names`; the numbers are those of its table of measurements. Without a
-        // load a UM meter says 9999.9 Ω, which its export has as that number (webapp/index.py).
+        // kolinger/rd-usb utils/formatting.py, `field_names`; the numbers are those of its table of measurements.
         .rdUSB: [
-            "Time": .time, "Unix time": .unixTime,
-            "Voltage (V)": .value(.voltage, factor: 1, none: nil),
-            "Current (A)": .value(.current, factor: 1, none: nil),
-            "Power (W)": .value(.power, factor: 1, none: nil),
-            "Temperature (°C)": .value(.temperature, factor: 1, none: nil),
-            "Data+ (V)": .value(.dataPlus, factor: 1, none: nil), "Data- (V)": .value(.dataMinus, factor: 1, none: nil),
-            "Resistance (Ω)": .value(.resistance, factor: 1, none: 9999.9),
-            "Accumulated current (mAh)": .value(.charge, factor: 1, none: nil),
-            "Accumulated power (mWh)": .value(.energy, factor: 1e-3, none: nil),
-            "Accumulated time (seconds)": .value(.duration, factor: 1, none: nil),
+            "Time": .time(nil), "Unix time": .time(nil),
+            "Voltage (V)": .value(.voltage, .own),
+            "Current (A)": .value(.current, .own),
+            "Power (W)": .value(.power, .own),
+            "Temperature (°C)": .value(.temperature, .own),
+            "Data+ (V)": .value(.dataPlus, .own), "Data- (V)": .value(.dataMinus, .own),
+            "Resistance (Ω)": .value(.resistance, .own),
+            "Accumulated current (mAh)": .value(.charge, .own),
+            "Accumulated power (mWh)": .value(.energy, ImportUnit(factor: 1e-3)),
+            "Accumulated time (seconds)": .value(.duration, .own),
         ],
         // baryluk/fnirsi-usb-power-data-logger fnirsi_logger.py: seconds since 1970; energy in watt seconds and charge in
         // ampere seconds, which that program adds up.
         .logger: [
-            "timestamp": .unixTime, "voltage_V": .value(.voltage, factor: 1, none: nil),
-            "current_A": .value(.current, factor: 1, none: nil), "dp_V": .value(.dataPlus, factor: 1, none: nil),
-            "dn_V": .value(.dataMinus, factor: 1, none: nil), "temp_C_ema": .value(.temperature, factor: 1, none: nil),
-            "energy_Ws": .value(.energy, factor: 1 / 3600, none: nil),
-            "capacity_As": .value(.charge, factor: 1 / 3.6, none: nil),
+            "timestamp": .time(nil), "voltage_V": .value(.voltage, .own),
+            "current_A": .value(.current, .own), "dp_V": .value(.dataPlus, .own),
+            "dn_V": .value(.dataMinus, .own), "temp_C_ema": .value(.temperature, .own),
+            "energy_Ws": .value(.energy, ImportUnit(factor: 1 / 3600)),
+            "capacity_As": .value(.charge, ImportUnit(factor: 1 / 3.6)),
+            // fnb58_power_logger.py, which writes the same as CSV.
+            "host_time_s": .time(nil), "power_W": .value(.power, .own), "temp_C": .value(.temperature, .own),
+            "energy_J": .value(.energy, ImportUnit(factor: 1 / 3600)),
+            "capacity_C": .value(.charge, ImportUnit(factor: 1 / 3.6)),
         ],
         // didim99/usbmeter-utils cfn2csv.py, `channel_types` and the note above: seconds, volts, amperes, watts, Ah, Wh.
         .toolbox: [
-            "Time": .elapsed, "Voltage": .value(.voltage, factor: 1, none: nil),
-            "Current": .value(.current, factor: 1, none: nil), "Power": .value(.power, factor: 1, none: nil),
-            "D+": .value(.dataPlus, factor: 1, none: nil), "D-": .value(.dataMinus, factor: 1, none: nil),
-            "Capacity": .value(.charge, factor: 1000, none: nil), "Energy": .value(.energy, factor: 1, none: nil),
+            "Time": .time(nil), "Voltage": .value(.voltage, .own),
+            "Current": .value(.current, .own), "Power": .value(.power, .own),
+            "D+": .value(.dataPlus, .own), "D-": .value(.dataMinus, .own),
+            "Capacity": .value(.charge, ImportUnit(factor: 1000)), "Energy": .value(.energy, .own),
         ],
     ]
 

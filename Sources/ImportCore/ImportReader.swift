@@ -9,6 +9,11 @@ package struct ImportReader: Sendable {
     private var rest: [UInt8] = []
     private var layout: ImportLayout?
     private var header: [UInt8] = []
+    private var clock: ImportClock
+    private var judge: ImportJudge?
+    /// Readings at the time of the one before, and the least step between two times.
+    private var repeated = 0
+    private var leastStep: Int64?
     /// What the file turned out to be; nil before its first line.
     package private(set) var format: ImportFormat?
     /// Lines so far, empty ones included.
@@ -30,11 +35,28 @@ package struct ImportReader: Sendable {
     /// By so much a time may be earlier than the one before where packets are stamped as they are read: it is then
     /// taken for the same time.
     private static let jitterMax: Int64 = 1000
+    /// Milliseconds between times that were rounded.
+    private static let roundedStep: Int64 = 10_000
 
-    package init(_ options: ImportOptions) { self.options = options }
+    package init(_ options: ImportOptions) {
+        self.options = options
+        clock = ImportClock(options)
+    }
 
     /// Columns of which nothing is taken and that no other column repeats.
     package var columnsLeftOut: [String] { layout?.skipped.filter { !ImportLayout.repeating.contains($0) } ?? [] }
+
+    /// Lines that were not taken, as their values cannot be.
+    package var linesLeftOut: Int { judge?.leftOut ?? 0 }
+
+    /// What was changed or left out on the way, and what was assumed, a sentence each.
+    package var remarks: [String] {
+        let doubled =
+            "the file begins in an hour that was there twice that night, and is taken for the first of the two"
+        let unnamed = "the first line names no columns: they are taken for time, voltage and current"
+        return (judge?.remarks ?? []) + (clock.beganInDoubledHour ? [doubled] : [])
+            + (layout?.isUnnamed == true && options.columns.isEmpty ? [unnamed] : [])
+    }
 
     package typealias Take = (WallTime, Reading) -> Void
 
@@ -68,10 +90,31 @@ package struct ImportReader: Sendable {
             try read(line: line, take)
             rest = []
         }
+        try checkLeftOut()
         guard readings > 0 else {
             if format == .json, let meter = options.meter { throw .noMeter(meter, among: meters.sorted()) }
             throw ImportError(.empty, "no reading is in the file", remedy: "was anything recorded?")
         }
+        try checkSteps()
+    }
+
+    private func checkLeftOut() throws(ImportError) {
+        guard let judge, let (line, problem) = judge.firstLeftOut, judge.leftOut > readings else { return }
+        throw ImportError(
+            .badValue, line: line, "\(problem); so it is in \(judge.leftOut) of \(judge.leftOut + readings) lines",
+            remedy: "is it the right meter, and the right unit? --column voltage=NAME:mV says which one it is")
+    }
+
+    /// A spreadsheet that rounds times leaves few of them, far apart.
+    private func checkSteps() throws(ImportError) {
+        guard format != .json, repeated > 0, 2 * repeated >= readings, leastStep ?? .max >= Self.roundedStep, let last
+        else { return }
+        let times =
+            repeated == readings - 1 ? "all \(readings) readings have" : "\(repeated) of \(readings) readings share"
+        throw ImportError(
+            .badTime, "\(times) the time of another, such as \(clock.shown(last.millisecondsSince1970))",
+            remedy: "did a spreadsheet round the times? Import the original, or show all digits there and save it again"
+        )
     }
 
     // MARK: Lines
@@ -85,34 +128,44 @@ package struct ImportReader: Sendable {
         guard let format else { return try begin(line, take) }
         if format == .json { return try readJSON(line, take) }
         // The logger writes its first line again each time it is started; files are put behind each other that way.
-        if format == .logger, line.elementsEqual(header) { return }
+        if format == .logger, line.elementsEqual(header) {
+            judge?.beginRun()
+            return
+        }
         try readTable(line, take)
     }
 
     /// The first line that says anything.
     private mutating func begin(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
-        guard !line.contains(0), String(validating: line, as: UTF8.self) != nil else {
+        guard !line.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") }) else {
             throw ImportError(
                 .notText, line: lines, "these bytes are no text",
-                remedy: "a file of readings is text; is it packed, or another file?")
+                remedy:
+                    "a file of readings is text; is it packed, or another file? A spreadsheet saves it as CSV in UTF-8")
         }
-        // cfn2csv.py writes how the record was made in front of the table.
-        if line.first == UInt8(ascii: "#") { return }
+        // Spreadsheets also save in Latin-1, which differs in `°` and `µ`.
+        let line = String(validating: line, as: UTF8.self) == nil ? Self.latin(line) : line
+        // cfn2csv.py writes how the record was made in front of the table, and a spreadsheet what separates its columns.
+        if line.first == UInt8(ascii: "#") || line.starts(with: "sep=".utf8) { return }
         if line.first == UInt8(ascii: "{"), options.format == nil || options.format == .json {
-            format = .json
+            begin(.json)
             return try readJSON(line, take)
         }
-        guard let layout = try ImportLayout(line, as: options.format, meter: options.meter) else {
-            throw unknown(line)
-        }
-        if layout.columns.contains(.elapsed), options.start == nil {
-            throw ImportError(
-                .needsStart, "the times of this file count from its start", remedy: "say when that was: --start 14:30")
-        }
+        guard let layout = try ImportLayout(line, options) else { throw unknown(line) }
         if layout.format != .csv, options.meter != nil { throw .noMeter(options.meter ?? "", among: []) }
         self.layout = layout
         header = Array(line)
-        format = layout.format
+        begin(layout.format)
+        if layout.isUnnamed { try readTable(line, take) }
+    }
+
+    private mutating func begin(_ format: ImportFormat) {
+        self.format = format
+        judge = ImportJudge(format, options.ranges(format))
+    }
+
+    private static func latin(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        Array(String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) })).utf8)[...]
     }
 
     private func unknown(_ line: ArraySlice<UInt8>) -> ImportError {
@@ -122,10 +175,18 @@ package struct ImportReader: Sendable {
                 .unknownLayout, line: lines, "\"\(text)\" is not the first line of \(wanted.title)",
                 remedy: "leave --as out, and it is recognised")
         }
-        let names = ImportFormat.allCases.map { "\($0.rawValue) (\($0.title))" }
+        guard options.columns.isEmpty else {
+            let names = options.columns.map { "\"\($0.name.visible)\"" }.joined(separator: ", ")
+            return ImportError(
+                .unknownLayout, line: lines, "\"\(text)\" does not have a time and each of the columns \(names)",
+                remedy:
+                    "write their names as the first line has them, or their numbers from 1; one is --column time=NAME")
+        }
         return ImportError(
             .unknownLayout, line: lines, "\"\(text)\" is the first line of no file that is known",
-            remedy: "known are \(names.joined(separator: ", "))")
+            remedy:
+                "say which column is what: --column time=NAME --column voltage=NAME:mV; a column's number will do as well"
+        )
     }
 
     // MARK: Tables
@@ -136,38 +197,47 @@ package struct ImportReader: Sendable {
             throw ImportError(.badValue, line: lines, "a quote is not closed", remedy: "correct the line")
         }
         guard fields.count == layout.columns.count else {
+            // A spreadsheet writes lines of separators alone.
+            if fields.allSatisfy(\.isEmpty) { return }
             throw ImportError(
                 .badValue, line: lines,
                 "\(fields.count) fields, where the first line has \(layout.columns.count)",
                 remedy: "is the file cut off, or edited? Correct the line or take it out")
         }
+        let isForeign = layout.format != .csv
+        if isForeign, fields.allSatisfy(\.isEmpty) { return }
         var reading = Reading()
-        var time: Int64?
+        var (time, day) = (Int64?.none, ArraySlice<UInt8>())
+        if let index = layout.columns.firstIndex(of: .date) { day = fields[index].trimmed + " ".utf8 }
         for index in layout.columns.indices {
+            let field = isForeign ? fields[index].trimmed : fields[index]
             switch layout.columns[index] {
-            case .skipped: continue
-            case .time: time = try moment(fields[index], in: layout.names[index])
-            case .unixTime, .elapsed:
-                let seconds = try seconds(fields[index], in: layout.names[index], comma: !layout.isSeparatedByComma)
-                time = layout.columns[index] == .elapsed ? (options.start ?? 0).addingClamped(seconds) : seconds
-            case .value(let quantity, let factor, let none):
-                let value = try number(fields[index], in: layout.names[index], comma: !layout.isSeparatedByComma)
-                reading[quantity] = value == none ? nil : value.map { $0 * factor }
+            case .skipped, .date: continue
+            case .time(let unit): time = try moment(day + field, unit, in: layout.names[index])
+            case .value(let quantity, let unit):
+                let value = isForeign && Self.isUnknown(field) ? nil : try number(field, in: layout.names[index])
+                reading[quantity] = value.map { $0 * unit.factor + unit.offset }
             }
         }
         guard let time else { return }
         try accept(time, reading, in: layout.names.first, take)
     }
 
-    private func number(_ field: ArraySlice<UInt8>, in column: String, comma: Bool) throws(ImportError) -> Double? {
+    /// What programs write for a value that is not known.
+    private static func isUnknown(_ field: ArraySlice<UInt8>) -> Bool {
+        guard field.count <= 4, field.first.map({ !(0x30...0x39).contains($0) }) ?? false else { return false }
+        return ["nan", "null", "none", "n/a", "na", "-", "--", "inf"].contains(
+            String(decoding: field, as: UTF8.self).lowercased())
+    }
+
+    private func number(_ field: ArraySlice<UInt8>, in column: String) throws(ImportError) -> Double? {
         guard !field.isEmpty else { return nil }
-        guard let value = NumberText.value(field, comma: comma) else {
+        guard let value = NumberText.value(field, comma: !(layout?.isSeparatedByComma ?? true)) else {
             let word = String(decoding: field.prefix(30), as: UTF8.self)
-            let isNaN = word.lowercased() == "nan"
+            let isNone = ["nan", "null"].contains(word.lowercased())
             throw ImportError(
                 .badValue, line: lines, column: column, "\"\(word.visible)\" is not a number",
-                remedy: isNaN || word.lowercased() == "null"
-                    ? "leave a field empty whose value is not known" : "correct the line, or take it out")
+                remedy: isNone ? "leave a field empty whose value is not known" : "correct the line, or take it out")
         }
         return try measured(value, in: column)
     }
@@ -294,59 +364,60 @@ package struct ImportReader: Sendable {
 
     // MARK: Times
 
-    /// RFC 3339, or the same without a zone, in milliseconds since 1970.
-    private func moment(_ field: ArraySlice<UInt8>, in column: String) throws(ImportError) -> Int64 {
-        let text = String(decoding: field.prefix(40), as: UTF8.self)
-        if let time = WallTime(text) { return time.millisecondsSince1970 }
-        guard let local = WallTime("\(text)Z")?.millisecondsSince1970 else {
-            throw ImportError(
-                .badTime, line: lines, column: column, "\"\(text.visible)\" is not a time",
-                remedy: "a time is 2026-11-21T13:40:05.250Z, or 2026-11-21 13:40:05 with --time-zone")
+    /// A time in any form, in milliseconds since 1970.
+    private mutating func moment(
+        _ field: ArraySlice<UInt8>, _ unit: ImportUnit? = nil, in column: String
+    ) throws(ImportError) -> Int64 {
+        do throws(ImportError) {
+            return try clock.moment(
+                field, unit: unit?.factor, isUnix: layout?.isUnix ?? false,
+                comma: !(layout?.isSeparatedByComma ?? true), after: last?.millisecondsSince1970)
+        } catch {
+            var error = error
+            (error.line, error.column) = (lines, column)
+            throw error
         }
-        guard let offset = options.zoneOffset else {
-            throw ImportError(
-                .needsZone, line: lines, column: column, "\"\(text.visible)\" does not say in which time zone it is",
-                remedy: "say so: --time-zone local, --time-zone UTC or --time-zone +02:00")
-        }
-        // The offset is that of the result, which is not known before.
-        return local.subtractingClamped(offset(local.subtractingClamped(offset(local))))
-    }
-
-    /// Seconds in milliseconds.
-    private func seconds(_ field: ArraySlice<UInt8>, in column: String, comma: Bool) throws(ImportError) -> Int64 {
-        guard let value = NumberText.value(field, comma: comma),
-            let milliseconds = Int64(exactly: (value * 1000).rounded())
-        else {
-            throw ImportError(
-                .badTime, line: lines, column: column,
-                "\"\(String(decoding: field.prefix(30), as: UTF8.self).visible)\" is not a number of seconds",
-                remedy: "correct the line, or take it out")
-        }
-        return milliseconds
     }
 
     private mutating func accept(
         _ time: Int64, _ reading: Reading, in column: String?, _ take: Take
     ) throws(ImportError) {
-        var time = time
         guard time >= 0, time <= options.latest else {
             throw ImportError(
-                .badTime, line: lines, column: column, "\(WallTime(millisecondsSince1970: time)) cannot be",
+                .badTime, line: lines, column: column, "\(clock.shown(time)) cannot be",
                 remedy: time < 0 ? "readings are from 1970 on" : "it is in the future; is the time zone right?")
         }
-        if let last = last?.millisecondsSince1970, time < last {
-            guard format == .logger, last - time <= Self.jitterMax else {
-                throw ImportError(
-                    .wentBack, line: lines, column: column,
-                    "the time goes back, from \(WallTime(millisecondsSince1970: last)) to \(WallTime(millisecondsSince1970: time))",
-                    remedy: "divide the file there, and import each part; or was the clock put back that night?")
+        guard let reading = judge?.judge(reading, line: lines) else { return }
+        var time = time
+        if let last = last?.millisecondsSince1970 {
+            if time < last {
+                guard format == .logger, last - time <= Self.jitterMax else {
+                    throw ImportError(
+                        .wentBack, line: lines, column: column,
+                        "the time goes back, from \(clock.shown(last)) to \(clock.shown(time))",
+                        remedy: "were clocks put back that night? Then name the place: --zone Europe/Berlin. "
+                            + "Otherwise divide the file there, and import each part")
+                }
+                time = last
+            } else if time == last {
+                repeated += 1
+            } else {
+                leastStep = min(leastStep ?? .max, time - last)
             }
-            time = last
         }
         let moment = WallTime(millisecondsSince1970: time)
         if first == nil { first = moment }
         last = moment
         readings += 1
         take(moment, reading)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without blanks at its ends.
+    var trimmed: Self {
+        var text = self
+        while text.last == 0x20 { text = text.dropLast() }
+        return text.drop { $0 == 0x20 }
     }
 }

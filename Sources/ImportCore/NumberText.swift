@@ -46,3 +46,18 @@ enum NumberText {
 
     private static let allowed = Set("0123456789+-.,eE".utf8)
 }
+
+extension NumberText {
+    /// The place value of the last digit of a number with an exponent: 10,000 for `1.75735E+09`. Nil without an exponent.
+    static func step(_ text: ArraySlice<UInt8>) -> Double? {
+        guard let mark = text.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return nil }
+        let point = text[..<mark].firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
+        let decimals = point.map { mark - $0 - 1 } ?? 0
+        guard let exponent = value(text[(mark + 1)...], comma: false) else { return nil }
+        return Double("1e\(Int(exponent.rounded().clamped(-400, 400)) - decimals)")
+    }
+}
+
+extension Double {
+    fileprivate func clamped(_ low: Double, _ high: Double) -> Double { Swift.min(Swift.max(self, low), high) }
+}

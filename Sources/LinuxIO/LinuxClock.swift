@@ -23,6 +23,13 @@ package enum LinuxClock {
         return .seconds(local.tm_gmtoff)
     }
 
+    /// A zone's file in the system's time zone database; nil if there is none.
+    ///
+    /// - Parameter name: such as `Europe/Berlin`, already known to lead nowhere else.
+    package static func zoneFile(named name: String) -> [UInt8]? {
+        FileTree.bytes(at: "/usr/share/zoneinfo/\(name)", atMost: 1 << 20)
+    }
+
     static var bootNanoseconds: Int64 {
         let time = read(CLOCK_BOOTTIME)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

@@ -226,7 +226,8 @@ struct Host {
             alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
             pd: PDRoutes(directory: directory),
             imports: ImportRoutes(
-                directory: directory, imports: imports, loop: loop, zoneOffset: { LinuxClock.zoneOffset(at: $0) }),
+                directory: directory, imports: imports, loop: loop,
+                zoneOffset: { LinuxClock.zoneOffset(at: $0) }, zoneFile: { LinuxClock.zoneFile(named: $0) }),
             joining: member)
         let page = configuration.web.serves ? webPage(all) : nil
         let router = all.controlRouter(page: page)

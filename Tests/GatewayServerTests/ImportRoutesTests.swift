@@ -28,7 +28,7 @@ struct ImportRoutesTests {
             with: [
                 ImportRoutes(
                     directory: bench.directory, imports: imports ?? bench.imports(), loop: bench.loop,
-                    zoneOffset: { _ in .seconds(3600) }),
+                    zoneOffset: { _ in .seconds(3600) }, zoneFile: { _ in nil }),
                 RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
                 StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
             ])
@@ -109,8 +109,25 @@ struct ImportRoutesTests {
         let answer = try await send(table(2000))
 
         #expect(answer.status == 409)
-        #expect(answer.error?.message.contains("a file was imported that begins at the same moment") == true)
+        #expect(answer.error?.message.contains("a file with the same readings was imported") == true)
         #expect(answer.error?.message.contains("\"phone\"") == true)
+        #expect(try await request(.get, "/v1/recordings/phone/readings").text.split(separator: "\n").count == 2000)
+    }
+
+    /// Files whose times count from a start may have the same one, and are two files.
+    @Test func otherFileOfTheSameMoment_isAnotherRecording() async throws {
+        try await bench.plugIn()
+        let first = try await send(table(2000), "?name=phone").decode(ImportBody.self)
+
+        let second = try await send(table(3000), "?name=tablet").decode(ImportBody.self)
+
+        #expect(second.recording.started == first.recording.started && second.recording.id != first.recording.id)
+        for (name, count) in [("phone", 2000), ("tablet", 3000)] {
+            let lines = try await request(.get, "/v1/recordings/\(name)/readings").text.split(separator: "\n")
+            #expect(lines.count == count)
+        }
+        #expect(try await send(table(3000)).status == 409)
+        _ = try await request(.delete, "/v1/recordings/tablet")
         #expect(try await request(.get, "/v1/recordings/phone/readings").text.split(separator: "\n").count == 2000)
     }
 
@@ -211,11 +228,33 @@ struct ImportRoutesTests {
         let other = try await send(text, "?time_zone=-05:30").decode(ImportBody.self)
 
         #expect(unsaid.status == 400)
-        #expect(unsaid.error?.next.contains("--time-zone") == true)
+        #expect(unsaid.error?.next.contains("--zone") == true)
         #expect(local.recording.started == "2020-05-01T11:00:00.000Z")
         #expect(other.recording.started == "2020-05-01T17:30:00.000Z")
         #expect(other.columns_left_out == ["Mood"])
         #expect(try await send(text, "?time_zone=Berlin").status == 400)
+    }
+
+    /// A UM25C knows 24 V, and an FNB58 7 A; of a meter that nobody knows, what any measures.
+    @Test(
+        arguments: [
+            (nil, [5, 188], 1), ("usb:2e3c:5558:x", [5, 188], 1), ("usb:2e3c:5558:x", [5, 100], 0),
+            ("usb:0483:5740:x", [5, 188], 0),
+        ] as [(String?, [Int], Int)])
+    func valuesAreJudged_byTheMetersModel(meter: String?, volts: [Int], leftOut: Int) async throws {
+        try await bench.plugIn()
+        let lines = volts.enumerated().map { "\(1_588_000_000 + $0),\($1 * 1000),1" }
+        let text = "stamp,a1,a2\n" + lines.joined(separator: "\n") + "\n"
+
+        let body = try await send(
+            text, "?column=time%3Dstamp&column=voltage%3Da1:mV&column=current%3Da2",
+            to: meter.map { "/v1/meters/\($0.percentEncoded)/imports" }
+        ).decode(ImportBody.self)
+
+        #expect(body.format == "table" && body.lines_left_out == leftOut)
+        #expect(body.recording.readings == Int64(2 - leftOut))
+        #expect(
+            body.remarks.count == leftOut && body.remarks.allSatisfy { $0.hasPrefix("line 3 is left out: voltage") })
     }
 
     @Test func meterThatNobodyKnows_isTakenByItsWholeIDAlone() async throws {
@@ -239,7 +278,8 @@ struct ImportRoutesTests {
 
     private func withSocket(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let routes = ImportRoutes(
-            directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero })
+            directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero },
+            zoneFile: { _ in nil })
         try await Application(router: bench.routes.router(with: [routes])).test(.live) { client in
             let port = try #require(client.port)
             try await body(port)

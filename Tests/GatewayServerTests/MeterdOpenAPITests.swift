@@ -127,7 +127,8 @@ struct MeterdOpenAPITests {
             alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
             log: MeterLogRoutes(log: bench.zoneLog()), pd: PDRoutes(directory: bench.directory),
             imports: ImportRoutes(
-                directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero }),
+                directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero },
+                zoneFile: { _ in nil }),
             joining: ScriptedJoining())
     }()
 
@@ -318,7 +319,8 @@ struct MeterdOpenAPITests {
                 ImportBody(
                     recording: RecordingBody(
                         id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s",
-                        until: "u"), format: "csv", lines: 2, columns_left_out: [])
+                        until: "u"), format: "csv", lines: 2, columns_left_out: [],
+                    lines_left_out: 0, remarks: [])
             ),
         ]
     }

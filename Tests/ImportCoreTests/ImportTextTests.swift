@@ -261,7 +261,7 @@ struct ImportTextTests {
         #expect(times(["1.0004", "1.0006"]) == [1000, 1001])
         #expect(times(["2"], latest: 2000) == [2000])
         #expect(times(["2.001"], latest: 2000) == nil)
-        #expect(times(["2", "2"]) == [2000, 2000])
+        #expect(times(["2", "2", "3"]) == [2000, 2000, 3000])
         #expect(times(["2", "1.999"]) == nil)
         #expect(times(["2", "1"], names: "timestamp,voltage_V") == [2000, 2000])
         #expect(times(["2", "0.999"], names: "timestamp,voltage_V") == nil)

@@ -1,6 +1,7 @@
 import GatewayAPI
 package import ImportCore
 package import Logging
+import MeterCodec
 package import MeterModel
 import RecordingCore
 import Synchronization
@@ -27,6 +28,34 @@ package struct ImportOutcome: Sendable {
     package var lines: Int
     /// What the file has and no quantity stands for.
     package var columnsLeftOut: [String]
+    /// Lines that were not taken, as their values cannot be.
+    package var linesLeftOut: Int
+    /// What was changed, left out or assumed, a sentence each.
+    package var remarks: [String]
+}
+
+extension MeterDirectory {
+    /// What a meter can measure, for judging its files. Of one whose model is not known, what those measure that its ids or the
+    /// file's program allow.
+    package func ranges(of id: MeterID) async -> @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] {
+        let catalogue = dependencies.catalogue
+        var models = [ModelName]()
+        if let model = try? await session(id.description).shownModel {
+            models = [model]
+        } else if case .usb(let vendor, let product, _) = id {
+            models = catalogue.models(vendor: vendor, product: product)
+        }
+        return { [models] format in
+            guard models.isEmpty else { return catalogue.ranges(of: models) }
+            let families: Set<MeterFamily> =
+                switch format {
+                case .rdUSB: [.um, .tc66]
+                case .logger, .toolbox: [.fnirsi]
+                case .csv, .json, .table: Set(catalogue.families.map(\.family)).subtracting([.generic])
+                }
+            return catalogue.ranges(of: catalogue.models.filter { families.contains($0.family) })
+        }
+    }
 }
 
 /// Makes recordings of files: their readings are stored apart from what is measured here, and the recording is made when
@@ -131,14 +160,19 @@ package final class ImportService: Sendable {
 
     /// Writes the chunks that are full, and all of them at the end.
     private func write(_ run: inout Run) async throws {
-        guard let id = run.id, !run.chunks.isEmpty else { return }
+        guard var id = run.id, !run.chunks.isEmpty else { return }
         if !run.isWriting {
-            try await check(id, run)
+            id = try await free(id)
+            run.id = id
             // What is left of an import that could not even be undone.
             try await repository.deleteImport(id.importStretch)
             run.isWriting = true
         }
-        let chunks = run.chunks
+        let chunks = run.chunks.map { chunk in
+            var chunk = chunk
+            chunk.meter = id.importStretch
+            return chunk
+        }
         run.chunks = []
         run.storedBytes += chunks.reduce(0) { $0 + Int64($1.bytes.count) }
         guard run.storedBytes <= limits.storedBytesMax else {
@@ -150,28 +184,52 @@ package final class ImportService: Sendable {
         try await repository.append(chunks)
     }
 
-    private func check(_ id: RecordingID, _ run: Run) async throws(GatewayError) {
-        guard let present = try await recordings.recordings().first(where: { $0.recording.id == id })?.recording else {
-            return
+    /// An id that no other file has which begins at the same moment, as those do whose times count from a start that a person
+    /// says.
+    private func free(_ id: RecordingID) async throws -> RecordingID {
+        let all = try await recordings.recordings().map(\.recording)
+        if let own = all.first(where: { $0.id == id && $0.source == nil }) {
+            throw Self.present(own, "this host recorded the meter from the same moment on")
         }
-        let name = present.name.map { " \"\($0.visible)\"" } ?? ""
-        let what = present.source == nil ? "this host recorded the meter" : "a file was imported"
-        throw GatewayError(
-            .refused, "\(what) that begins at the same moment, \(id.started): \(present.id.short)\(name)",
+        var id = id
+        while all.contains(where: { $0.id == id }) { id.token += 1 }
+        return id
+    }
+
+    /// - Throws: where an earlier file had the same readings.
+    private func check(_ recording: Recording) async throws {
+        func isAlike(_ one: Double?, _ other: Double?) -> Bool { abs((one ?? 0) - (other ?? 0)) < 1e-6 }
+        let twin = try await recordings.recordings().map(\.recording).first { other in
+            other.source != nil && other.id.meter == recording.id.meter && other.started == recording.started
+                && other.until == recording.until && other.totals.readings == recording.totals.readings
+                && isAlike(other.totals.voltage.mean, recording.totals.voltage.mean)
+                && isAlike(other.totals.current.mean, recording.totals.current.mean)
+        }
+        if let twin { throw Self.present(twin, "a file with the same readings was imported") }
+    }
+
+    private static func present(_ recording: Recording, _ what: String) -> GatewayError {
+        let name = recording.name.map { " \"\($0.visible)\"" } ?? ""
+        return GatewayError(
+            .refused, "\(what), \(recording.started): \(recording.id.short)\(name)",
             next:
-                "it is there already: meterctl record show \(present.id.short); to import it anew, delete that one first"
+                "it is there already: meterctl record show \(recording.id.short); to import it anew, delete that one first"
         )
     }
 
     private func keep(_ run: inout Run) async throws -> ImportOutcome {
-        guard let format = run.reader.format, var recording = run.summary?.recording() else {
+        guard let format = run.reader.format, let id = run.id, let sum = run.summary?.recording() else {
             throw ImportError(.empty, "no reading is in the file", remedy: "was anything recorded?")
         }
+        var recording = Recording(
+            id: id, name: sum.name, trigger: sum.trigger, end: sum.end, until: sum.until, totals: sum.totals)
+        try await check(recording)
         recording.source = format.rawValue
         (recording.toldAtStart, recording.toldAtEnd) = (run.reader.toldFirst, run.reader.toldLast)
         let entry = try await recordings.keep(recording)
         return ImportOutcome(
-            entry: entry, format: format, lines: run.reader.lines, columnsLeftOut: run.reader.columnsLeftOut)
+            entry: entry, format: format, lines: run.reader.lines, columnsLeftOut: run.reader.columnsLeftOut,
+            linesLeftOut: run.reader.linesLeftOut, remarks: run.reader.remarks)
     }
 
     /// Takes back what was written, and says what happened.

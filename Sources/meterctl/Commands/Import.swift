@@ -11,12 +11,13 @@ struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a recording of a file: our own CSV and JSON, or what other programs wrote.",
         discussion: """
-            Which kind of file it is, its first line tells: CSV or JSON of meterctl export and record export, the CSV of \
-            rd-usb, the output of fnirsi_logger.py, the CSV of cfn2csv.py. All of it becomes one recording, or nothing \
-            does. Docs/Recordings.md says more.
+            The first line tells the kind of file: CSV or JSON of meterctl export and record export, the CSV of rd-usb, the \
+            output of fnirsi_logger.py, the CSV of cfn2csv.py, or a table whose first line names its columns. The file \
+            becomes one recording. Docs/Recordings.md says more.
 
               meterctl import phone.csv --meter bench
-              meterctl import rd-usb.csv --meter 00:15:A3:00:4C:1F --time-zone local
+              meterctl import rd-usb.csv --meter 00:15:A3:00:4C:1F --zone Europe/Berlin
+              meterctl import log.csv --meter bench --column time=stamp:ms --column voltage=Vbus:mV
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -28,8 +29,16 @@ struct Import: AsyncParsableCommand {
     var name: String?
     @Option(name: .customLong("as"), help: "Insist on a kind of file: \(kinds).", completion: .list(allKinds))
     var kind: String?
-    @Option(help: "The zone of times that do not say it: local, UTC, or +02:00.")
+    @Option(
+        name: [.long, .customLong("zone")],
+        help: "Time zone of times that name none: local, UTC, +02:00, or a name such as Europe/Berlin.")
     var timeZone: String?
+    @Option(
+        name: .customLong("column"),
+        help: ArgumentHelp(
+            "Column of a quantity or of the time, by its name or number: time=stamp, voltage=Vbus:mV. Repeatable.",
+            valueName: "quantity=name:unit"))
+    var columns: [String] = []
     @Option(help: "When the file begins, where its times count from there: 14:30 or \"2026-11-21 14:30\".")
     var start: MomentArgument?
     @Option(help: "Of a file of several meters: which one, as it is called there.")
@@ -44,6 +53,13 @@ struct Import: AsyncParsableCommand {
         if let kind, ImportFormat(rawValue: kind) == nil {
             throw ValidationError(
                 "no kind of file is called \(kind): \(Self.allKinds.suggestion(for: kind, "there are \(Self.kinds)"))")
+        }
+        for column in columns {
+            do throws(ImportError) {
+                _ = try ImportColumn(column)
+            } catch {
+                throw ValidationError("--column: \(error.message); \(error.remedy)")
+            }
         }
     }
 
@@ -60,6 +76,7 @@ struct Import: AsyncParsableCommand {
         if !body.columns_left_out.isEmpty {
             Terminal.talk("left out, as no quantity stands for it: \(body.columns_left_out.joined(separator: ", "))")
         }
+        for remark in body.remarks { Terminal.talk(remark) }
         RecordingText.table(body.recording, times.text).print()
     }
 
@@ -74,31 +91,46 @@ struct Import: AsyncParsableCommand {
     private func query(_ zone: String?) -> String {
         let moment = start.map { $0.time(before: LinuxClock.wallNow, times.text).description }
         let usual = file == "-" ? nil : String(file.fileName.prefix(64))
-        let parts = [
+        let said = [
             ("name", name ?? usual), ("as", kind), ("time_zone", zone), ("start", moment), ("of", of),
-        ].compactMap { key, value in value.map { "\(key)=\($0.percentEncoded)" } }
+        ]
+        let parts = (said + columns.map { ("column", $0) }).compactMap { key, value in
+            value.map { "\(key)=\($0.percentEncoded)" }
+        }
         return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
 
     /// Reads the first lines as meterd will, to ask what the file does not say.
     private func zone(for upload: UploadFile) throws -> String? {
         var options = ImportOptions(format: kind.flatMap { ImportFormat(rawValue: $0) }, meter: of)
-        if timeZone != nil { options.zoneOffset = { _ in 0 } }
         options.start = start.map { $0.time(before: LinuxClock.wallNow, times.text).millisecondsSince1970 }
         do throws(ImportError) {
+            for column in columns { options.columns.append(try ImportColumn(column)) }
+            if let named = Self.named(timeZone) { options.zoneOffset = try Self.zones.offset(of: named) }
             var reader = ImportReader(options)
             try reader.read(upload.beginning) { _, _ in }
         } catch {
             guard error.kind == .needsZone, isatty(STDIN_FILENO) == 1, file != "-" else {
                 throw CommandFailure(.usage, error.message, next: error.remedy)
             }
-            Terminal.talk("\(error.message). Which one is it? local, UTC, or such as +02:00 [local]")
+            Terminal.talk("\(error.message). Which one is it? local, UTC, +02:00, or such as Europe/Berlin [local]")
             guard let answer = readLine() else {
                 throw CommandFailure(.usage, error.message, next: error.remedy)
             }
-            return answer.isEmpty ? "local" : answer
+            return Self.named(answer.isEmpty ? "local" : answer)
         }
-        return timeZone
+        return Self.named(timeZone)
+    }
+
+    private static let zones = ImportZones(
+        local: { LinuxClock.zoneOffset(at: $0) }, file: { LinuxClock.zoneFile(named: $0) })
+
+    /// The zone as meterd understands it: `local` is the zone of whoever types, whose `TZ` meterd does not see.
+    private static func named(_ zone: String?) -> String? {
+        guard zone?.lowercased() == "local", let variable = getenv("TZ") else { return zone }
+        let own = String(cString: variable)
+        let name = own.hasPrefix(":") ? String(own.dropFirst()) : own
+        return (try? zones.offset(of: name)) == nil ? zone : name
     }
 }
 

@@ -38,7 +38,7 @@ struct TypedWords {
     private static let optionsWithValue: Swift.Set<String> = [
         "--timeout", "--model", "--id", "--over", "--for", "--limit", "--since", "-o", "--output", "--name", "--queue",
         "--token-file", "--pin", "--listen", "--from", "--to", "--every", "--format",
-        "--meter", "--as", "--time-zone", "--start", "--of",
+        "--meter", "--as", "--time-zone", "--zone", "--column", "--start", "--of",
     ]
 }
 

@@ -1,0 +1,343 @@
+import ImportCore
+import MeterModel
+import Testing
+
+/// Files of other programs whose numbers cannot be what the meter measured, and files that other loggers write.
+struct ImportFaultsTests {
+    private typealias Result = (readings: [(time: WallTime, reading: Reading)], reader: ImportReader)
+
+    private func take(_ text: String, _ options: ImportOptions = ImportOptions()) throws(ImportError) -> Result {
+        try take(Array(text.utf8), options)
+    }
+
+    private func take(_ bytes: [UInt8], _ options: ImportOptions = ImportOptions()) throws(ImportError) -> Result {
+        var readings: [(time: WallTime, reading: Reading)] = []
+        var reader = ImportReader(options)
+        try reader.read(bytes) { readings.append(($0, $1)) }
+        try reader.finish { readings.append(($0, $1)) }
+        return (readings, reader)
+    }
+
+    private func error(_ text: String, _ options: ImportOptions = ImportOptions()) -> ImportError? {
+        importError { () throws(ImportError) in try take(text, options) }
+    }
+
+    // MARK: Values
+
+    /// fnirsi_logger.py puts four bytes together without their sign (baryluk/fnirsi-usb-power-data-logger), and so does a
+    /// logger that writes the same fields as CSV (fnb58_power_logger.py): -10 µA is (2^32 - 1) / 100,000 A.
+    @Test(
+        arguments: [
+            """
+            timestamp sample_in_packet voltage_V current_A dp_V dn_V temp_C_ema energy_Ws capacity_As
+            1757000000.000 0 5.05 0.00011 0.6 0.6 25.0 3.6 0.36
+            1757000000.010 1 5.05 42949.67295 0.6 0.6 25.0 2168.958490 429.496731
+            1757000000.020 2 5.05 0.00011 0.6 0.6 25.0 2168.958496 429.496732
+            timestamp sample_in_packet voltage_V current_A dp_V dn_V temp_C_ema energy_Ws capacity_As
+            1757000100.000 0 5.05 0.00011 0.6 0.6 25.0 7.2 0.72
+
+            """,
+            """
+            tag,host_time_s,sample_in_packet,voltage_V,current_A,power_W,dp_V,dn_V,temp_C,energy_J,capacity_C
+            idle,1757000000.000,0,5.05,0.00011,0.0005555,0.6,0.6,25.0,3.6,0.36
+            idle,1757000000.010,1,5.05,42949.67295,216895.848,0.6,0.6,25.0,2168.958490,429.496731
+            idle,1757000000.020,2,5.05,0.00011,0.0005555,0.6,0.6,25.0,2168.958496,429.496732
+
+            """,
+        ])
+    func currentBelowZero_thatWasWrittenWithoutItsSign_isReadWithIt(text: String) throws {
+        let taken = try take(text)
+
+        #expect(taken.reader.format == .logger)
+        let currents = taken.readings.prefix(3).map { $0.reading[.current] ?? .nan }
+        #expect(currents[0] == 0.00011 && abs(currents[1] + 0.00001) < 1e-9 && currents[2] == 0.00011)
+        // What the program added up holds the wrong current from there on, until it is started again.
+        let energies = taken.readings.map { $0.reading[.energy] != nil }
+        #expect(energies == [true, false, false, true].prefix(taken.readings.count).map(\.self))
+        #expect(taken.readings.map { $0.reading[.charge] != nil } == energies)
+        #expect(taken.readings[1].reading[.power] == nil)
+    }
+
+    /// A record of a TC66C that rd-usb took over has voltage and current alone; its export has 0 for all else, or, if the person
+    /// had it calculate, for what cannot be calculated (kolinger/rd-usb webapp/index.py, `do_tc66c_import`).
+    @Test func placeholdersOfRDUSB_areUnknown() throws {
+        let head = """
+            Time,Voltage (V),Current (A),Power (W),Temperature (°C),Data+ (V),Data- (V),Resistance (Ω),\
+            Accumulated current (mAh),Accumulated power (mWh),Accumulated time (seconds),Run time,Run time (seconds),Unix time
+
+            """
+        let all: [Quantity] = [
+            .power, .temperature, .dataPlus, .dataMinus, .resistance, .charge, .energy, .duration,
+        ]
+        func known(_ rows: [String]) throws -> [[Quantity]] {
+            let lines = rows.enumerated().map { "2025-09-08 18:32:00,\($1),00:00:00,0,\(1_757_349_120 + $0)\n" }
+            return try take(head + lines.joined()).readings.map { reading in
+                #expect(reading.reading[.voltage] != nil && reading.reading[.current] != nil)
+                return all.filter { reading.reading[$0] != nil }
+            }
+        }
+        #expect(try known(["5.1,1.0,0,0,0,0,0,0,0,0", "5.1,0,0,0,0,0,0,0,0,0"]) == [[], []])
+        #expect(try known(["5.1,1.0,0.0,0.0,0.0,0.0,0.0,0,0,0"]) == [[]])
+        let calculated: [Quantity] = [.power, .resistance, .charge, .energy]
+        #expect(try known(["5.1,1.0,5.1,0,0,0,5.1,0,0,0", "5.1,1.0,5.1,0,0,0,5.1,1,2,0"]) == [calculated, calculated])
+        // A UM25C in frost with an idle port and cleared counters has measured its zeros: there is something on a data line.
+        #expect(try known(["5.1,1.0,5.1,0,0.01,0,5.1,0,0,0", "5.1,1.0,5.1,0,0,0,5.1,0,0,1"]) == [all, all])
+    }
+
+    /// A UM25C knows 24 V: what its live decoding refuses, an import leaves out, and says so.
+    @Test func valuesThatTheMeterCannotMeasure_areNotTaken() throws {
+        var options = ImportOptions()
+        options.ranges = { _ in [.voltage: 0...30, .current: -6.25...6.25, .temperature: -50...150] }
+        let text = """
+            time,voltage_V,current_A,temperature_C
+            2026-11-21T13:40:05Z,5,1,20
+            2026-11-21T13:40:06Z,188,170,20
+            2026-11-21T13:40:07Z,5,1,6553.5
+            2026-11-21T13:40:08Z,5,42949.67,20
+            2026-11-21T13:40:09Z,31,1,20
+            2026-11-21T13:40:10Z,30,-6.25,-50
+
+            """
+
+        let taken = try take(text, options)
+
+        #expect(taken.readings.map { $0.reading[.voltage] } == [5, 5, 30])
+        #expect(taken.readings.map { $0.reading[.temperature] } == [20, nil, -50])
+        #expect(taken.reader.linesLeftOut == 3)
+        #expect(
+            taken.reader.remarks == [
+                "line 3 is left out: voltage is 188 V, but this meter's values lie within 0 to 30 V; 1 more such line",
+                "line 4: temperature is 6553.5 °C, but this meter's values lie within -50 to 150 °C, so it is unknown",
+                "line 5 is left out: current is 42949.67 A, but this meter's values lie within -6.25 to 6.25 A",
+            ])
+        let json = try take(
+            "{\"time\":\"2026-11-21T13:40:05Z\",\"voltage_V\":5}\n{\"time\":\"2026-11-21T13:40:06Z\",\"voltage_V\":188}\n",
+            options)
+        #expect(json.readings.count == 1 && json.reader.linesLeftOut == 1)
+        // Millivolts that were taken for volts are no reading at all.
+        let wrong = error("time,voltage_V\n2026-11-21T13:40:05Z,5012\n2026-11-21T13:40:06Z,5013\n", options)
+        #expect(wrong?.kind == .badValue && wrong?.line == 2)
+        #expect(
+            wrong?.problem
+                == "voltage is 5012 V, but this meter's values lie within 0 to 30 V; so it is in 2 of 2 lines")
+        #expect(wrong?.remedy.contains("--column voltage=NAME:mV") == true)
+    }
+
+    @Test func powerOfZero_besideAVoltageAndACurrent_isUnknown() throws {
+        let taken = try take("timestamp,voltage,current,power\n1700000000,5,1,0\n1700000001,5,0,0\n")
+        #expect(taken.readings.map { $0.reading[.power] } == [nil, 0])
+        #expect(taken.reader.remarks == ["line 2: power is 0 W beside 5 V and 1 A, so it is unknown"])
+    }
+
+    // MARK: Times
+
+    @Test(
+        arguments: [
+            // A spreadsheet shows six digits, and saves what it shows.
+            ("Unix time;Voltage (V)\n1,75735E+09;5,1\n1,75735E+09;5,1\n", 2),
+            ("timestamp,voltage_V\n1.757349120E+09,5.1\n1.76E+12,5.1\n", 3),
+            // Rounded and written out, there are a few times for all rows.
+            ("Unix time,Voltage (V)\n" + String(repeating: "1757350000,5.1\n", count: 40), nil),
+            ("Unix time,Voltage (V)\n1757350000,5.1\n1757350000,5.1\n1757360000,5.1\n1757360000,5.2\n", nil),
+            ("time,voltage_V\n" + String(repeating: "2026-11-21T13:40:05Z,5\n", count: 2), nil),
+        ] as [(String, Int?)])
+    func roundedTimes_areNoTimes(text: String, line: Int?) {
+        let error = error(text)
+        #expect(error?.kind == .badTime)
+        #expect(error?.line == line)
+        #expect(error?.remedy.contains("spreadsheet") == true)
+    }
+
+    private static let prague = { @Sendable (moment: Int64) -> Int64 in
+        // Central Europe put its clocks back at 01:00 UTC on 2025-10-26, and forward on 2026-03-29.
+        (1_761_440_400_000..<1_774_746_000_000).contains(moment) ? 3_600_000 : 7_200_000
+    }
+
+    /// rd-usb before its commit 7d17c01 exported local times alone (impactlab/eemeter issue 106 has the same trouble).
+    @Test func hourThatIsThereTwice_isReadInOrder() throws {
+        func times(_ clock: [String]) -> [String]? {
+            let lines = clock.map { "2025-10-26 \($0),5.1,1\n" }
+            let text = "Time,Voltage (V),Current (A)\n" + lines.joined()
+            return (try? take(text, ImportOptions(zoneOffset: Self.prague)))?.readings.map {
+                String($0.time.description.dropFirst(11).prefix(8))
+            }
+        }
+        #expect(
+            times(["02:59:50", "02:00:00", "02:00:10", "03:00:00"]) == ["00:59:50", "01:00:00", "01:00:10", "02:00:00"])
+        #expect(times(["01:59:50", "02:00:00", "02:00:10"]) == ["23:59:50", "00:00:00", "00:00:10"])
+        #expect(times(["02:30:00", "02:10:00", "02:20:00"]) == ["00:30:00", "01:10:00", "01:20:00"])
+        #expect(times(["02:30:00", "02:10:00", "02:05:00"]) == nil)
+        #expect(times(["03:30:00", "02:59:00"]) == nil)
+    }
+
+    @Test func localTimes_areToldAsLocal() {
+        let text = "Time,Voltage (V),Current (A)\n2025-10-26 02:59:50,5,1\n2025-10-26 02:00:00,5,1\n"
+        let error = error(text, ImportOptions(zoneOffset: { _ in 7_200_000 }))
+        #expect(error?.kind == .wentBack && error?.line == 3)
+        #expect(
+            error?.problem == "the time goes back, from 2025-10-26 02:59:50 +02:00 to 2025-10-26 02:00:00 +02:00")
+        #expect(error?.remedy.contains("--zone Europe/Berlin") == true)
+        #expect(
+            self.error("Unix time,Voltage (V)\n9,5\n8.5,5\n")?.problem
+                == "the time goes back, from 1970-01-01T00:00:09.000Z to 1970-01-01T00:00:08.500Z")
+    }
+
+    // MARK: Other loggers
+
+    private static let start: Int64 = 1_767_261_600_000
+
+    /// The tables that loggers of USB meters write, with invented values, and the first reading that each has.
+    @Test(
+        arguments: [
+            // sebastianha/um34c README: milliseconds since 1970.
+            (
+                "timestamp,voltage,current,power,temperature_celsius,temperature_fahrenheit,dataline_plus,dataline_minus,"
+                    + "resistence,mode_name,mode_number,unknown0\n1589300924385,5.19,0.25,1.3,21,70,0.1,0.2,9999.9,DCP1.5A,7,27395\n",
+                1_589_300_924_385,
+                [
+                    .voltage: 5.19, .current: 0.25, .power: 1.3, .temperature: 21, .dataPlus: 0.1, .dataMinus: 0.2,
+                    .resistance: nil,
+                ]
+            ),
+            // TheHWcave/TC66 TC66C.py: two groups, of which nobody can say which one counts.
+            (
+                "Time[S],Volt[V],Current[A],Power[W],Res[Ohm],G0[mAh],G0[mWh],G1[mAh],G1[mWh],Temp[C],D+[V],D-[V]\n"
+                    + "  1.5,05.0912,0.50123,02.5519,10.20,     0,     0,    12,    61,+24,2.70,2.60\n", start + 1500,
+                [
+                    .voltage: 5.0912, .current: 0.50123, .power: 2.5519, .resistance: 10.2, .temperature: 24,
+                    .dataPlus: 2.7, .dataMinus: 2.6,
+                ]
+            ),
+            // fabcj/tc66c-csv-logger: local times.
+            (
+                "timestamp,voltage_v,current_a,power_w,resistance_ohm,capacity_mah,energy_mwh,dplus_v,dminus_v,temperature_c\n"
+                    + "2026-07-22 14:05:35.123,5.1234,0.51234,2.6234,10.00,1234,5678,2.75,2.7,25.0\n",
+                1_784_729_135_123,
+                [
+                    .voltage: 5.1234, .current: 0.51234, .power: 2.6234, .resistance: 10, .charge: 1234, .energy: 5.678,
+                    .dataPlus: 2.75, .dataMinus: 2.7, .temperature: 25,
+                ]
+            ),
+            // gipean/KM003C: microunits, milliseconds since the start.
+            (
+                "timestamp_ms,vbus_µV,ibus_µA,vcc1_mV,vcc2_mV,vdp_mV,vdm_mV\n12,5079123,501234,1780.0,20.0,600,610\n",
+                start + 12,
+                [
+                    .voltage: 5.079123, .current: 0.501234, .cc1: 1.78, .cc2: 0.02, .dataPlus: 0.6, .dataMinus: 0.61,
+                ]
+            ),
+            // chaseleif/km003c: seconds since the start.
+            (
+                "elapsed,volt,amp,watt\n0.25,5.079123,0.501234,2.545829\n", start + 250,
+                [.voltage: 5.079123, .current: 0.501234, .power: 2.545829]
+            ),
+            // dimorlus/TC66 phone.csv, which has no names, and data.csv, which has.
+            ("0.00;5.13840;0.000000\n", start, [.voltage: 5.1384, .current: 0]),
+            (
+                "Time, s;Volts, V;Amps, A;Ah0;Wh0;Ah1;Wh1;W;Tc\n0.5;5.1;0.2;0.0;0.0;0.106;0.537;1.02;24.0\n",
+                start + 500,
+                [.voltage: 5.1, .current: 0.2, .power: 1.02, .temperature: 24]
+            ),
+        ] as [(String, Int64, [Quantity: Double?])])
+    func otherLoggersTable_isTaken(text: String, time: Int64, values: [Quantity: Double?]) throws {
+        for text in [text, "\u{FEFF}" + text.replacing("\n", with: "\r\n"), text.replacing(",", with: "\t")] {
+            // `Time, s` is one name.
+            guard !text.contains("Time\t s") else { continue }
+            let taken = try take(text, ImportOptions(zoneOffset: { _ in 0 }, start: Self.start))
+            #expect(taken.readings.map(\.time.millisecondsSince1970) == [time])
+            let reading = try #require(taken.readings.first).reading
+            for (quantity, value) in values {
+                #expect(reading.supported.contains(quantity), "\(quantity)")
+                #expect(abs((reading[quantity] ?? -1) - (value ?? -1)) < 1e-9, "\(quantity)")
+            }
+            #expect(Quantity.allCases.filter { reading.supported.contains($0) }.count == values.count)
+        }
+    }
+
+    /// Tables of spreadsheets and of programs that nobody knows, with what a person says of their columns. Each has 5.012 V and
+    /// -0.25 A.
+    @Test(
+        arguments: [
+            ("Zeit;Spannung (V);Strom (mA)\n21.11.2026 13:40:05;5,012;-250\n", []),
+            ("sep=;\nDatum;Uhrzeit;Spannung;Strom\n21.11.2026;13:40:05;5,012;-0,25\n;;;\n", []),
+            ("Date,Time,U,I\n2026-11-21,13:40:05,5.012,-0.25\n", []),
+            ("\"time\";\"vbus_mV\";\"ibus_uA\"\n\"2026-11-21 13:40:05\";\"5012\";\"-250000\"\n", []),
+            ("stamp,a1,a2,note\n1795268405000,5012,-0.25,x\n", ["time=stamp:ms", "voltage=A1:mV", "current=a2"]),
+            ("1795268405\t5.012\t-0.25\n", ["time=1", "voltage=2", "current=3:A"]),
+            ("n;when;V in;A in\n7;2026-11-21 13:40:05;5,012;-0,25\n", ["time=when", "voltage=3", "current_A=A in"]),
+            ("time,voltage_V,current_A\n2026-11-21T13:40:05Z,5012,-0.25\n", ["voltage=voltage_V:mV"]),
+            (
+                "timestamp,voltage,current,vbat\n1795268405,99,-0.25,5.012\n", ["voltage=vbat"]
+            ),
+            ("Run;Volt;Amp\n0.125;5.012;-0.25\n", ["time=Run:h"]),
+        ] as [(String, [String])])
+    func anyTable_isTaken_byItsNamesOrByWhatAPersonSays(text: String, columns: [String]) throws {
+        var options = ImportOptions(zoneOffset: { _ in 0 }, start: 1_795_268_405_000 - 450_000)
+        for column in columns { options.columns.append(try ImportColumn(column)) }
+
+        let taken = try take(text, options)
+
+        #expect(taken.readings.map(\.time.description) == ["2026-11-21T13:40:05.000Z"])
+        let reading = try #require(taken.readings.first).reading
+        #expect(abs((reading[.voltage] ?? 0) - 5.012) < 1e-9 && abs((reading[.current] ?? 0) + 0.25) < 1e-9)
+        #expect(taken.reader.remarks.isEmpty)
+    }
+
+    /// A German Excel saves in Windows-1252, and writes units with a degree sign.
+    @Test func latinHeader_isRead_andUnknownValuesAreNull() throws {
+        let text = "Zeit;Spannung (V);Temperatur (°F);Leistung (W)\n2026-11-21 13:40:05Z;5;77;nan\n"
+        let taken = try take(text.unicodeScalars.map { UInt8($0.value) })
+        let reading = try #require(taken.readings.first).reading
+        #expect(abs((reading[.temperature] ?? 0) - 25) < 1e-9)
+        #expect(reading.supported.contains(.power) && reading[.power] == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("mood=x", "no quantity is called"), ("voltage", "does not say which column"), ("voltage=", "does not say"),
+            ("voltage=x:mA", "voltage has no unit"), ("time=x:V", "time has no unit"),
+            ("voltage=x", "does not have a time and each of the columns"),
+        ])
+    func columnThatMeansNothing_isNamed(column: String, problem: String) throws {
+        let error = importError { () throws(ImportError) in
+            var options = ImportOptions()
+            options.columns = [try ImportColumn(column)]
+            return try take("time,u\n2026-11-21T13:40:05Z,5\n", options)
+        }
+        #expect(error?.problem.contains(problem) == true)
+        #expect(error?.remedy.isEmpty == false)
+    }
+
+    @Test func whatWasAssumed_isSaid() throws {
+        let options = ImportOptions(zoneOffset: Self.prague, start: 0)
+        #expect(try take("0.00;5.1;0.2\n", options).reader.remarks.first?.contains("names no columns") == true)
+        let doubled = "Time,Voltage (V),Current (A)\n2025-10-26 02:30:00,5,1\n2025-10-26 02:40:00,5,1\n"
+        #expect(try take(doubled, options).reader.remarks.first?.contains("there twice") == true)
+        #expect(try take(doubled + "2025-10-26 02:10:00,5,1\n", options).reader.remarks == [])
+        // An hour is missing where it goes on, so it was the second.
+        let second = "Time,Voltage (V),Current (A)\n2025-10-26 02:59:50,5,1\n2025-10-26 03:00:00,5,1\n"
+        #expect(error(second, options)?.remedy == "say the zone of the second: --zone +01:00")
+        let skipped = error("Time,Voltage (V),Current (A)\n2026-03-29 02:30:00,5,1\n", options)
+        #expect(skipped?.problem.contains("clocks were put forward") == true)
+    }
+
+    /// A logger's fields with times as people write them; forks of loggers do.
+    @Test(
+        arguments: [
+            ("2026-07-22T14:05:35.123Z", 123), ("2026-07-22 16:05:35.123+02:00", 123), ("2026-07-22T16:05:35+0200", 0),
+            ("2026-07-22 14:05:35,123", 123), ("2026-07-22T14:05:35.123456", 123), ("2026/07/22 14:05:35", 0),
+            ("22.07.2026 14:05:35", 0), ("22.07.26 14:05:35", 0), ("2026-07-22 14:05:35 UTC", 0),
+            ("2026-07-22 14:05", -35_000),
+            ("22.07.2026 14:05", -35_000), ("1784729135.123", 123), ("1784729135123", 123), ("1784729135123000", 123),
+            ("2026-07-22 16:05:35.123 +02:00", 123),
+        ])
+    func timesOfForks_areRead(time: String, milliseconds: Int64) throws {
+        for names in [
+            "timestamp\tsample_in_packet\tvoltage_V\tcurrent_A", "timestamp\tn\tvoltage_v\tcurrent_a",
+            "Time\tn\tVoltage (V)\tCurrent (A)",
+        ] {
+            let taken = try take("\(names)\n\"\(time)\"\t0\t5\t1\n", ImportOptions(zoneOffset: { _ in 0 }))
+            #expect(taken.readings.map(\.time.millisecondsSince1970) == [1_784_729_135_000 + milliseconds], "\(names)")
+        }
+    }
+}

@@ -29,7 +29,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     package var sampling: SamplingBody?
     /// The age of that reading.
     @NullCodable package var age_ms: Int64?
-    /// What was counted for a meter that counts nothing itself; absent for one that does, and for another host's.
+    /// What meterd counted for it; absent before its first reading, and for another host's.
     package var counted: CountedBody?
     /// What a kilowatt-hour through it costs; absent where nobody said.
     package var tariff: Tariff?
@@ -122,14 +122,14 @@ package struct SamplingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Energy and charge that meterd has integrated over a meter's readings, as the meter counts none.
+/// Energy and charge that meterd has counted for a meter: what programs get as its totals.
 package struct CountedBody: Codable, Hashable, Sendable {
     /// Who counts: `meterd`.
     package var by = "meterd"
-    /// With the sign of the current: what flowed back is taken off.
+    /// Of a meter without counters with the sign of the current: what flowed back is taken off.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// Since when, RFC 3339: the first reading, or the last `reset-energy`.
+    /// Since when, RFC 3339: the first reading, the last `reset-energy`, or when the meter came back from another host.
     package var since: String
     /// How much of the time since then is in it; the rest is gaps.
     package var counted_ms: Int64

@@ -20,9 +20,9 @@ package struct BridgedMeter: Hashable, Sendable {
     package var transport: String?
     /// The last error since which no data came.
     package var error: String?
-    /// The last reading.
+    /// The last reading, as programs get it (`Reading.published`).
     package var reading: TimedReading?
-    /// Since when the gateway counts energy for it; nil where the meter counts itself.
+    /// Since when the gateway counts energy for it.
     package var countedSince: WallTime?
     /// What it tells besides readings. Published with the readings, as often as they are.
     package var told: ToldBody?

@@ -120,7 +120,7 @@ extension EntityMaker {
             case .voltage: (name, deviceClass, digits) = ("Voltage", "voltage", 3)
             case .current: (name, deviceClass, digits) = ("Current", "current", 3)
             case .power: (name, deviceClass, digits) = ("Power", "power", 3)
-            // A cleared counter starts a new cycle, which is what total_increasing means.
+            // The gateway's own total, which falls by a reset alone. That starts a new cycle, as total_increasing means it.
             case .energy: (name, deviceClass, stateClass, digits) = ("Energy", "energy", "total_increasing", 3)
             // There is no device class for an electric charge.
             case .charge: (name, stateClass, digits) = ("Charge", "total_increasing", 0)

@@ -2,7 +2,8 @@ package import MeterModel
 
 /// Writes readings of one meter as points of InfluxDB's line protocol
 /// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>): a line has a measurement, tags, fields and a
-/// time, here in milliseconds. Each known quantity is a field under its key.
+/// time, here in milliseconds. Each known quantity is a field under its key; the meter's own counters, which are no totals,
+/// have keys of their own.
 package struct PointWriter: Sendable {
     /// Everything before the fields, with the space behind it.
     private let head: [UInt8]
@@ -26,15 +27,19 @@ package struct PointWriter: Sendable {
         guard !reading.known.isEmpty else { return false }
         bytes += head
         var isFirst = true
-        reading.known.forEach { quantity in
-            guard let value = reading[quantity] else { return }
+        func field(_ key: String, _ value: Double?) {
+            guard let value else { return }
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
             isFirst = false
             // The keys have nothing to escape. A number without a suffix is a float, also with an exponent.
-            bytes += quantity.key.utf8
+            bytes += key.utf8
             bytes.append(UInt8(ascii: "="))
             bytes += value.description.utf8
         }
+        let published = reading.published
+        published.known.forEach { field($0.key, published[$0]) }
+        field("own_energy_Wh", reading[.energy])
+        field("own_charge_mAh", reading[.charge])
         bytes.append(UInt8(ascii: " "))
         bytes += time.millisecondsSince1970.description.utf8
         bytes.append(UInt8(ascii: "\n"))

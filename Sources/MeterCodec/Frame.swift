@@ -29,6 +29,8 @@ package protocol FrameContent: Sendable {
     var sampleTicks: SampleTicks? { get }
     /// The data groups in it; empty for most frames.
     var groups: [GroupTotals] { get }
+    /// The data group whose energy and charge its readings have; nil without groups, and while it is unknown.
+    var countingGroup: Int? { get }
     /// What the meter says about itself in it.
     var device: DeviceInfo? { get }
     /// What the meter heard on the CC line; nil in a frame about something else.
@@ -46,6 +48,7 @@ extension FrameContent {
 
     package var sampleTicks: SampleTicks? { nil }
     package var groups: [GroupTotals] { [] }
+    package var countingGroup: Int? { nil }
     package var device: DeviceInfo? { nil }
     package var powerDelivery: PDReport? { nil }
     package var details: [FrameDetail] { [] }
@@ -120,6 +123,18 @@ extension Frame {
         case .packed(let frame): frame.sampleTicks
         case .other(let content): content.sampleTicks
         default: nil
+        }
+    }
+
+    /// The same as `content.countingGroup`, without boxing the frame.
+    package var countingGroup: Int? {
+        switch self {
+        case .um(let block): block.countingGroup
+        case .fnirsiBLE(let frame): frame.countingGroup
+        case .tc66(let message): message.countingGroup
+        case .packed(let frame): frame.countingGroup
+        case .other(let content): content.countingGroup
+        case .fnirsiUSB, .atorchReport, .atorchReply, .km003c, .line: nil
         }
     }
 

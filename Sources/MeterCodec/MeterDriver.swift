@@ -83,10 +83,10 @@ package struct MeterProfile: Sendable {
     package var commandSpacing: Duration
     /// The bit rate for a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// The commands that the model knows, and the numbers they take; `resetEnergy` too where it counts no energy.
+    /// The commands that the model knows, and the numbers they take; `resetEnergy`, which no meter is sent, is for all.
     package var commands: [CommandRule]
-    /// Whether the meter counts energy and charge and tells them over this kind of link. If not, they are integrated here.
-    package let countsEnergy: Bool
+    /// How finely the meter tells its own counters over this kind of link, if it has any.
+    package let counterSteps: CounterSteps
     /// Whether single values may be left out (`MeterDriver.isFiltering`).
     package let filters: Bool
     /// Samples a second that the meter can take by its own clock, rising; empty if it cannot.
@@ -94,7 +94,8 @@ package struct MeterProfile: Sendable {
 
     package init(
         model: ModelName, rhythm: Rhythm, answerTimeout: Duration, commandSpacing: Duration = .zero,
-        baudRate: Int = 115_200, commands: [CommandRule] = [], countsEnergy: Bool = true, filters: Bool = false,
+        baudRate: Int = 115_200, commands: [CommandRule] = [], counterSteps: CounterSteps = .fine,
+        filters: Bool = false,
         rates: [Int] = []
     ) {
         self.model = model
@@ -102,8 +103,8 @@ package struct MeterProfile: Sendable {
         self.answerTimeout = answerTimeout
         self.commandSpacing = commandSpacing
         self.baudRate = baudRate
-        self.commands = commands + (countsEnergy ? [] : [CommandRule(.resetEnergy)])
-        self.countsEnergy = countsEnergy
+        self.commands = commands + [CommandRule(.resetEnergy)]
+        self.counterSteps = counterSteps
         self.filters = filters
         self.rates = rates
     }

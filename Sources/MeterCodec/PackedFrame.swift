@@ -30,6 +30,7 @@ package struct PackedFrame: Sendable {
     package func forEachReading(_ body: (Reading) -> Void) { forEachReading(as: kind, body) }
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) { forEachSample(as: kind, body) }
     package var sampleTicks: SampleTicks? { sampleTicks(as: kind) }
+    package var countingGroup: Int? { countingGroup(as: kind) }
     package var powerDelivery: PDReport? { powerDelivery(as: kind) }
     package var device: DeviceInfo? { device(as: kind) }
 
@@ -45,6 +46,10 @@ package struct PackedFrame: Sendable {
 
     private func sampleTicks<Content: PackedFrameContent>(as kind: Content.Type) -> SampleTicks? {
         withBytes { kind.init($0).sampleTicks }
+    }
+
+    private func countingGroup<Content: PackedFrameContent>(as kind: Content.Type) -> Int? {
+        withBytes { kind.init($0).countingGroup }
     }
 
     private func powerDelivery<Content: PackedFrameContent>(as kind: Content.Type) -> PDReport? {

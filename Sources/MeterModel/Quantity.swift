@@ -18,7 +18,8 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     case price = 14
     /// How long the meter's own counter for energy and charge has been running.
     case duration = 15
-    /// Energy that this program has counted, of a meter that counts none: the integral of its power, with its sign.
+    /// Energy that this program has counted: the integral of the meter's power, and over gaps what its own counter rose by. It
+    /// falls only for a meter without counters, where current flows back.
     case countedEnergy = 16
     /// The same of charge.
     case countedCharge = 17

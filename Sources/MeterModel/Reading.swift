@@ -40,6 +40,29 @@ package struct Reading: Sendable {
     }
 }
 
+extension Reading {
+    /// With this program's totals in place of the meter's own counters, which fall and leap where another group is chosen.
+    /// A total is nil where nothing was counted, as in readings of earlier versions.
+    package var withTotals: Reading {
+        var reading = self
+        if supported.contains(.energy) { reading[.energy] = self[.countedEnergy] }
+        if supported.contains(.charge) { reading[.charge] = self[.countedCharge] }
+        return reading
+    }
+
+    /// The same for programs that add up: each total once, as `energy` and `charge` of a meter that has such counters, as
+    /// `countedEnergy` and `countedCharge` of any other.
+    package var published: Reading {
+        var reading = withTotals
+        guard supported.contains(.energy) || supported.contains(.charge) else { return reading }
+        for quantity in [Quantity.countedEnergy, .countedCharge] {
+            reading[quantity] = nil
+            reading.supported.subtract(QuantitySet(quantity))
+        }
+        return reading
+    }
+}
+
 extension Reading: Hashable {
     package func hash(into hasher: inout Hasher) {
         hasher.combine(known)

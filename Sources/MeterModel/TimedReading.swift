@@ -8,9 +8,14 @@ package struct TimedReading: Hashable, Sendable {
     package var reading: Reading
     /// What several measurements had in common; nil for one.
     package var spread: ReadingSpread?
+    /// The meter's data group whose energy and charge these are; nil for a meter without groups, and while it is unknown.
+    package var group: Int?
 
-    package init(wallTime: WallTime, time: MonotonicTime, reading: Reading, spread: ReadingSpread? = nil) {
+    package init(
+        wallTime: WallTime, time: MonotonicTime, reading: Reading, spread: ReadingSpread? = nil, group: Int? = nil
+    ) {
         self.spread = spread
+        self.group = group
         self.wallTime = wallTime
         self.time = time
         self.reading = reading

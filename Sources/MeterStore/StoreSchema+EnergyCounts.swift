@@ -1,7 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// The table of what was counted for meters that count no energy themselves (`EnergyCountRepository`).
+    /// The table of what was counted for the meters (`EnergyCountRepository`).
     static func createEnergyCountTable(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -14,6 +14,19 @@ extension StoreSchema {
                     -- By the calendar: the first reading, or the last reset.
                     since_ms INTEGER
                 ) STRICT, WITHOUT ROWID;
+                """)
+    }
+
+    /// Where the meter's own counters stood (`OwnCounters`), and the token of the lease under which this host had it.
+    static func keepOwnCounters(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                ALTER TABLE energy_count ADD COLUMN own_energy_Wh REAL;
+                ALTER TABLE energy_count ADD COLUMN own_charge_mAh REAL;
+                ALTER TABLE energy_count ADD COLUMN own_group INTEGER;
+                -- By the calendar; null for a meter that has told none.
+                ALTER TABLE energy_count ADD COLUMN own_ms INTEGER;
+                ALTER TABLE energy_count ADD COLUMN lease_token INTEGER;
                 """)
     }
 }

@@ -72,6 +72,7 @@ enum StoreSchema {
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN usb_port TEXT; ALTER TABLE meter ADD COLUMN usb_serial TEXT")
         }
+        migrator.registerMigration("18 energy of all meters", foreignKeyChecks: .immediate, migrate: keepOwnCounters)
         return migrator
     }
 
@@ -182,7 +183,13 @@ enum StoreSchema {
                 "holder",
             ]
         ),
-        ("energy_count", ["meter", "energy_Wh", "charge_mAh", "counted_s", "since_ms"]),
+        (
+            "energy_count",
+            [
+                "meter", "energy_Wh", "charge_mAh", "counted_s", "since_ms", "own_energy_Wh", "own_charge_mAh",
+                "own_group", "own_ms", "lease_token",
+            ]
+        ),
         ("alert_notice", ["number", "alert", "target", "event", "meter_name", "value", "holder", "at_ms"]),
         ("progress", ["type", "token", "is_refetching", "cursor", "refetch"]),
         (

@@ -11,12 +11,14 @@ package struct CounterTrack: Hashable, Sendable {
     package private(set) var last: Double?
     /// Number of times the counter restarted.
     package private(set) var resets = 0
-    /// Number of steps too large for any current.
+    /// Number of steps too large for any current, or to another group.
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double
     /// Seconds since the last value; nil if unknown.
     private var age: Double?
+    /// The data group of the last value; nil if unknown.
+    private var group: Int?
 
     init(perSecondMax: Double, resolution: Double) {
         self.perSecondMax = perSecondMax
@@ -31,17 +33,19 @@ package struct CounterTrack: Hashable, Sendable {
         age = nil
     }
 
-    mutating func add(_ value: Double?, step: Double?) {
+    mutating func add(_ value: Double?, step: Double?, group newGroup: Int? = nil) {
         age = step.flatMap { step in age.map { $0 + max(step, 0) } }
         guard let value else { return }
-        defer { (last, age) = (value, 0) }
+        let isOtherGroup = newGroup != nil && group != nil && newGroup != group
+        defer { (last, age, group) = (value, 0, newGroup ?? group) }
         guard let last, let before = total else {
             total = total ?? 0
             return
         }
         let rise = value - last
-        // The last digit may fluctuate.
-        if rise < -resolution {
+        if isOtherGroup {
+            jumps += 1
+        } else if rise < -resolution {  // The last digit may fluctuate.
             resets += 1
             total = before + max(0, value)
         } else if let age, rise > perSecondMax * age + 2 * resolution {

@@ -208,9 +208,9 @@ package struct RecordingMachine: Sendable {
         var next = Rise(since: reading, last: reading, totals: RecordingTotals())
         if let rise, reading.time - rise.last.time <= rules.stepMax {
             (next.since, next.totals) = (rise.since, rise.totals)
-            next.totals.add(reading.reading, step: reading.time - rise.last.time, rules: rules)
+            next.totals.add(reading.reading, step: reading.time - rise.last.time, rules: rules, group: reading.group)
         } else {
-            next.totals.add(reading.reading, step: nil, rules: rules)
+            next.totals.add(reading.reading, step: nil, rules: rules, group: reading.group)
         }
         guard reading.time - next.since.time >= rules.hold else {
             state = .idle(next)
@@ -249,7 +249,7 @@ package struct RecordingMachine: Sendable {
         var session = old
         let step = session.hasReading ? session.last.map { reading.time - $0 } : nil
         addGap(until: reading.time, reading.wallTime, in: &session)
-        session.recording.totals.add(reading.reading, step: step, rules: rules)
+        session.recording.totals.add(reading.reading, step: step, rules: rules, group: reading.group)
         session.recording.until = max(reading.wallTime, session.recording.until)
         session.last = reading.time
         session.hasReading = true

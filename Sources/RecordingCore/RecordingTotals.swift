@@ -4,8 +4,8 @@ package import MeterModel
 ///
 /// Between two neighbouring readings at most `RecordingRules.stepMax` apart, current, voltage and power are assumed to
 /// change linearly (the trapezoid), by the monotonic time at which their bytes left the channel. Charge is the integral
-/// of the current, energy that of voltage times current (of the meter's own power if it reports no voltage), each with
-/// its sign. A longer step is a gap: it is marked and not integrated.
+/// of the current, energy that of voltage times current (of the meter's own power if it reports no voltage, or measures
+/// the mains), each with its sign. A longer step is a gap: it is marked and not integrated.
 package struct RecordingTotals: Hashable, Sendable {
     package var readings = 0
     /// The integrated time.
@@ -40,8 +40,10 @@ package struct RecordingTotals: Hashable, Sendable {
 
     /// Adds a reading.
     ///
-    /// - Parameter step: the time since the previous reading. Nil for the first one, and across a restart.
-    package mutating func add(_ reading: Reading, step: Duration?, rules: RecordingRules) {
+    /// - Parameters:
+    ///   - step: the time since the previous reading. Nil for the first one, and across a restart.
+    ///   - group: the meter's data group whose counters it has; nil if unknown.
+    package mutating func add(_ reading: Reading, step: Duration?, rules: RecordingRules, group: Int? = nil) {
         readings += 1
         if let step, step <= rules.stepMax { recorded += max(.zero, step) }
         let step = step.map { $0.seconds }
@@ -50,8 +52,8 @@ package struct RecordingTotals: Hashable, Sendable {
         current.add(reading[.current], step: step, stepMax: limit)
         power.add(reading.flow, step: step, stepMax: limit)
         temperature.add(reading[.temperature], step: step, stepMax: limit)
-        charge.add(reading[.charge], step: step)
-        energy.add(reading[.energy], step: step)
+        charge.add(reading[.charge], step: step, group: group)
+        energy.add(reading[.energy], step: step, group: group)
     }
 
     /// Marks a gap.
@@ -93,9 +95,12 @@ package struct RecordingGap: Hashable, Sendable {
 }
 
 extension Reading {
-    /// Watts, with the sign of the current: voltage times current, or the meter's own power if it reports no voltage.
+    /// Watts, with the sign of the current: voltage times current, or the meter's own power if it reports no voltage, or
+    /// measures the mains.
     var flow: Double? {
-        guard let voltage = self[.voltage], let current = self[.current] else { return self[.power] }
+        // Volts times amperes of the mains are more than watts.
+        let isMains = supported.contains(.powerFactor)
+        guard !isMains, let voltage = self[.voltage], let current = self[.current] else { return self[.power] }
         let product = voltage * current
         return product.isFinite ? product : nil
     }

@@ -77,7 +77,7 @@ struct MeterRoutesTests {
         #expect(
             try answer.keys(of: "reading") == [
                 "voltage_V", "current_A", "power_W", "energy_Wh", "charge_mAh", "temperature_C", "dp_V", "dn_V",
-                "resistance_ohm",
+                "resistance_ohm", "counted_energy_Wh", "counted_charge_mAh",
             ])
     }
 
@@ -237,7 +237,7 @@ struct MeterRoutesTests {
             body.commands.first { $0.command == "brightness" }
                 == CommandBody(.brightness, numbers: 0...5, step: 1, setting: "brightness"))
         #expect(body.commands.first { $0.command == "record-threshold" }?.setting == "threshold")
-        #expect(body.commands.filter { $0.consequence != nil }.map(\.command) == ["clear-group"])
+        #expect(body.commands.filter { $0.consequence != nil }.map(\.command) == ["clear-group", "reset-energy"])
     }
 
     // MARK: - Errors

@@ -32,7 +32,8 @@ struct ServerBench {
 
     init(repository: (any MeterRepository)? = nil, notifier: any AlertNotifier = SilentNotifier()) {
         links = SimulatedLinks(loop: loop)
-        let recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
+        let counts = EnergyCounts(repository: store)
+        let recorder = SampleRecorder(repository: store, counts: counts, loop: loop, logger: log.logger)
         self.recorder = recorder
         settings = SettingsService(
             repository: repository as? any SettingsRepository ?? records,
@@ -45,7 +46,8 @@ struct ServerBench {
         happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
-            settings: settings, recorder: recorder, recordings: recordings, alerts: alerts, log: happened,
+            settings: settings, recorder: recorder, recordings: recordings, counts: counts,
+            alerts: alerts, log: happened,
             hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) })
         directory = MeterDirectory(dependencies: dependencies, logger: log.logger)

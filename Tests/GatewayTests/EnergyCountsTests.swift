@@ -1,12 +1,15 @@
-import Gateway
+import AlertCore
 import GatewayAPI
 import IOPorts
+import LeaseCore
 import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
 import RecordingCore
 import Testing
+
+@testable import Gateway
 
 /// What is counted for meters that count no energy: by their sessions, over restarts, until somebody resets it.
 @Suite(.timeLimit(.minutes(10)))
@@ -44,21 +47,71 @@ struct EnergyCountsTests {
         await leave(bench)
     }
 
-    @Test func meterThatCounts_isLeftAlone() async throws {
-        let bench = bench()
-        try await read(.um25c, for: .seconds(20), at: bench)
+    /// Sends a command, which takes the meter a moment.
+    private func command(_ command: MeterCommand, at bench: DirectoryBench) async throws {
+        let sending = Task { try await bench.directory.command(command, "\(id)", by: .person) }
+        _ = try await host.loop.advance(until: sending)
+    }
 
-        let status = try await bench.status(of: id)
-        #expect(status.reading?.reading.supported.contains(.energy) == true)
-        #expect(status.reading?.reading.supported.contains(.countedEnergy) == false)
-        #expect(status.counted == nil)
+    /// To whoever adds up a total that leaps, the leap is consumption (home-assistant/core issues 55565, 180672). Another group
+    /// has counted less or more, and a cleared one nothing; what programs and alerts get goes on, over restarts too.
+    @Test func otherGroup_isNoConsumption_forAnybody() async throws {
+        let alerts = AlertService(
+            repository: InMemoryAlerts(), notifier: ScriptedNotifier(), loop: host.loop, logger: host.log.logger)
+        _ = try await alerts.add("energy > 1.5Wh", of: id, name: "much", notify: [])
+        let bench = DirectoryBench(meters, on: host, alerts: alerts)
+        func seen() throws -> (own: Double, total: Double, stored: Double) {
+            let snapshot = host.loop.result { [directory = bench.directory] in directory.snapshots().first }
+            let reading = try #require(snapshot?.reading?.reading)
+            #expect(!reading.supported.contains(.countedEnergy))
+            let last = try #require(try host.recorder.waiting(of: id).flatMap { try $0.samples() }.last?.reading)
+            return (
+                try #require(last[.energy]), try #require(reading[.energy]), try #require(last[.countedEnergy])
+            )
+        }
+        try await read(.um25c, for: .seconds(600), at: bench)
+        var before = try seen()
+        #expect(before.own > 0.5 && (before.own - before.total).magnitude < 0.01)
+        for (command, isLess) in [
+            (MeterCommand(.selectGroup, 3), true), (.init(.selectGroup, 0), false), (.init(.clearGroup), true),
+        ] {
+            try await self.command(command, at: bench)
+            host.loop.advance(by: .seconds(30))
+            let now = try seen()
+            #expect((now.own < before.own) == isLess)
+            // At most 20 W for half a minute.
+            #expect(now.total > before.total && now.total < before.total + 0.17)
+            #expect(now.stored == now.total)
+            before = now
+        }
+        #expect(alerts.entries.first?.standing.isRaised == false)
+        host.loop.advance(by: .seconds(900))
+        #expect(alerts.entries.first?.standing.isRaised == true)
+        #expect(try await bench.status(of: id).counted?.energy_Wh == (try seen()).total)
+        await leave(bench)
+    }
+
+    /// Of a meter that is away, its own counter tells what flowed.
+    @Test func meterThatWasAway_isCaughtUp() async throws {
+        let bench = bench()
+        try await read(.um25c, for: .seconds(60), at: bench)
+        let before = try #require(try await bench.status(of: id).counted)
+        _ = try await bench.directory.disconnect("\(id)")
+        host.loop.advance(by: .seconds(600))
+        _ = try await bench.directory.connect("\(id)", .init())
+        host.loop.advance(by: .seconds(5))
+
+        let after = try await bench.status(of: id)
+        let own = try #require(after.reading?.reading[.energy])
+        let total = try #require(after.counted?.energy_Wh)
+        #expect(total > before.energy_Wh * 5 && (own - total).magnitude < 0.05)
         await leave(bench)
     }
 
     /// A DC meter's energy stays at 0 until 10 Wh have flowed, and so does that of a load that answers no query
-    /// (syssi/esphome-atorch-dl24 issue 82). One that answers counts milliwatt-hours by itself.
-    @Test(arguments: [(ModelName.atorchDC, false, true), (.dl24, false, true), (.dl24, true, false)])
-    func coarseCounter_isCountedBeside(model: ModelName, answers: Bool, isCounted: Bool) async throws {
+    /// (syssi/esphome-atorch-dl24 issue 82). What goes out is meterd's finer count.
+    @Test(arguments: [(ModelName.atorchDC, false), (.atorchAC, false), (.dl24, false), (.dl24, true)])
+    func coarseCounter_isCountedBeside(model: ModelName, answers: Bool) async throws {
         let bench = bench()
         if model == .dl24 {
             var quirks = SimulatedDL24.Quirks()
@@ -74,10 +127,13 @@ struct EnergyCountsTests {
         let status = try await bench.status(of: id)
         let reading = try #require(status.reading?.reading)
         #expect(reading.supported.contains(.energy))
-        #expect(reading.supported.contains(.countedEnergy) == isCounted)
-        #expect((status.counted?.energy_Wh ?? 0 > 0.01) == isCounted)
+        let counted = try #require(reading[.countedEnergy])
+        #expect(counted > 0.01 && status.counted?.energy_Wh == counted)
+        #expect(reading.published[.energy] == counted)
+        // A simulated AC meter is at a power factor below 1.
+        if let watts = reading[.power] { #expect(counted < watts * 61 / 3600 * 1.5) }
         let commands = try await bench.directory.session("\(id)").profile?.commands.map(\.kind) ?? []
-        #expect(commands.filter { $0 == .resetEnergy }.count == (isCounted ? 1 : 0))
+        #expect(commands.filter { $0 == .resetEnergy }.count == 1)
         await leave(bench)
     }
 
@@ -165,19 +221,6 @@ struct EnergyCountsTests {
         await leave(bench)
     }
 
-    @Test func reset_ofAMeterThatCountsItself_isRefused() async throws {
-        let bench = bench()
-        try await read(.um25c, for: .seconds(5), at: bench)
-
-        let failure = await bench.failure {
-            _ = try await $0.command(MeterCommand(.resetEnergy), "\(id)", by: .person)
-            return true
-        }
-
-        #expect(failure?.code == .badRequest)
-        await leave(bench)
-    }
-
     @Test func reset_thatCannotBeWritten_saysSo_andCountsFromZero() async throws {
         let bench = bench()
         try await read(.km003c, for: .seconds(10), at: bench)
@@ -220,6 +263,39 @@ struct EnergyCountsTests {
         #expect(sum.energy_Wh >= count.energy_Wh)
         #expect(await host.store.energyCounts()[id] == nil)
         await leave(bench)
+    }
+
+    /// What was counted under both is not added up: a leap would be consumption.
+    @Test func secondID_ofAMeterWithATotal_addsNothing() async throws {
+        let counts = EnergyCounts(repository: host.store)
+        try await host.store.keepEnergyCount(EnergyCount(energy_Wh: 2, since: host.loop.wallNow), of: id)
+        try await host.store.keepEnergyCount(EnergyCount(energy_Wh: 500, since: host.loop.wallNow), of: .um)
+        try await counts.restore()
+        try await counts.move(.um, to: id)
+        #expect(counts.track(for: id).count?.energy_Wh == 2)
+        #expect(await host.store.energyCounts().keys.map(\.description) == [id.description])
+    }
+
+    /// Two hosts take turns, and to programs they are one meter: what each tells begins at zero, which is no consumption.
+    @Test func meterThatComesBackFromAnotherHost_beginsAnew() async throws {
+        let bench = LeaseBench(.keep)
+        let (one, two) = (bench.host(1), bench.host(2))
+        let (first, second) = (try await one.pluggedIn(), try await two.pluggedIn(isWanted: false))
+        await bench.advance(by: .seconds(60), one, two)
+        let before = try #require(await first.status().counted)
+        #expect(before.energy_Wh > 0.05)
+
+        await second.connect(ConnectOptions(isTakeover: true))
+        await bench.advance(by: .seconds(30), one, two)
+        #expect(try #require(await second.status().counted).energy_Wh < before.energy_Wh)
+        await first.connect(ConnectOptions(isTakeover: true))
+        await bench.advance(by: .seconds(10), one, two)
+
+        let after = try #require(await first.status().counted)
+        #expect(after.energy_Wh < before.energy_Wh / 2)
+        #expect(after.since != before.since)
+        _ = try await bench.leave(two, second)
+        _ = try await bench.leave(one, first)
     }
 
     @Test func meterWithANewID_goesOn_andIsNotCountedTwice() async throws {

@@ -31,7 +31,7 @@ struct MeterSnapshotTests {
         #expect(snapshot.model?.displayName == status.model)
         #expect(snapshot.transport?.rawValue == status.transport)
         #expect(snapshot.error == status.error)
-        #expect(snapshot.reading?.reading == status.reading?.reading)
+        #expect(snapshot.reading?.reading == status.reading?.reading.published)
         #expect(snapshot.told == status.told && snapshot.told?.details["charging_mode"] != nil)
         #expect(snapshot.reading != nil && !snapshot.commands.isEmpty)
         #expect(await bench.leave() == .none)

@@ -244,8 +244,8 @@ struct SessionValuesTests {
                 commands: commands
             ).commandHelp
         }
-        #expect(help([]) == "this model takes no commands over this link")
-        #expect(help([.init(.rotate), .init(.brightness, 0...5)]) == "it knows rotate, brightness 0-5")
+        #expect(help([]) == "it knows reset-energy")
+        #expect(help([.init(.rotate), .init(.brightness, 0...5)]) == "it knows rotate, brightness 0-5, reset-energy")
     }
 
     // MARK: Log downloads

@@ -37,6 +37,19 @@ struct PointWriterTests {
         #expect(line([("name", nil), ("model", "")], reading).hasPrefix("meter voltage_V"))
     }
 
+    /// A counter of the meter's own leaps where another group is chosen. What is added up is meterd's total, if there is one.
+    @Test(arguments: [(0.25, ",energy_Wh=0.25"), (nil, "")] as [(Double?, String)])
+    func energy_isTheTotal_besideTheMetersOwn(total: Double?, field: String) {
+        var reading = reading
+        reading[.energy] = 500
+        if total != nil { reading[.countedEnergy] = total }
+        #expect(
+            line([], reading) == "meter voltage_V=5.012,current_A=1e-05\(field),own_energy_Wh=500.0 1780000000250\n")
+        reading = Reading()
+        reading[.countedEnergy] = -1
+        #expect(line([], reading) == "meter counted_energy_Wh=-1.0 1780000000250\n")
+    }
+
     @Test func readingOfWhichNothingIsKnown_isNoPoint() {
         var nothing = Reading()
         nothing[.voltage] = nil

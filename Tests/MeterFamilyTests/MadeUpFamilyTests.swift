@@ -277,7 +277,8 @@ struct MadeUpFamilyTests {
         #expect(throws: (any Error).self) { try pages.page(of: .ohm) }
 
         let file = "\(pages.name(of: .ohm)).md"
-        try Data("Turn the screen with `rotate`.".utf8).write(to: pages.folder.appending(path: file))
+        try Data("Turn the screen with `rotate`; `reset-energy` is for what meterd counts.".utf8).write(
+            to: pages.folder.appending(path: file))
         try Data("| [Ohm One](\(file)) | USB |".utf8).write(to: pages.folder.appending(path: "README.md"))
         let page = try pages.page(of: .ohm)
         for rule in pages.rules(of: .ohm) {

@@ -119,14 +119,142 @@ struct EnergyCounterTests {
         #expect(reading[.countedCharge] == -0.01)
     }
 
-    @Test func counts_ofTwoIDs_areOne_sinceTheEarlier() {
-        let (early, late) = (WallTime.start, WallTime.start + .seconds(5))
-        let one = EnergyCount(energy_Wh: 1, charge_mAh: 20, seconds: 300, since: late)
-        let other = EnergyCount(energy_Wh: 0.5, charge_mAh: 7, seconds: 60, since: early)
-        #expect(one + other == EnergyCount(energy_Wh: 1.5, charge_mAh: 27, seconds: 360, since: early))
-        #expect(other + one == one + other)
-        #expect((one + EnergyCount()).since == late)
-        #expect(EnergyCount() == EnergyCount(energy_Wh: 0, charge_mAh: 0, seconds: 0, since: nil))
-        #expect(EnergyCount(seconds: -1).seconds == 0)
+    // MARK: - Meters with counters of their own
+
+    /// What the meter's own counter says between two readings that are a minute apart: of what it rose by, its last digit is
+    /// left out.
+    @Test(
+        arguments: [
+            (2.0, 0, 2.5, 0, 0.49), (2, 0, 52.5, 3, 0), (2, nil, 2.5, 0, 0), (2, 0, 0.5, 0, 0), (2, 0, 2, 0, 0),
+            (2, 0, 900, 0, 0), (2, nil, 2.5, nil, 0.49), (nil, 0, 2.5, 0, 0), (2, 0, nil, 0, 0),
+        ] as [(Double?, Int?, Double?, Int?, Double)])
+    func gap_isWhatTheGroupsOwnCounterRoseBy(before: Double?, group: Int?, after: Double?, then: Int?, gap: Double) {
+        var (first, second) = (TimedReading.at(0, 0), TimedReading.at(60, 0))
+        (first.reading[.energy], first.group) = (before, group)
+        (second.reading[.energy], second.group) = (after, then)
+        var counter = counter([first, second])
+        #expect(isNear(counter.count.energy_Wh, gap))
+        // The same over a restart.
+        counter = self.counter([second], after: self.counter([first]).count)
+        #expect(isNear(counter.count.energy_Wh, gap))
+        // And without a gap it says nothing: the current does.
+        second.time = .origin + .seconds(10)
+        #expect(self.counter([first, second]).count.energy_Wh == 0)
+    }
+
+    @Test func meterThatTellsNoPower_isCountedByItsCounter() {
+        let readings = [5.0, 5, 7, 8.5].enumerated().map { step, energy in
+            TimedReading.at(Double(step) * 3, nil, volts: nil, energy: energy)
+        }
+        #expect(isNear(counter(readings).count.energy_Wh, 3.49))
+    }
+
+    /// As a meter's own counters count, plugged in the other way round.
+    @Test func totalOfAMeterWithCounters_neverFalls() {
+        let count = counter([.at(0, -1, energy: 0), .at(10, -1, energy: 0)]).count
+        #expect(isNear(count.energy_Wh, 50 / 3600.0))
+    }
+
+    /// The voltage of a USB meter comes in one kind of frame, its counters in another: the total is in the latter.
+    @Test func sums_areInTheFramesThatHaveTheCounters() {
+        var counter = EnergyCounter()
+        let flow = TimedReading.at(0, 1)
+        let own = TimedReading.at(1, nil, volts: nil, charge: 3, energy: 4)
+        let haveSums = [flow, own, .at(2, 1), .at(120, 1)].map { counter.add($0, stepMax: stepMax) }
+        #expect(haveSums == [true, true, false, true])
+    }
+
+    /// 5: another host had the meter between two grants to this one, and told totals of its own.
+    @Test(arguments: [(3, false), (4, false), (5, true), (2, false)] as [(UInt64, Bool)])
+    func meterFromAnotherHost_beginsAnew(token: UInt64, isAnew: Bool) {
+        var counter = counter([.at(0, 1, energy: 2), .at(10, 1, energy: 2)])
+        counter.leased(3, at: .start)
+        counter.leased(token, at: .start + .seconds(99))
+        #expect((counter.count.energy_Wh == 0) == isAnew)
+        #expect(counter.count.since == (isAnew ? .start + .seconds(99) : .start))
+        #expect(counter.count.token == token && (counter.count.own == nil) == isAnew)
+    }
+
+    /// Whatever happens to a meter with groups, its total never falls and is never above what flowed; and below it is only
+    /// what nobody can know: a gap in which it was cleared or another group was chosen, and its counter's last digits.
+    @Test(arguments: [CounterSteps.fine, .tens])
+    func total_neverFalls_andNeverExceedsWhatFlowed(steps: CounterSteps) {
+        for seed in 1...50 as ClosedRange<UInt64> {
+            var rng = SplitMix64(seed: seed)
+            var meter = GroupMeter(steps: steps)
+            var counter = EnergyCounter()
+            counter.steps = steps
+            var (told, least) = (0.0, 0.0)
+            _ = counter.add(meter.reading(isKnown: true), stepMax: stepMax)
+            for _ in 0..<300 {
+                let before = meter.flowed
+                var isGap = false
+                var isUnknown = false
+                switch Int.random(in: 0..<20, using: &rng) {
+                case 0: meter.group = Int.random(in: 0..<3, using: &rng)
+                case 1: meter.groups[meter.group] = 0
+                case 2, 3:
+                    isGap = true
+                    meter.flow(for: Int.random(in: 11...40_000, using: &rng))
+                    isUnknown = Bool.random(using: &rng)
+                    if isUnknown { meter.disturb(&rng) }
+                case 4:
+                    let count = counter.count
+                    counter = EnergyCounter(count)
+                    counter.steps = steps
+                    meter.restartsClock()
+                    isGap = true
+                default: meter.watts = Double.random(in: 0...40, using: &rng).rounded()
+                }
+                // What is measured is constant over a step.
+                if !isGap { _ = counter.add(meter.reading(isKnown: true), stepMax: stepMax) }
+                meter.flow(for: Int.random(in: 0...10, using: &rng))
+                _ = counter.add(meter.reading(isKnown: Bool.random(using: &rng) || isGap), stepMax: stepMax)
+                let total = counter.count.energy_Wh
+                #expect(total >= told && total <= meter.flowed + 1e-6, "seed \(seed)")
+                let flowed = meter.flowed - before
+                // A counter that is cleared within its first step does not show it.
+                least += isUnknown ? -steps.energy_Wh : isGap ? max(0, flowed - 2 * steps.energy_Wh) : flowed
+                #expect(total >= least - 1e-6, "seed \(seed)")
+                guard total >= told, total <= meter.flowed + 1e-6, total >= least - 1e-6 else { return }
+                told = total
+            }
+        }
+    }
+}
+
+/// A meter with three groups that tells its counters rounded down, and what flowed through it.
+private struct GroupMeter {
+    let steps: CounterSteps
+    var watts = 5.0
+    var group = 0
+    var groups = [12.3, 0, 500]
+    private(set) var flowed = 0.0
+    private var seconds = 0
+    private var bootedAt = 0
+
+    init(steps: CounterSteps) { self.steps = steps }
+
+    mutating func flow(for length: Int) {
+        seconds += length
+        flowed += watts * Double(length) / 3600
+        groups[group] += watts * Double(length) / 3600
+    }
+
+    mutating func restartsClock() { bootedAt = seconds }
+
+    /// Somebody clears it or chooses another group while nobody listens.
+    mutating func disturb(_ rng: inout SplitMix64) {
+        if Bool.random(using: &rng) { groups[group] = 0 }
+        group = Int.random(in: 0..<3, using: &rng)
+    }
+
+    func reading(isKnown: Bool) -> TimedReading {
+        let energy = (groups[group] / steps.energy_Wh + 1e-9).rounded(.down) * steps.energy_Wh
+        var reading = TimedReading.at(Double(seconds), watts / 5, energy: energy)
+        reading.time = .origin + .seconds(seconds - bootedAt)
+        reading.group = group
+        if !isKnown { reading.reading[.energy] = nil }
+        return reading
     }
 }

@@ -187,6 +187,30 @@ struct RecordingTotalsTests {
         #expect(((totals.charge.total ?? -1) - total - 5).magnitude < 1e-9)
     }
 
+    /// Another group, whichever has counted more: nothing flowed, and nothing began anew.
+    @Test(arguments: [(100.0, 500.0), (500, 100), (0, 3)])
+    func otherGroup_isAJump_bothWays(first: Double, second: Double) {
+        var machine = RecordingMachine()
+        machine.start(at: 0)
+        for (second, (value, group)) in [(first, 0), (second, 3), (first, 0)].enumerated() {
+            var reading = TimedReading.at(Double(second), 1, charge: value)
+            reading.group = group
+            _ = machine.received(reading)
+        }
+        let totals = machine.recording?.totals
+        #expect(totals?.charge.jumps == 2 && totals?.charge.resets == 0 && totals?.charge.total == 0)
+        #expect(machine.recording?.marks.contains(.counterReset) == false)
+    }
+
+    /// Of the mains, volts times amperes are more than watts.
+    @Test func energyOfTheMains_isThatOfItsPower() {
+        var totals = RecordingTotals()
+        var reading = TimedReading.at(0, 2, volts: 230).reading
+        (reading[.power], reading[.powerFactor]) = (230, 0.5)
+        for step in [nil, Duration.seconds(10)] { totals.add(reading, step: step, rules: RecordingRules()) }
+        #expect(((totals.energy_Wh ?? 0) - 2300 / 3600).magnitude < 1e-9)
+    }
+
     /// What was stored comes back, and nothing impossible does.
     @Test func storedValues_comeBack_withoutTheImpossible() {
         let stored = IntegratedValue(least: 1, greatest: 3, mean: 2, seconds: 10)

@@ -3,7 +3,7 @@ package import MeterModel
 import RecordingCore
 import Synchronization
 
-/// Energy and charge of meters that count none, over restarts.
+/// Energy and charge of the meters, over restarts.
 ///
 /// What was counted is written in the same batch as the readings that it comes from, so that both say the same after a power
 /// cut, and that a memory card sees no write more.
@@ -27,8 +27,8 @@ package final class EnergyCounts: Sendable {
         var stored: [MeterID: EnergyCount] = [:]
         for (id, count) in counts {
             let meter = former[id] ?? id
-            let sum = stored[meter].map { $0 + count } ?? count
-            stored[meter] = sum
+            // What was counted under the present id goes on.
+            if meter == id || counts[meter] == nil { stored[meter] = count }
         }
         for (id, meter) in former where counts[id] != nil {
             guard let sum = stored[meter] else { continue }
@@ -62,6 +62,25 @@ package final class EnergyCounts: Sendable {
         state.withLock { $0.tracks.compactMapValues { $0.takeChanged() } }
     }
 
+    /// They were written.
+    func wereWritten(_ changes: [MeterID: EnergyCount]) {
+        state.withLock { state in
+            for (meter, count) in changes { state.tracks[meter]?.wasWritten(count) }
+        }
+    }
+
+    /// The sums of the meters with a session as the store has them, as quantities of a reading.
+    var written: [MeterID: Reading] {
+        state.withLock { state in
+            state.tracks.compactMapValues { track in
+                guard let count = track.written else { return nil }
+                var sums = Reading()
+                count.put(into: &sums)
+                return sums
+            }
+        }
+    }
+
     /// They could not be written.
     func putBack(_ changes: [MeterID: EnergyCount]) {
         state.withLock { state in
@@ -76,7 +95,9 @@ package final class EnergyCounts: Sendable {
         let track = track(for: meter)
         track.reset(at: wall)
         do {
-            try await repository.keepEnergyCount(EnergyCount(since: wall), of: meter)
+            let count = track.count
+            try await repository.keepEnergyCount(count, of: meter)
+            track.wasWritten(count)
         } catch {
             track.wasNotWritten()
             throw GatewayError(error, doing: "it counts from zero, and would not after a restart")
@@ -99,10 +120,13 @@ package final class EnergyCounts: Sendable {
         }
         guard let count else { return }
         let track = track(for: other)
-        track.add(count)
-        guard let sum = track.takeChanged() else { return }
+        track.takeUp(count)
+        let taken = track.takeChanged()
         do {
-            try await repository.keepEnergyCount(sum, of: other)
+            if let taken {
+                try await repository.keepEnergyCount(taken, of: other)
+                track.wasWritten(taken)
+            }
             try await repository.keepEnergyCount(nil, of: meter)
         } catch {
             track.wasNotWritten()

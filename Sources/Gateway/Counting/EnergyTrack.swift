@@ -7,27 +7,38 @@ package final class EnergyTrack: Sendable {
     private struct State {
         var counter: EnergyCounter
         var stepMax = Duration.seconds(10)
-        /// Whether the link in use is to a meter that counts nothing.
-        var isCounting = false
         /// Whether something is counted that is not written yet.
         var isChanged = false
+        /// As the store has it: what is left after a power cut. Nil where it has nothing.
+        var written: EnergyCount?
     }
 
     private let state: Mutex<State>
 
-    init(_ before: EnergyCount) { state = Mutex(State(counter: EnergyCounter(before))) }
+    init(_ before: EnergyCount) {
+        state = Mutex(State(counter: EnergyCounter(before), written: before.since == nil ? nil : before))
+    }
 
-    /// - Parameter isCounting: whether the meter counts nothing itself.
-    func adopt(isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
+    /// - Parameter steps: of the meter's own counters, as the link in use tells them.
+    func adopt(_ steps: CounterSteps) { state.withLock { $0.counter.steps = steps } }
 
     /// - Parameter stepMax: a longer time between two readings is a gap.
     func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
 
-    /// Counts a reading, and puts the sums into it, unless the meter counts by itself.
+    /// This host has the meter by the lease with this token.
+    func leased(_ token: UInt64, at wall: WallTime) {
+        state.withLock { state in
+            state.isChanged = state.isChanged || state.counter.count.token != token
+            state.counter.leased(token, at: wall)
+        }
+    }
+
+    /// Counts a reading, and puts the sums into it, unless they belong into another kind of frame.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
-            guard state.isCounting, state.counter.add(reading, stepMax: state.stepMax) else { return reading }
-            state.isChanged = true
+            let isForSums = state.counter.add(reading, stepMax: state.stepMax)
+            state.isChanged = state.isChanged || state.counter.count.since != nil
+            guard isForSums else { return reading }
             var reading = reading
             state.counter.count.put(into: &reading.reading)
             return reading
@@ -44,10 +55,14 @@ package final class EnergyTrack: Sendable {
 
     func reset(at wall: WallTime) { state.withLock { $0.counter.reset(at: wall) } }
 
-    /// Takes in what was counted under another id of the meter.
-    func add(_ other: EnergyCount) {
+    /// Goes on with what was counted under another id of the meter, unless something was counted under this one: both
+    /// together would be a leap for whoever adds up this one's.
+    func takeUp(_ other: EnergyCount) {
         state.withLock { state in
-            state.counter = EnergyCounter(state.counter.count + other)
+            guard state.counter.count.since == nil else { return }
+            let steps = state.counter.steps
+            state.counter = EnergyCounter(other)
+            state.counter.steps = steps
             state.isChanged = true
         }
     }
@@ -60,6 +75,12 @@ package final class EnergyTrack: Sendable {
             return state.counter.count
         }
     }
+
+    /// What the store has of it; nil if nothing.
+    var written: EnergyCount? { state.withLock(\.written) }
+
+    /// It was written.
+    func wasWritten(_ count: EnergyCount?) { state.withLock { $0.written = count } }
 
     /// It could not be written.
     func wasNotWritten() { state.withLock { $0.isChanged = true } }

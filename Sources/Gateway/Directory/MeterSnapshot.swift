@@ -21,9 +21,9 @@ package struct MeterSnapshot: Sendable {
     package var lease: LeaseStatus?
     /// The last error since which no data came.
     package var error: String?
-    /// The last reading, completed with what other frames held.
+    /// The last reading, completed with what other frames held, as programs get it (`Reading.published`).
     package var reading: TimedReading?
-    /// Since when energy is counted for it; nil where it counts itself.
+    /// Since when energy is counted for it; nil before its first reading.
     package var countedSince: WallTime?
     /// What it tells besides readings.
     package var told: ToldBody?
@@ -39,6 +39,10 @@ package struct MeterSnapshot: Sendable {
 }
 
 extension MeterDirectory {
+    /// What was counted for the meters, as the store has it, so that a power cut takes nothing back: as
+    /// `Quantity.countedEnergy` and `countedCharge`.
+    package func writtenTotals() -> [MeterID: Reading] { dependencies.counts?.written ?? [:] }
+
     /// All meters of this host, in the order of their ids. To be called only on the loop, where the sessions are:
     /// nothing waits, and no thread changes.
     package nonisolated func snapshots() -> [MeterSnapshot] {
@@ -60,6 +64,7 @@ extension DeviceSession {
         snapshot.lease = leaseStatus
         snapshot.error = lastError
         snapshot.reading = wholeReading(at: loop.now)
+        if let whole = snapshot.reading?.reading { snapshot.reading?.reading = whole.published }
         snapshot.countedSince = counted?.since
         snapshot.told = toldFrames.body
         snapshot.commands = driver?.profile.commands ?? []

@@ -1,7 +1,7 @@
 package import MeterModel
 package import RecordingCore
 
-/// Keeps what was counted for meters that count nothing. It is written together with their readings
+/// Keeps what was counted for the meters. It is written together with their readings
 /// (`SampleRepository.append`).
 package protocol EnergyCountRepository: Sendable {
     /// What was counted of each meter.

@@ -3,7 +3,7 @@ package import RecordingCore
 
 /// Keeps readings.
 package protocol SampleRepository: Sendable {
-    /// Writes all chunks in one transaction, or none, and with them what was counted of meters that count nothing.
+    /// Writes all chunks in one transaction, or none, and with them what was counted of meters.
     func append(_ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]) async throws
     /// The readings of a meter in a span of time, oldest first, at most `limit` of them.
     func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) async throws -> [StoredSample]

@@ -52,7 +52,7 @@ package final class SampleRecorder: Sendable {
     /// - Parameters:
     ///   - tiers: where readings are summed up for long times; nil means they are not.
     ///   - space: says what takes the room where readings may not; nil means nobody says it.
-    ///   - counts: what is counted of meters that count nothing, which is written with their readings.
+    ///   - counts: what is counted of meters, which is written with their readings.
     ///   - calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
     package init(
         repository: any SampleRepository, tiers: (any TierRepository)? = nil, space: (any SpaceRepository)? = nil,
@@ -154,6 +154,7 @@ package final class SampleRecorder: Sendable {
             keep(after: error)
             return false
         }
+        self.counts?.wereWritten(counts)
         let recovered = state.withLock { state in
             state.pending.removeFirst(batch.count)
             state.saved += batch.reduce(0) { $0 + $1.count }

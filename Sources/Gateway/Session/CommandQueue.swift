@@ -67,8 +67,7 @@ struct CommandQueue {
 extension MeterProfile {
     /// Says which commands the model does take, for an error about another one.
     var commandHelp: String {
-        guard !commands.isEmpty else { return "this model takes no commands over this link" }
-        return "it knows "
+        "it knows "
             + commands.map { rule in
                 rule.kind.rawValue + (rule.numbers.map { " \($0.lowerBound)-\($0.upperBound)" } ?? "")
             }.joined(separator: ", ")

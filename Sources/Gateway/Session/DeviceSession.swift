@@ -28,7 +28,7 @@ package actor DeviceSession {
     nonisolated let track: SampleBuffer
     /// The charge sessions' recorder, if this host records them.
     private let recording: RecordingTrack?
-    /// What is counted of a meter that counts nothing, if this host does that.
+    /// What is counted of the meters, if this host does that.
     private let counts: EnergyCounts?
     private let counting: EnergyTrack?
     /// The meter's rules, if this host has any.
@@ -552,9 +552,9 @@ package actor DeviceSession {
         }
     }
 
-    /// Counts for the meter, or leaves it to the meter: a load tells by its answers whether it counts.
+    /// How finely the meter tells its counters: a load shows it by its answers.
     private func followCounting(_ profile: MeterProfile?) {
-        counting?.adopt(isCounting: profile?.countsEnergy == false)
+        if let profile { counting?.adopt(profile.counterSteps) }
     }
 
     /// Tries the other way to the meter's line where what was sent got no answer. A new link begins with the one used last.
@@ -688,8 +688,8 @@ package actor DeviceSession {
         logger.info("counted energy reset")
     }
 
-    /// What was counted for the meter, if it counts nothing itself.
-    var counted: EnergyCount? { driver?.profile.countsEnergy == false ? counting?.count : nil }
+    /// What was counted for the meter.
+    var counted: EnergyCount? { driver == nil ? nil : counting?.count }
 
     /// Does whatever is due now.
     private func takeTurns() {
@@ -794,6 +794,7 @@ package actor DeviceSession {
     /// Handles a frame. One without a measurement, such as "ok", answers a request but is not data.
     private func handle(_ frame: Frame, at now: MonotonicTime, _ wallNow: WallTime) {
         var hasData = false
+        let group = frame.countingGroup
         if let ticks = frame.sampleTicks { samplesCame(ticks, at: now) }
         frame.forEachSample { reading, tick in
             if !hasData {
@@ -801,10 +802,10 @@ package actor DeviceSession {
                 apply(because: "valid frame") { machine.frameReceived(at: now) }
             }
             guard let tick else {
-                return publish(TimedReading(wallTime: wallNow, time: now, reading: reading))
+                return publish(TimedReading(wallTime: wallNow, time: now, reading: reading, group: group))
             }
             let time = sampleClock.time(of: tick)
-            publish(TimedReading(wallTime: wallNow + (time - now), time: time, reading: reading))
+            publish(TimedReading(wallTime: wallNow + (time - now), time: time, reading: reading, group: group))
         }
         publishAnswer()
     }
@@ -830,7 +831,11 @@ package actor DeviceSession {
         line.broughtReading()
         track.append(reading.wallTime, reading.reading)
         recording?.append(reading) { toldFrames.body }
-        alerts?.append(reading)
+        if let alerts {
+            var reading = reading
+            reading.reading = reading.reading.withTotals
+            alerts.append(reading)
+        }
         if samples.hasListeners { samples.yield(reading) }
         guard isFast else {
             if readings.hasListeners { readings.yield(reading) }
@@ -930,6 +935,7 @@ package actor DeviceSession {
         claim.permitted(permission)
         if case .leased(let permit) = permission {
             recording?.leased(permit.token.rawValue)
+            counting?.leased(permit.token.rawValue, at: loop.wallNow)
         } else {
             recording?.leased(0)
         }

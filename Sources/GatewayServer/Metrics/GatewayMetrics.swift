@@ -22,6 +22,12 @@ package enum GatewayMetrics {
         "meterd_meter_wanted", meter, "1 where the meter is to be connected, now and after a restart.")
     static let age = MetricDefinition.gauge(
         "meterd_meter_last_reading_age_seconds", meter, "How old the last reading is; absent before the first.")
+    private static let group = ["meter", "group"]
+    static let groupEnergy = MetricDefinition.gauge(
+        "meterd_meter_group_energy_joules", group, "Energy in one of the meter's own data groups, until it is cleared.")
+    static let groupCharge = MetricDefinition.gauge(
+        "meterd_meter_group_charge_coulombs", group,
+        "Charge in one of the meter's own data groups, until it is cleared.")
     static let signal = MetricDefinition.gauge(
         "meterd_meter_signal_dbm", meter, "How loud the meter's radio was when last heard.")
     static let readings = MetricDefinition.counter("meterd_meter_readings_total", meter, "Readings that came.")
@@ -143,7 +149,8 @@ package enum GatewayMetrics {
     /// Every metric.
     package static let all: [MetricDefinition] =
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
-            signal, readings, decodeErrors, skippedBytes, timeouts, rejected, lostSamples, filtered, linksOpened,
+            groupEnergy, groupCharge, signal, readings, decodeErrors, skippedBytes, timeouts, rejected, lostSamples,
+            filtered, linksOpened,
             linksLost,
             leaseState, leaseHeld, leaseRemaining,
             alertRaised, noticesWaiting, noticesDelivered, noticesLost,
@@ -168,8 +175,8 @@ extension Quantity {
         case .voltage: gauge("voltage_volts", "Voltage.")
         case .current: gauge("current_amperes", "Current; below 0 where it flows backwards.")
         case .power: gauge("power_watts", "Power.")
-        case .energy: counter("energy_joules", "Energy, by the meter's own counter; 3600 J are 1 Wh.")
-        case .charge: counter("charge_coulombs", "Charge, by the meter's own counter; 3.6 C are 1 mAh.")
+        case .energy: counter("energy_joules", "Energy, counted by meterd; 3600 J are 1 Wh.")
+        case .charge: counter("charge_coulombs", "Charge, counted by meterd; 3.6 C are 1 mAh.")
         case .temperature: gauge("temperature_celsius", "Temperature, of the meter or its probe.")
         case .dataPlus: gauge("data_plus_volts", "Voltage of the D+ line.")
         case .dataMinus: gauge("data_minus_volts", "Voltage of the D- line.")

@@ -8,15 +8,27 @@ extension MetricsPage {
     }
 
     /// A meter without data has no values: a line that ends is more honest than one that stays level.
-    mutating func add(_ meter: MeterStatus) {
+    ///
+    /// - Parameter totals: what was counted for it as the store has it. To `increase()` a total that fell after a power cut would
+    ///   have begun anew, and all of it be consumption.
+    mutating func add(_ meter: MeterStatus, _ totals: Reading? = nil) {
         let id = [meter.id]
         addInfo(GatewayMetrics.info, id + [meter.model ?? "", meter.name ?? "", meter.transport ?? ""])
         addStates(GatewayMetrics.state, id, of: ConnectionState.self, present: meter.state)
         add(GatewayMetrics.wanted, id, meter.wanted ? 1 : 0)
         add(GatewayMetrics.age, id, meter.age_ms.map(Self.seconds))
         if meter.hasData, let reading = meter.reading?.reading {
-            reading.forEach { quantity, value in
+            var counted = reading
+            for quantity in [Quantity.countedEnergy, .countedCharge] where reading.supported.contains(quantity) {
+                counted[quantity] = totals?[quantity]
+            }
+            counted.published.forEach { quantity, value in
                 add(quantity.metric, id, value.map { $0 * quantity.baseUnits })
+            }
+            for group in meter.told?.groups ?? [] {
+                let labels = id + ["\(group.index)"]
+                add(GatewayMetrics.groupEnergy, labels, group.energy_Wh * Quantity.energy.baseUnits)
+                add(GatewayMetrics.groupCharge, labels, group.charge_mAh * Quantity.charge.baseUnits)
             }
         }
         add(GatewayMetrics.signal, id, meter.rssi.map(Double.init))

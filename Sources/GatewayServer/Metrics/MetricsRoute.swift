@@ -1,6 +1,7 @@
 package import Gateway
 package import GatewayAPI
 package import Hummingbird
+import MeterModel
 package import MetricsCore
 
 /// `GET /metrics`, for Prometheus (Docs/Metrics.md).
@@ -47,7 +48,8 @@ package struct MetricsRoute: Sendable {
     func page() async -> MetricsPage {
         var page = MetricsPage()
         page.add(routes.version)
-        for meter in await routes.directory.status() { page.add(meter) }
+        let totals = await routes.directory.writtenTotals()
+        for meter in await routes.directory.status() { page.add(meter, MeterID(meter.id).flatMap { totals[$0] }) }
         // Without the names of meters, which are not told here.
         page.add(AlertsBody(alerts.entries, of: alerts))
         for adapter in await routes.directory.adapters() { page.add(adapter) }

@@ -97,8 +97,7 @@ package struct AtorchDriver: MeterDriver {
             answerTimeout: .seconds(3),
             baudRate: 9600,
             commands: commands,
-            // A DC meter counts energy in steps of 10 Wh, rounded down: 0 says nothing (Docs/Protocols/Atorch.md#reports).
-            countsEnergy: type != .dc,
+            counterSteps: type == .usb ? .fine : .tens,
             filters: true
         )
     }

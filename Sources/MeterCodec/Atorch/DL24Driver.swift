@@ -156,10 +156,10 @@ package struct DL24Driver: MeterDriver {
     /// Steps of 200 ms, since answers took up to 104 ms (andrewchuev/reslab-dl24-monitor), and half a second after an order,
     /// as misdoro/Electronic_load_px100 waits before it reads back. The answer's time is above a report's second, so that
     /// a load that only reports is never called late.
-    private static let loadProfile = profile(countsEnergy: true)
-    private static let silentProfile = profile(countsEnergy: false)
+    private static let loadProfile = profile(.fine)
+    private static let silentProfile = profile(.tens)
 
-    private static func profile(countsEnergy: Bool) -> MeterProfile {
+    private static func profile(_ steps: CounterSteps) -> MeterProfile {
         var commands = AtorchDriver.profile(of: .dc).commands.filter { $0.kind != .resetEnergy }
         commands += [
             .init(.loadOn, isReadBack: true), .init(.loadOff, isReadBack: true),
@@ -171,7 +171,7 @@ package struct DL24Driver: MeterDriver {
         return MeterProfile(
             model: .dl24, rhythm: .rounds(expected: .seconds(1), step: .milliseconds(200)),
             answerTimeout: .milliseconds(1200), commandSpacing: .milliseconds(500), baudRate: 9600, commands: commands,
-            countsEnergy: countsEnergy, filters: true)
+            counterSteps: steps, filters: true)
     }
 }
 

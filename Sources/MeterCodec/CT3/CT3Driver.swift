@@ -19,8 +19,7 @@ package struct CT3Driver: MeterDriver {
         profile = MeterProfile(
             model: model,
             rhythm: .push(expected: .milliseconds(Int64(Self.interval_ms)), keepAlive: .seconds(1)),
-            answerTimeout: .seconds(1),
-            countsEnergy: false)
+            answerTimeout: .seconds(1))
     }
 
     /// A stop, time for its answer, and a start. Readers wait for the answer for up to a second (fqueze).

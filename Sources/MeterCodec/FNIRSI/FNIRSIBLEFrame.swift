@@ -139,6 +139,8 @@ extension FNIRSIBLEFrame: FrameContent {
         return [GroupTotals(index: u8(0), charge_mAh: charge / 100, energy_mWh: energy / 100)]
     }
 
+    package var countingGroup: Int? { kind == .totals ? u8(0) : nil }
+
     package var device: DeviceInfo? {
         guard kind == .info else { return nil }
         let (whole, hundredths) = u16(2).quotientAndRemainder(dividingBy: 100)

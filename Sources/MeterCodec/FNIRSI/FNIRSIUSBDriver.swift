@@ -26,7 +26,6 @@ package struct FNIRSIUSBDriver: MeterDriver {
             rhythm: .push(expected: .milliseconds(40), keepAlive: quirks.keepAlivePeriod),
             answerTimeout: .seconds(1),
             commandSpacing: quirks.commandGap,
-            countsEnergy: false,
             filters: true
         )
         forgetNeighbours()

@@ -68,9 +68,6 @@ package struct LineDescription: Hashable, Sendable {
         settle = .seconds(2)
     }
 
-    /// Whether the board counts energy or charge by itself.
-    package var countsEnergy: Bool { fields.contains { $0.quantity == .energy || $0.quantity == .charge } }
-
     /// What needs no description: pairs whose names are units, `V=5.02;A=0.31;W=1.56;C=24.5`, in any order, not all of
     /// which have to be there.
     package static let usual = LineDescription(

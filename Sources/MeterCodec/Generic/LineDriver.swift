@@ -15,7 +15,7 @@ package struct LineDriver: MeterDriver {
             : .poll(interval: description.interval, shortest: min(description.interval, .milliseconds(100)))
         profile = MeterProfile(
             model: model, rhythm: rhythm, answerTimeout: .seconds(2), baudRate: description.baudRate,
-            countsEnergy: description.countsEnergy)
+            counterSteps: .whole)
     }
 
     /// Waits, where the board is asked, until one that was reset by the opening listens again, and asks once. That answer, or

@@ -215,7 +215,6 @@ package struct KM003CDriver: MeterDriver {
             rhythm: .poll(interval: .milliseconds(200), shortest: .milliseconds(40)),
             answerTimeout: .seconds(2),
             baudRate: 115_200,
-            countsEnergy: false,
             filters: true,
             rates: KM003CRate.allCases.map(\.samplesPerSecond)
         )

@@ -24,7 +24,7 @@ package struct KM001Driver: MeterDriver {
             case .acd15p: .poll(interval: .seconds(1), shortest: .seconds(1))
             }
         profile = MeterProfile(
-            model: model, rhythm: rhythm, answerTimeout: .seconds(1), countsEnergy: false)
+            model: model, rhythm: rhythm, answerTimeout: .seconds(1))
     }
 
     package mutating func opening() -> [Outgoing] {

@@ -42,6 +42,13 @@ extension TC66Message: FrameContent {
         }
     }
 
+    package var countingGroup: Int? {
+        switch self {
+        case .block(let block): block.countingGroup
+        case .mode: nil
+        }
+    }
+
     package var device: DeviceInfo? {
         switch self {
         case .block(let block): block.device

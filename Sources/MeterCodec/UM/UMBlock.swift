@@ -61,6 +61,8 @@ extension UMBlock: FrameContent {
 
     package func forEachReading(_ body: (Reading) -> Void) { body(reading) }
 
+    package var countingGroup: Int? { selectedGroup }
+
     package var groups: [GroupTotals] { (0..<10).compactMap(groupTotals) }
 
     package var device: DeviceInfo? { DeviceInfo(model: modelName) }

@@ -135,12 +135,16 @@ extension WITRNReport: PackedFrameContent {
     /// What the line is at; a message comes in a report of its own (`WITRNPowerDelivery`).
     package var powerDelivery: PDReport? { isMeasurement ? PDReport(milliseconds: milliseconds, level: level) : nil }
 
+    package var countingGroup: Int? { isMeasurement ? selectedGroup : nil }
+    /// As the meter numbers it, from 1.
+    private var selectedGroup: Int { Int(bytes[54]) + 1 }
+
     /// Of an answer to another program its number alone: the fields lie under the answer.
     package var details: [FrameDetail] {
         guard isMeasurement else { return [FrameDetail("command", .integer(Int(bytes[8])))] }
         let internalCelsius = float(38)
         return [
-            .told("selected_group", .integer(Int(bytes[54]) + 1)),
+            .told("selected_group", .integer(selectedGroup)),
             .told("recorder_threshold_A", .number(Double(bytes.withRawBytes { $0.u16LE(12) }) / 1000)),
             .told("power_on_s", .integer(Int(runTime_s))),
             FrameDetail("clock_ms", .integer(Int(milliseconds))),

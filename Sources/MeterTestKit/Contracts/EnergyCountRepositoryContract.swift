@@ -42,7 +42,10 @@ package enum EnergyCountRepositoryContract {
     private static func count(_ number: Double) -> EnergyCount {
         EnergyCount(
             energy_Wh: number / 3, charge_mAh: number * 1000 / 7, seconds: number * 3600.25,
-            since: WallTime(millisecondsSince1970: 1_795_000_000_000 + Int64(number)))
+            since: WallTime(millisecondsSince1970: 1_795_000_000_000 + Int64(number)),
+            own: OwnCounters(
+                charge_mAh: number, energy_Wh: number == 2 ? nil : number / 7, group: number == 3 ? nil : Int(number),
+                at: WallTime(millisecondsSince1970: 1_795_000_000_000)), token: UInt64(number) << 50)
     }
 
     private static func require(_ expected: [MeterID: EnergyCount], in repository: Subject) async throws {

@@ -85,7 +85,7 @@ struct DL24DriverTests {
 
     @Test func profile_saysHowItTalks() {
         let profile = DL24Driver().profile
-        #expect(profile.model == .dl24 && profile.baudRate == 9600 && profile.countsEnergy)
+        #expect(profile.model == .dl24 && profile.baudRate == 9600 && profile.counterSteps == .fine)
         #expect(profile.rhythm == .rounds(expected: .seconds(1), step: .milliseconds(200)))
         #expect(profile.commandSpacing == .milliseconds(500))
         // More than the second between two reports.
@@ -345,7 +345,7 @@ struct DL24DriverTests {
         // Nothing finer will come, so the coarse counters are told.
         #expect(reading[.charge] == 20 && reading[.energy] == 0 && reading[.voltage] == 5.1)
         #expect(talk.details["queries"] == .text("no answer"))
-        #expect(!talk.driver.profile.countsEnergy)
+        #expect(talk.driver.profile.counterSteps == .tens)
         // It may be heard and not reached: once a link it is asked anew by another way, if there is one.
         #expect(talk.driver.doubtsOutput)
         #expect(talk.driver.outputSwitched(false).isEmpty && !talk.driver.doubtsOutput)

@@ -70,7 +70,9 @@ struct FNIRSIRealFramesTests {
 
     @Test func group10_isAGroup_inEachFrameThatNamesOne() throws {
         let text = "aa08110aa0860100204e0000100e00003c00000033"
-        let totals = try #require(frames(text).first).content
+        let frame = try #require(frames(text).first)
+        let totals = frame.content
+        #expect(frame.countingGroup == 10)
         #expect(totals.groups == [GroupTotals(index: 10, charge_mAh: 200, energy_mWh: 1000)])
         let reading = try #require(decodedReadings(try hex(text), with: FNIRSIBLEDecoder()).first)
         #expect(reading[.energy] == 1)

@@ -30,7 +30,6 @@ struct LineDriverTests {
         #expect(driver.poll().isEmpty)
         #expect(driver.closing().isEmpty)
         #expect(driver.profile.rhythm == .push(expected: .seconds(1), keepAlive: nil))
-        #expect(driver.profile.countsEnergy == false)
     }
 
     /// A board that was reset by the opening hears nothing while its boot loader runs.
@@ -45,13 +44,6 @@ struct LineDriverTests {
         #expect(
             LineDriver(model: .generic, fast).profile.rhythm
                 == .poll(interval: .milliseconds(20), shortest: .milliseconds(20)))
-    }
-
-    @Test func countersOfTheBoard_areItsOwn() {
-        for quantity in [Quantity.energy, .charge] {
-            let description = LineDescription(fields: [LineField(quantity, name: [0x57])])
-            #expect(LineDriver(model: .generic, description).profile.countsEnergy)
-        }
     }
 
     /// Garbage of a boot loader at another rate, the rest of a line, a greeting and a blank line: what has to be expected

@@ -171,6 +171,7 @@ struct WITRNDecoderTests {
         var fields = WITRNSample.Fields()
         fields.group = 9
         #expect(try details(fields.bytes)["selected_group"] == .integer(10))
+        #expect(decodedFrames(fields.bytes, with: WITRNDecoder()).map(\.countingGroup) == [10])
     }
 
     // MARK: What is refused

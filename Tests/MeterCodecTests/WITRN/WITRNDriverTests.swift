@@ -14,7 +14,7 @@ struct WITRNDriverTests {
         }
         #expect(driver.closing().isEmpty)
         #expect(driver.profile.rhythm == .push(expected: .milliseconds(10), keepAlive: nil))
-        #expect(driver.profile.commands.isEmpty)
+        #expect(driver.profile.commands == [MeterProfile.CommandRule(.resetEnergy)])
         for kind in MeterCommand.Kind.allCases {
             #expect(throws: CodecError.unsupportedCommand(kind, model: model)) {
                 try driver.encode(MeterCommand(kind))

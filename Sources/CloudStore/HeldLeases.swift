@@ -120,7 +120,7 @@ extension HeldLeases {
             let last = record.grants.last.flatMap { $0.token == record.token ? $0.requestID : nil }
             request = (last?.high ?? 0, last?.low ?? 0)
             timeToLive = UInt32(clamping: record.terms.timeToLive.milliseconds)
-            lockDelay = UInt32(clamping: record.terms.lockDelay.milliseconds)
+            lockDelay = UInt32(clamping: record.terms.askedLockDelay.milliseconds)
             transport = holder.transport
             policy = record.terms.policy
             if case .revoking = record.state { isRevoking = true } else { isRevoking = false }

@@ -8,10 +8,10 @@ package protocol FamilyDescription: Sendable {
     var family: MeterFamily { get }
     /// In the order in which people see them.
     var models: [ModelName] { get }
-    /// A driver for one link to one of the models. Nil if the model has no such link, or none that is supported here.
-    func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
     /// The decoders of captured bytes, by the names that a person types (Docs/CommandLine.md#meters).
     var decoders: [NamedDecoder] { get }
+    /// A driver for one link to one of the models. Nil if the model has no such link, or none that is supported here.
+    func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
 
     /// The USB devices that are meters of this family.
     var usbDevices: [USBIdentity] { get }

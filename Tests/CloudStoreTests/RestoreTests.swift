@@ -148,7 +148,9 @@ struct RestoreTests {
             try folder.write(bytes, to: backup)
             let error = #expect(throws: CloudStoreError.self, "page \(page)") { try restore() }
             #expect(error?.code == .damaged, "\(page): \(error?.message ?? "")")
-            if page > 0 { #expect(error?.message.contains("is damaged (") == true, "\(page): \(error?.message ?? "")") }
+            // A page of the schema, as the first is, keeps SQLite from looking at the others.
+            let isNamed = ["is damaged (", "is malformed"].contains { error?.message.contains($0) ?? false }
+            #expect(page == 0 || isNamed, "\(page): \(error?.message ?? "")")
         }
         #expect(try await CloudContents(at: folder.cloud, folder).records.count == 2, "nothing was replaced")
     }

@@ -24,7 +24,7 @@ struct CatalogueTests {
         #expect(metric.help.hasSuffix("."))
         let known = [
             "meter", "model", "name", "transport", "state", "adapter", "end", "route", "status", "version", "commit",
-            "build", "zone", "alert", "target",
+            "build", "zone", "alert", "target", "group",
         ]
         #expect(metric.labels.allSatisfy(known.contains))
         #expect(metric.labels.contains("name") == (metric.labels.contains("name") && metric.name.hasSuffix("_info")))

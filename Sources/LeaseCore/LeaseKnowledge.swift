@@ -18,7 +18,8 @@ struct LeaseKnowledge: Sendable {
     private var role: HostRole
     /// Consecutive requests without an answer.
     private(set) var failures = 0
-    /// The greatest token of this meter heard of so far. The next grant's has to exceed it.
+    /// The greatest token of this meter heard of so far, or one more if its release got no answer. The next grant's has
+    /// to exceed it.
     private(set) var greatestToken: FencingToken?
     /// Tokens up to this one were given back, though the authority may not have heard of it yet.
     private var releasedThrough: FencingToken?
@@ -88,6 +89,13 @@ struct LeaseKnowledge: Sendable {
     // MARK: What was given back
 
     mutating func gaveBack(_ token: FencingToken) { releasedThrough = max(releasedThrough ?? token, token) }
+
+    /// The release of this token got no answer, so it may arrive at any time: this very token must not be granted again.
+    mutating func gaveBackUnanswered(_ token: FencingToken) {
+        guard token < .max else { return }
+        let next = FencingToken(rawValue: token.rawValue + 1)
+        greatestToken = max(greatestToken ?? next, next)
+    }
 
     /// A grant with such a token (the same session asked again before the release arrived) is of no use: the release may
     /// arrive at any time.

@@ -58,7 +58,8 @@ package struct LeaseMachine: Sendable {
 
     /// The permit of a held lease, including one lost under `keep`.
     package var permit: LeasePermit? { if case .held(let holding) = state { holding.permit } else { nil } }
-    /// The greatest token of this meter heard of so far.
+    /// The greatest token of this meter heard of so far, or one more if its release got no answer: the next grant's has
+    /// to exceed it.
     package var greatestToken: FencingToken? { known.greatestToken }
     /// Whether the cloud left the last few requests unanswered.
     package var isCloudUnreachable: Bool { known.isCloudUnreachable }
@@ -307,6 +308,7 @@ package struct LeaseMachine: Sendable {
             return .none
         }
         known.unanswered()
+        known.gaveBackUnanswered(token)
         guard releasing.failed(at: now, random: random) else {
             return state.settle(releasing.intent, &known, at: now)
         }

@@ -89,8 +89,10 @@ enum LeaseState: Sendable {
     mutating func hold(
         _ holding: Holding, _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
-        if known.isGivenBack(holding.permit.token), !seeking.isUnleased {
-            return release(holding, intent: seeking.intent, &known, at: now)
+        if known.isGivenBack(holding.permit.token) {
+            guard seeking.isUnleased else { return release(holding, intent: seeking.intent, &known, at: now) }
+            // Its release may still be under way, and would give the meter away beside the link.
+            guard holding.permit.token >= known.greatestToken ?? holding.permit.token else { return .none }
         }
         guard now < holding.permit.hardStopAt else {
             var late = seeking

@@ -237,6 +237,27 @@ struct LeaseMachineTests {
         #expect(fresh == .permit(LeasePermit(token: 2, terms: .standard(.strict), sentAt: .seconds(4))))
     }
 
+    /// A link without a lease runs on, so the token cannot be given back once more: another one is asked for.
+    @Test func tokenWhoseReleaseGotNoAnswer_isNotGrantedAgain() {
+        var (machine, authority) = (LeaseMachine.held(.keep), Authority(.keep))
+        _ = authority.acquire(.of(1, request: 1, policy: .keep), at: .seconds(0))
+        _ = machine.channelClosed(.letGo, at: .seconds(0))
+        _ = machine.wanted(.resume, at: .seconds(1))
+        _ = machine.releaseFailed(1, at: .seconds(2), random: 0)
+        for second in stride(from: 10.0, through: 40, by: 10) {
+            _ = machine.wokeUntilQuiet(at: .seconds(second))
+            _ = machine.requestFailed(at: .seconds(second + 1), random: 0)
+        }
+        let floor = machine.greatestToken
+
+        let late = machine.granted(.of(token: 1), sentAt: .seconds(2), at: .seconds(60), random: 0)
+        let answer = authority.acquire(.of(1, request: 2, policy: .keep, floor: floor), at: .seconds(61))
+        let released = authority.release(1, session: 1)
+
+        #expect((floor, late, machine.phase(at: .seconds(60))) == (2, .none, .unleased(nil)))
+        #expect((answer.token, released) == (3, .unchanged(authority.record)))
+    }
+
     @Test func failedAttempt_releasesAtOnce() {
         var machine = LeaseMachine.held(.keep)
 

@@ -86,6 +86,25 @@ struct LeaseKeeperTests {
         #expect(status().state == LeaseStatus(.held).state)
     }
 
+    /// Who lets go before the grant came is answered when that is given back: others may ask for the meter then.
+    @Test func grantOnItsWay_isGivenBackFirst() async throws {
+        ask()
+        on { $0.cancel(.um) }
+        let began = Mutex(false)
+        async let callsLeft = {
+            began.withLock { $0 = true }
+            await keeper.givenBack(.um, within: .seconds(30))
+            return await keeper.callsUnderWay
+        }()
+        try await eventually("the person waits") { began.withLock { $0 } }
+        for _ in 0..<100 { await Task.yield() }
+        grant()
+        on { $0.released(.success(()), HeldLease(meter: .um, token: FencingToken(rawValue: 6)), of: .um) }
+        for call in await calls() { on { $0.callEnded(call) } }
+
+        #expect(await callsLeft == 0)
+    }
+
     /// A place in the queue that the cloud did not give is asked for with the next refusal again.
     @Test func queueThatWasNotJoined_isAskedForAgain() async throws {
         let cloud = ClosedQueue(Self.lease(remaining: .seconds(10)))

@@ -243,10 +243,12 @@ package actor LeaseKeeper {
     }
 
     private func isGivingBack(_ meter: MeterID) -> Bool {
-        guard let machine = entries[meter]?.machine, !machine.isCloudUnreachable else { return false }
-        return switch machine.phase(at: loop.now) {
+        guard let entry = entries[meter], !entry.machine.isCloudUnreachable else { return false }
+        return switch entry.machine.phase(at: loop.now) {
         case .stopping, .releasing: true
-        case .none, .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
+        // A grant may be on its way, which is then given back.
+        case .none: entry.callsUnderWay > 0
+        case .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
         }
     }
 
@@ -409,6 +411,7 @@ package actor LeaseKeeper {
         callsUnderWay -= 1
         for meter in call.meters {
             entries[meter]?.callsUnderWay -= 1
+            if !isGivingBack(meter) { endWaits(for: .release(meter)) }
             forgetUnused(meter)
         }
         arm()

@@ -36,6 +36,10 @@ extension CloudService {
         try await ask { try await engine.usage(of: zone) }
     }
 
+    package func leaseCount(of zone: String) async throws(CloudFailure) -> Int {
+        try await ask { try await engine.leaseCount(of: zone) }
+    }
+
     /// - Parameter type: nil for all.
     package func records(in zone: String, type: String?) async throws(CloudFailure) -> [SyncRecord] {
         try await ask { try await engine.records(in: zone, type: type.map { RecordType(rawValue: $0) }) }

@@ -74,6 +74,15 @@ extension EtcdCloudEngine {
         }
     }
 
+    package func leaseCount(of zone: String) async throws -> Int {
+        try await finish { [self] in
+            try await check(zone)
+            let counter = try LeaseCounters.count(try await reads.entry(keys.leaseCount(zone)))
+            if let counter { return counter }
+            return try await client.countLeases(in: zone, keys)
+        }
+    }
+
     package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
         try await decideLease(of: meter, in: zone) { LeaseDecision(record: nil, answer: $0) }
     }

@@ -82,7 +82,7 @@ package struct Console: Sendable {
     }
 
     private func described(_ zone: Zone) async throws(CloudFailure) -> ConsoleZone {
-        ConsoleZone(zone, try await service.usage(of: zone.name))
+        ConsoleZone(zone, try await service.usage(of: zone.name), leases: try await service.leaseCount(of: zone.name))
     }
 
     private func zone(_ name: String) async throws -> Zone {
@@ -128,7 +128,7 @@ extension ConsoleQuota {
 }
 
 extension ConsoleZone {
-    init(_ zone: Zone, _ usage: ZoneUsage) {
+    init(_ zone: Zone, _ usage: ZoneUsage, leases: Int) {
         self.init(
             name: zone.name, id: zone.id.description, policy: zone.terms.policy.rawValue,
             ttl: zone.terms.timeToLive.milliseconds,
@@ -137,7 +137,7 @@ extension ConsoleZone {
         quota = ConsoleQuota(
             bytes: zone.quota.zone.bytes, records: zone.quota.zone.records, hostBytes: zone.quota.host.bytes,
             hostRecords: zone.quota.host.records, leases: zone.quota.leaseLimit)
-        used = ConsoleUsage(bytes: usage.total.bytes, records: usage.total.records)
+        used = ConsoleUsage(bytes: usage.total.bytes, records: usage.total.records, leases: leases)
         hosts = usage.hosts
             .map { ConsoleUsage(hostID: $0.key.description, bytes: $0.value.bytes, records: $0.value.records) }
             .sorted { ($1.bytes, $0.hostID ?? "") < ($0.bytes, $1.hostID ?? "") }

@@ -64,17 +64,20 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
     }
 }
 
-/// The records that a zone, or one host in it, has.
+/// The records that a zone, or one host in it, has, and the zone's leases.
 package struct ConsoleUsage: Codable, Hashable, Sendable {
     /// Nil for the whole zone.
     package var hostID: String?
     package var bytes: Int
     package var records: Int
+    /// How many leases the zone has had. Nil for a host, and from a server that does not count them.
+    package var leases: Int?
 
-    package init(hostID: String? = nil, bytes: Int, records: Int) {
+    package init(hostID: String? = nil, bytes: Int, records: Int, leases: Int? = nil) {
         self.hostID = hostID
         self.bytes = bytes
         self.records = records
+        self.leases = leases
     }
 }
 

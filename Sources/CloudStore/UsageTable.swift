@@ -116,4 +116,6 @@ extension SQLiteCloudEngine {
     }
 
     package func usage(of zone: String) async throws -> ZoneUsage { try zoneTable.zone(zone).usage }
+
+    package func leaseCount(of zone: String) async throws -> Int { try zoneTable.zone(zone).leases.total }
 }

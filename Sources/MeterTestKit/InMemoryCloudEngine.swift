@@ -111,6 +111,8 @@ extension InMemoryCloudEngine {
 
     package func usage(of zone: String) async throws -> ZoneUsage { try step(in: zone) { $0.usage } }
 
+    package func leaseCount(of zone: String) async throws -> Int { try step(in: zone) { $0.leaseUsage.total } }
+
     package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
         try step { state in
             guard state.zones[credential.zone] != nil else { throw CloudFailure.zoneNotFound(credential.zone) }

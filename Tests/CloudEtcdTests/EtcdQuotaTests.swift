@@ -57,6 +57,7 @@ struct EtcdQuotaTests {
         try await one.setQuota(ZoneQuota(zone: ZoneQuota.standard.zone, leases: 100), of: zone)
         #expect(await create(0..<30, at: one) == 30)
         _ = try await one.client.commit(EtcdTransaction(success: [.delete(key: one.keys.leaseCount(zone))]))
+        #expect(try await two.leaseCount(of: zone) == 30)
 
         async let left = create(100..<160, at: one)
         async let right = create(200..<260, at: two)
@@ -64,6 +65,7 @@ struct EtcdQuotaTests {
 
         #expect(created == 70)
         #expect(try await two.leases(in: zone).count == 100)
+        #expect(try await one.leaseCount(of: zone) == 100)
         // What exists is not refused by a copy that has not seen it.
         #expect(await create(0..<30, at: two) == 30)
         await one.close()

@@ -34,6 +34,16 @@ struct QuotaTests {
         #expect(try await cloud.acquire(other, "usb:0483:5740:x", request: 2).token == 1)
     }
 
+    /// One for every second record, and never so many that they fill a store by themselves.
+    @Test func standardLimitOfLeases_followsTheRecords_withinBounds() {
+        let limits = [0, 20_001, 50_000, 200_000, .max].map {
+            ZoneQuota(zone: QuotaAmount(bytes: 0, records: $0)).leaseLimit
+        }
+
+        #expect(limits == [10_000, 10_000, 25_000, 100_000, 100_000])
+        #expect(ZoneQuota(zone: .zero, leases: 3_000_000).leaseLimit == 3_000_000)
+    }
+
     // MARK: What counts
 
     @Test func record_countsItsNamesAndValues_and64ForEachPart() {

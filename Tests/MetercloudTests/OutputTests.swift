@@ -65,7 +65,7 @@ struct OutputTests {
         var zone = try Self.decoded(
             ConsoleZone.self, #"{"name":"home","policy":"strict","ttl":60000,"lockDelay":7500,"sequence":3}"#)
 
-        #expect(ZoneLine(zone).cells == ["home", "strict", "60 s", "7.5 s", "3", "–", "–"])
+        #expect(ZoneLine(zone).cells == ["home", "strict", "60 s", "7.5 s", "3", "–", "–", "–"])
         for (asked, cell) in [(7500, "7.5 s"), (5000, "7.5 s (asked: 5 s)")] as [(Int64, String)] {
             zone.askedLockDelay = asked
             #expect(ZoneLine(zone).cells[3] == cell)
@@ -77,15 +77,18 @@ struct OutputTests {
             ConsoleZone.self,
             """
             {"name":"home","policy":"keep","ttl":60000,"lockDelay":7500,"sequence":3,
-            "quota":{"bytes":104857600,"records":200000,"hostBytes":26214400,"hostRecords":50000},
-            "used":{"bytes":60083405,"records":3600},"hosts":[{"hostID":"h","bytes":1048576,"records":9}]}
+            "quota":{"bytes":104857600,"records":200000,"hostBytes":26214400,"hostRecords":50000,"leases":100000},
+            "used":{"bytes":60083405,"records":3600,"leases":41},"hosts":[{"hostID":"h","bytes":1048576,"records":9}]}
             """)
         let line = ZoneLine(zone)
 
-        #expect(line.cells == ["home", "keep", "60 s", "7.5 s", "3", "57.3 of 100 MB", "3600 of 200000"])
+        #expect(
+            line.cells
+                == ["home", "keep", "60 s", "7.5 s", "3", "57.3 of 100 MB", "3600 of 200000", "41 of 100000"])
         #expect(line.hosts.map(\.cells) == [["h", "1 of 25 MB", "9 of 50000"]])
         let json = try JSONOutput.pretty(line)
         #expect(json.contains(#""used_bytes" : 60083405"#))
+        #expect(json.contains(#""used_leases" : 41"#))
         #expect(json.contains(#""host_max_records" : 50000"#))
         #expect(json.contains(#""host_id" : "h""#))
     }

@@ -35,6 +35,8 @@ package protocol CloudEngine: Sendable {
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
     /// What the zone's records use, counted in the same step as each change of them.
     func usage(of zone: String) async throws -> ZoneUsage
+    /// How many leases the zone has had (`LeaseUsage`).
+    func leaseCount(of zone: String) async throws -> Int
     /// Adds a credential. One that a host got by enrolling replaces the host's others in the same step
     /// (`Credential.replaced`), which are revoked as of its `createdAt`.
     ///

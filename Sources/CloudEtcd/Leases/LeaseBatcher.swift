@@ -209,12 +209,7 @@ final class LeaseBatcher: Sendable {
 
     private func counters(of zone: String, _ hosts: [HostID]) async throws(EtcdError) -> LeaseCounters {
         let found = try await client.read(LeaseCounters.ranges(of: zone, hosts, keys)).ranges.map(\.entries.first)
-        var uncounted = 0
-        if found[1] == nil {
-            var all = EtcdRange(prefix: keys.leases(in: zone))
-            all.isCountOnly = true
-            uncounted = Int(clamping: try await client.read([all]).ranges[0].count)
-        }
+        let uncounted = found[1] == nil ? try await client.countLeases(in: zone, keys) : 0
         return try LeaseCounters(zone, hosts, found, uncounted: uncounted, keys)
     }
 

@@ -35,7 +35,7 @@ struct LeaseCounters: Sendable {
         usage = LeaseUsage(total: try Self.count(found[1]) ?? uncounted, hosts: counts)
     }
 
-    private static func count(_ entry: EtcdEntry?) throws(EtcdError) -> Int? {
+    static func count(_ entry: EtcdEntry?) throws(EtcdError) -> Int? {
         guard let entry else { return nil }
         guard let count = String(validating: entry.value, as: UTF8.self).flatMap({ Int($0) }) else {
             throw EtcdError(damaged: entry.key, "it is not a number")
@@ -63,5 +63,14 @@ struct LeaseCounters: Sendable {
             transaction.success.append(.put(key: key, value: Array("\(count)".utf8)))
         }
         return transaction
+    }
+}
+
+extension EtcdClient {
+    /// Number of the zone's leases that exist.
+    func countLeases(in zone: String, _ keys: StoreKeys) async throws(EtcdError) -> Int {
+        var all = EtcdRange(prefix: keys.leases(in: zone))
+        all.isCountOnly = true
+        return Int(clamping: try await read([all]).ranges[0].count)
     }
 }

@@ -61,6 +61,7 @@ extension CloudEngineContract {
                 var created: [Bool] = []
                 for host in UInt64(1)...6 { created.append(try await create(engine, "m\(host)", by: host)) }
                 try ContractViolation.requireEqual(created, [true, true, true, true, false, false], "created")
+                try ContractViolation.requireEqual(await engine.leaseCount(of: zone), 4, "counted")
                 try await limitLeases(engine, to: 1)
                 try ContractViolation.requireEqual(
                     token(try await decide(engine, acquire(1), meter: "m1"))?.rawValue, 1, "asked again")
@@ -78,6 +79,7 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(await engine.lease(of: "m5", in: zone), nil, "m5")
                 try await limitLeases(engine, to: 5)
                 try ContractViolation.requireEqual(await create(engine, "m5", by: 9), true, "with more room")
+                try ContractViolation.requireEqual(await engine.leaseCount(of: zone), 5, "counted, free ones too")
             },
             inZone("host_createsNoMoreThanItsShareOfLeases") { engine in
                 _ = try await engine.createZone("other", terms: .standard)

@@ -57,7 +57,7 @@ struct ZoneCommand: AsyncParsableCommand {
         @Option(help: "How many records of its own one host may have. Standard: a quarter of the zone's.")
         var hostRecords: Int?
 
-        @Option(help: "How many leases the zone may ever have, one for each meter. Standard: 10 for each record.")
+        @Option(help: "How many leases it may ever have, one a meter. Standard: half of its records, 10000 to 100000.")
         var maxLeases: Int?
 
         func validate() throws {

@@ -22,6 +22,7 @@ struct ZoneLine: Encodable {
     /// The limit for one host.
     var host_max_bytes: Int?
     var host_max_records: Int?
+    var used_leases: Int?
     var max_leases: Int?
     /// Largest first.
     var hosts: [ShareLine]
@@ -37,17 +38,18 @@ struct ZoneLine: Encodable {
         (used_bytes, used_records) = (zone.used?.bytes, zone.used?.records)
         (max_bytes, max_records) = (zone.quota?.bytes, zone.quota?.records)
         (host_max_bytes, host_max_records) = (zone.quota?.hostBytes, zone.quota?.hostRecords)
-        max_leases = zone.quota?.leases
+        (used_leases, max_leases) = (zone.used?.leases, zone.quota?.leases)
         hosts = (zone.hosts ?? []).map { ShareLine($0, zone.quota) }
     }
 
-    static let header = ["ZONE", "POLICY", "TTL", "LOCK-DELAY", "CHANGES", "USED", "RECORDS"]
+    static let header = ["ZONE", "POLICY", "TTL", "LOCK-DELAY", "CHANGES", "USED", "RECORDS", "LEASES"]
 
     var cells: [String] {
         let asked = asked_lock_delay_ms.flatMap { $0 == lock_delay_ms ? nil : " (asked: \(Formatting.time($0)))" }
         return [
             name, policy, Formatting.time(ttl_ms), Formatting.time(lock_delay_ms) + (asked ?? ""), "\(changes)",
             Formatting.megabytes(used_bytes, of: max_bytes), Formatting.count(used_records, of: max_records),
+            Formatting.count(used_leases, of: max_leases),
         ]
     }
 }

@@ -145,6 +145,7 @@ extension FaultyEngine {
         try await base.setQuota(quota, of: zone)
     }
     package func usage(of zone: String) async throws -> ZoneUsage { try await base.usage(of: zone) }
+    package func leaseCount(of zone: String) async throws -> Int { try await base.leaseCount(of: zone) }
     package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
         try await base.add(credential, showing: shown)
     }

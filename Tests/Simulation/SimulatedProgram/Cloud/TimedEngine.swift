@@ -74,6 +74,7 @@ struct TimedEngine: CloudEngine {
         try await write { try await base.setQuota(quota, of: zone) }
     }
     func usage(of zone: String) async throws -> ZoneUsage { try await read { try await base.usage(of: zone) } }
+    func leaseCount(of zone: String) async throws -> Int { try await read { try await base.leaseCount(of: zone) } }
     func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
         try await write { try await base.add(credential, showing: shown) }
     }

@@ -128,6 +128,7 @@ final class LeaseBatcher: Sendable {
     }
 
     /// - Returns: those for which somebody else was quicker.
+    /// - Throws: before any of the jobs is answered, so that none is answered twice.
     private func round(
         _ asked: [MeterPlace: [LeaseJob]], _ progress: inout Progress
     ) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
@@ -142,20 +143,16 @@ final class LeaseBatcher: Sendable {
         }
         var plans: [LeasePlan] = []
         for (place, jobs) in jobs {
-            do throws(EtcdError) {
-                let plan = try LeasePlan(jobs, at: place, aliases: books[place.zone] ?? SeenAliases(), writer: writer) {
-                    leaseCache.lease(MeterPlace(zone: place.zone, meter: $0))
-                }
-                plans.append(plan)
-            } catch {
-                for job in jobs { job.fail(error) }
+            let plan = try LeasePlan(jobs, at: place, aliases: books[place.zone] ?? SeenAliases(), writer: writer) {
+                leaseCache.lease(MeterPlace(zone: place.zone, meter: $0))
             }
+            plans.append(plan)
         }
         // A lease that this copy has not seen may exist, and then it is not created.
         let unseen = plans.filter { $0.creation != nil && !progress.absent.contains($0.place) }
         guard unseen.isEmpty else {
             try await see(unseen, &progress)
-            return jobs.filter { place, _ in plans.contains { $0.place == place } }
+            return jobs
         }
         let admission = try await admit(&plans, &jobs)
         let request = LeaseRequest(

@@ -1,3 +1,5 @@
+import MeterModel
+
 /// Why the cloud refused a request, or failed (Docs/Sync.md#errors). The raw value is what JSON carries.
 package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     /// 401: no token, or one that is unknown or revoked.
@@ -60,7 +62,7 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
 
         package init(code: CloudErrorCode, message: String, retryAfter: Double? = nil) {
             self.code = code
-            self.message = message
+            self.message = message.bounded
             self.retryAfter = retryAfter
         }
     }

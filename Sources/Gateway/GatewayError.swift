@@ -11,8 +11,8 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 
     package init(_ code: ErrorCode, _ message: String, next: String) {
         self.code = code
-        self.message = message
-        self.next = next
+        self.message = message.bounded
+        self.next = next.bounded
     }
 
     package var description: String { "\(message) (\(next))" }

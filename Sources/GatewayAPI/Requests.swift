@@ -1,3 +1,5 @@
+import MeterModel
+
 /// `POST /v1/meters/{meter}/connect`.
 package struct ConnectRequest: Codable, Hashable, Sendable {
     /// How long to wait for data; null or absent for not at all.
@@ -157,8 +159,8 @@ package struct ErrorBody: Codable, Hashable, Sendable {
 
     package init(code: ErrorCode, message: String, next: String) {
         self.code = code
-        self.message = message
-        self.next = next
+        self.message = message.bounded
+        self.next = next.bounded
     }
 }
 

@@ -86,7 +86,7 @@ extension MeterCatalogue {
         }
         guard (1...32).contains(name.utf8.count), name.utf8.allSatisfy(\.isOfModelName) else {
             throw DescriptionError(
-                "", "cannot be called \"\(name.visible.fitting(80))\"",
+                "", "cannot be called \(name.quoted)",
                 remedy: "a model has 1 to 32 lower-case letters, digits and \"-\"")
         }
         guard model(named: name) == nil else {

@@ -28,3 +28,17 @@ private func words(for error: DecodingError) -> String {
 private func path(_ keys: [any CodingKey]) -> String {
     keys.isEmpty ? "the whole" : keys.map(\.stringValue).joined(separator: ".")
 }
+
+extension String {
+    /// In quotation marks, at most 80 cells of it: for what somebody sent that was not expected.
+    package var quoted: String { "\"\(visible.fitting(80))\"" }
+
+    /// Itself; of more than 2000 bytes only the beginning and the end, which says what to do. For words to people that
+    /// quote what somebody sent.
+    package var bounded: String {
+        guard utf8.count > 2000 else { return self }
+        // Scalars, as one letter may have any number of accents.
+        let (head, tail) = (utf8.index(startIndex, offsetBy: 1000), utf8.index(endIndex, offsetBy: -900))
+        return "\(String(unicodeScalars[..<head])) … \(String(unicodeScalars[tail...]))"
+    }
+}

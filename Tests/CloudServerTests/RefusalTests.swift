@@ -67,6 +67,25 @@ struct RefusalTests {
         }
     }
 
+    /// Whatever somebody sent, the answer is short, and the end of it is there.
+    @Test func endlessText_isNotEchoedWhole() async throws {
+        let host = try await bench.host("a")
+        let long = String(repeating: "x", count: 20_000)
+        try await bench.test(.router) { browser in
+            let answers = [
+                try await browser.post(
+                    "/v1/hosts", token: host.token, JoinRequest(hostID: long, hostName: "a", machine: "m")),
+                try await browser.request(.get, "/v1/\(long)", token: host.token),
+                try await browser.request(
+                    .get, "/v1/zones/home/changes?type=DeviceSettings&limit=\(long)", token: host.token),
+            ]
+            for (answer, end) in zip(answers, ["one is a UUID", "Not Found", "it takes a whole number"]) {
+                #expect(answer.text.utf8.count <= 2100)
+                #expect(answer.error?.message.hasSuffix(end) == true, "\(answer.text)")
+            }
+        }
+    }
+
     @Test func tokenOfAnotherZone_is403_everywhere_andNothingShows() async throws {
         let (stranger, host) = (try await bench.host("b", in: "other"), try await bench.host("a"))
         try await bench.test(.router) { browser in

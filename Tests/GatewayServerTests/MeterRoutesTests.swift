@@ -393,6 +393,27 @@ struct MeterRoutesTests {
         #expect(answer.error?.message == "\(method) \(path): it takes \(allowed)")
     }
 
+    /// Whatever somebody sent, the answer is short, and the end of it is there.
+    @Test(arguments: [
+        (HTTPRequest.Method.get, "/v1/%@", nil, "Not Found"),
+        (.put, "/v1/meters/%@/settings", nil, "it takes GET, PATCH"),
+        (.get, "/v1/meters/%@", nil, "\""), (.get, "/v1/meters/%%@", nil, "\" is not properly percent-encoded"),
+        (.post, ServerBench.meter("/commands"), #"{"command":"%@"}"#, "xxx"),
+        (.patch, ServerBench.meter("/settings"), #"{"settings":{"poll-interval":"%@"}}"#, "\""),
+    ])
+    func endlessText_isNotEchoedWhole(
+        method: HTTPRequest.Method, path: String, body: String?, end: String
+    ) async throws {
+        try await bench.connect()
+        func filled(_ text: String) -> String { text.replacing("%@", with: String(repeating: "x", count: 20_000)) }
+
+        let answer = try await bench.request(method, filled(path), body.map(filled))
+
+        let error = try #require(answer.error)
+        #expect(error.message.utf8.count <= 2000 && error.next.utf8.count <= 2000)
+        #expect(error.message.hasSuffix(end), "\(error.message)")
+    }
+
     @Test(arguments: ["%", "%2", "%zz", "%ff%fe"])
     func brokenPercentEncoding_is400(reference: String) async throws {
         let answer = try await bench.request(.get, "/v1/meters/\(reference)")

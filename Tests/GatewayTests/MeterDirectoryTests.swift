@@ -259,6 +259,8 @@ struct MeterDirectoryTests {
         (.port, ConnectRequest(id: "aabbccddeeff"), "nobody said which model is at /dev/ttyUSB0"),
         (.port, ConnectRequest(model: "fnb58"), "a FNB58 cannot be read over a serial port yet"),
         (.port, ConnectRequest(model: "um25c", id: "bench"), "\"bench\" is not a meter id"),
+        (.port, ConnectRequest(model: .endless), "\"\(String.endless.prefix(79))…\" is not a model"),
+        (.port, ConnectRequest(model: "um25c", id: .endless), "\"\(String.endless.prefix(79))…\" is not a meter id"),
         ("bench", ConnectRequest(model: "um25c"), "\"bench\" is not a device path, so it takes no model or id"),
     ])
     func declaring_saysWhatIsWrong(_ path: String, _ request: ConnectRequest, _ message: String) async {

@@ -38,6 +38,16 @@ struct ErrorWordsTests {
         init?(intValue: Int) { nil }
     }
 
+    @Test func endlessWords_keepTheirBeginningAndTheirEnd() {
+        let (short, accents) = (String(repeating: "é", count: 1000), String(repeating: "\u{301}", count: 5000))
+        #expect(short.bounded == short)
+        for text in ["a\(accents)b", "a\(short)\(short)b", "a\(accents)\(short)電b"] {
+            #expect(text.bounded.utf8.count <= 2000)
+            #expect(text.bounded.unicodeScalars.first == "a" && text.bounded.unicodeScalars.last == "b")
+            #expect(!text.bounded.unicodeScalars.contains("\u{FFFD}"))
+        }
+    }
+
     @Test func errors_areNeverShownAsSwiftValues() {
         #expect(words(for: Bare()) == "an error of the kind Bare")
         #expect(words(for: Worded()) == "the disk is full")

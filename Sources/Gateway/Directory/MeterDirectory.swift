@@ -155,7 +155,7 @@ package actor MeterDirectory {
             throw await refusal(elsewhere: reference) ?? error
         }
         guard let session = sessions[id] else {
-            throw GatewayError(.noSuchMeter, "no meter is called \"\(reference)\"", next: "meterctl scan")
+            throw GatewayError(.noSuchMeter, "no meter is called \(reference.quoted)", next: "meterctl scan")
         }
         return session
     }
@@ -258,7 +258,7 @@ extension MeterDirectory {
     private func declare(path: String, _ request: ConnectRequest) async throws(GatewayError) {
         guard path.hasPrefix("/") else {
             throw GatewayError(
-                .badRequest, "\"\(path)\" is not a device path, so it takes no model or id",
+                .badRequest, "\(path.quoted) is not a device path, so it takes no model or id",
                 next: "give the path of the port, for example /dev/ttyUSB0")
         }
         let isRawHID = Self.isRawHIDNode(path)
@@ -269,14 +269,15 @@ extension MeterDirectory {
         }
         guard let model = dependencies.catalogue.model(named: text) else {
             throw GatewayError(
-                .badRequest, "\"\(text)\" is not a model",
+                .badRequest, "\(text.quoted) is not a model",
                 next: models.split(separator: ", ").map { String($0) }.suggestion(for: text, "the models are \(models)")
             )
         }
         var id: MeterID?
         if let text = request.id {
             guard let parsed = MeterID(text) else {
-                throw GatewayError(.badRequest, "\"\(text)\" is not a meter id", next: "give a MAC address or usb:… id")
+                throw GatewayError(
+                    .badRequest, "\(text.quoted) is not a meter id", next: "give a MAC address or usb:… id")
             }
             id = parsed
         }
@@ -338,7 +339,7 @@ extension MeterDirectory {
         guard let intent = LinkPreference(kind) else {
             let kinds = LinkAddress.Transport.allCases.map(\.rawValue) + [LinkPreference.anyWord]
             throw GatewayError(
-                .badRequest, "\"\(kind)\" is not a kind of link", next: "there are \(kinds.joined(separator: ", "))")
+                .badRequest, "\(kind.quoted) is not a kind of link", next: "there are \(kinds.joined(separator: ", "))")
         }
         let there = await session.transports
         guard intent != .any, !there.contains(kind) else { return }

@@ -21,13 +21,13 @@ package enum MeterReference {
         if matches.count == 1 { return matches[0].id }
         guard !matches.isEmpty else {
             throw GatewayError(
-                .noSuchMeter, "no meter is called \"\(text)\"",
+                .noSuchMeter, "no meter is called \(text.quoted)",
                 next: (meters.map { $0.name ?? "\($0.id)" } + models.values.sorted())
                     .suggestion(for: text, "meterctl scan lists the meters that are there"))
         }
         let candidates = matches.map { meter in meter.name.map { "\(meter.id) (\($0))" } ?? "\(meter.id)" }.sorted()
         throw GatewayError(
-            .ambiguousMeter, "\"\(text)\" may mean \(candidates.joined(separator: ", "))",
+            .ambiguousMeter, "\(text.quoted) may mean \(candidates.joined(separator: ", "))",
             next: "type more of the id or name")
     }
 

@@ -74,6 +74,8 @@ extension MeterID {
 extension String {
     /// The path of a test's meter, if there is only one.
     static let port = "/dev/ttyUSB0"
+    /// What no person types.
+    static let endless = String(repeating: "u", count: 5000)
 }
 
 extension Sighting {

@@ -9,6 +9,8 @@ package import SyncCore
 
 /// Commands for meters that other hosts have, and from other hosts (Docs/Relay.md#commands).
 extension CloudClient {
+    /// - Parameter id: a new one for each call, so that a refusal means that nobody did it.
+    /// - Throws: where nobody knows what became of it.
     package func command(
         _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
     ) async throws(SyncFailure) -> RelayOutcome {
@@ -21,8 +23,9 @@ extension CloudClient {
                 patience: .milliseconds(CloudLimits.commandMilliseconds) + patience)
             return RelayOutcome(answer)
         } catch {
-            // What the cloud refuses is not told to anybody.
-            guard case .refused(let content) = error, content.code != .serviceUnavailable, content.code != .readOnly
+            // What the cloud refuses is not told to anybody. Where it failed, it may have been done before.
+            guard case .refused(let content) = error,
+                ![.serviceUnavailable, .internalError, .readOnly].contains(content.code)
             else { throw error.failure }
             return .notDone(content.message)
         }

@@ -2,6 +2,7 @@ import CloudClient
 import Gateway
 import LeaseCore
 import MeterModel
+import RelayCore
 import SettingsCore
 import SyncCore
 import Testing
@@ -90,6 +91,29 @@ struct BrokenAnswerTests {
         let head = "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n{"
 
         #expect(try await failure(.dripping(head), patience: .milliseconds(200))?.kind == .network)
+    }
+
+    /// A cloud that failed may have stored the claim before. What it refuses, it told nobody.
+    @Test(
+        arguments: [
+            ("429 Slow", "rateLimited", nil), ("409 Conflict", "leaseLost", nil),
+            ("500 Oops", "internalError", .serviceUnavailable), ("503 Busy", "serviceUnavailable", .serviceUnavailable),
+        ] as [(String, String, SyncFailure.Kind?)])
+    func refusedCommand_wasNotDone_unlessTheCloudFailed(
+        status: String, code: String, kind: SyncFailure.Kind?
+    ) async throws {
+        let body = #"{"error":{"code":"\#(code)","message":"m"}}"#
+        try await withServer(.closing(Self.answer(status, body))) { client, _ in
+            var found: (outcome: RelayOutcome?, kind: SyncFailure.Kind?)
+            do throws(SyncFailure) {
+                found.outcome = try await client.command(
+                    RequestID(high: 1, low: 1), .stopRecording, of: meter, token: FencingToken(rawValue: 1))
+            } catch {
+                found.kind = error.kind
+            }
+            #expect(found.kind == kind)
+            #expect(found.outcome == (kind == nil ? .notDone("m") : nil))
+        }
     }
 
     @Test func answerAboutSomethingElse_isAFailure() async throws {

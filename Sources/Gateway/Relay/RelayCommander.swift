@@ -31,7 +31,7 @@ package struct RelayCommander: Sendable {
             outcome = try await link.command(newID(), action, of: lease.meter, token: lease.token)
         } catch {
             if error.kind == .readOnly { throw Self.mayOnlyLook(holder, reference) }
-            throw unknown("the cloud said nothing (\(error.message))", holder)
+            throw unknown("the cloud does not say (\(error.message))", holder)
         }
         switch outcome {
         case .done(let result): return (holder, result)

@@ -1,4 +1,5 @@
 import MeterModel
+import SettingsCore
 import Testing
 
 @testable import SimulatedCloud
@@ -66,5 +67,25 @@ struct SimulatedWorldTests {
         link.isUpCut = true
         #expect(link.send(.up, at: 0, &rng).isEmpty)
         #expect(!link.send(.down, at: 0, &rng).isEmpty)
+    }
+
+    /// A cloud that was killed before it answered may have kept the deletion; purged, it is seen nowhere at the end.
+    @Test func judge_knowsTheDeletion_thatACrashLeftWithoutAnAnswer() {
+        var rng = SimulationRNG(seed: 1)
+        let host = HostID(using: &rng)
+        func stamp(_ milliseconds: UInt64) -> Stamp { Stamp(milliseconds: milliseconds, counter: 0, host: host) }
+        let key = RecordKey(type: .host, name: "r0")
+        var zone = CloudZone(name: "home")
+        let deletion = SyncRecord(key: key, deletion: Deletion(stamp: stamp(2)))
+        zone.records[key] = CloudZone.Stored(record: deletion, sequence: 1)
+
+        for survives in [true, false] {
+            var judge = Judge(meters: 0)
+            judge.acknowledges(.int(1), of: key, "name", stamp: stamp(1), by: 0, in: 0)
+            if survives { judge.survived([zone]) }
+            judge.forgot([key])
+            judge.judgeEnd([[:]], whereabouts: [0])
+            #expect((judge.violation == nil) == survives)
+        }
     }
 }

@@ -155,10 +155,21 @@ package struct Judge {
     /// An answer to a batch leaves the server.
     package mutating func accepted(_ batch: OutboxBatch, _ outcome: PushOutcome, in zone: Int) {
         for (record, result) in zip(batch.records, outcome.results) where result.failure == nil {
-            guard let stamp = record.deletion?.stamp else { continue }
-            let spot = Spot(zone: zone, key: record.key)
-            deletions[spot] = max(deletions[spot] ?? stamp, stamp)
+            accepted(record, in: zone)
         }
+    }
+
+    /// The cloud crashed: a deletion that is in its store then was accepted, also if no answer ever said so.
+    mutating func survived(_ zones: [CloudZone]) {
+        for (zone, state) in zones.enumerated() {
+            for stored in state.records.values { accepted(stored.record, in: zone) }
+        }
+    }
+
+    private mutating func accepted(_ record: SyncRecord, in zone: Int) {
+        guard let stamp = record.deletion?.stamp else { return }
+        let spot = Spot(zone: zone, key: record.key)
+        deletions[spot] = max(deletions[spot] ?? stamp, stamp)
     }
 
     /// A batch reaches a zone: deletions are of the zone in which they were made.

@@ -138,6 +138,8 @@ struct Scenario {
         hasTwin = !isCalm && rng.happens(onceIn: 8)
         names = hasTwin ? 1 : rng.pick([1, 5]) ?? 5
         upheaval = rng.pick([.none, .restore, .storeGoesBack, .journey]) ?? .none
+        // It does harm only where the store goes back, which befalls too few of the first seeds by itself.
+        if bug == .forgetsUnfetched { upheaval = .storeGoesBack }
         tombstoneAge = TrueTime(rng.pick([2, 6, 15]) ?? 6) * .minute
         changesPolicy = terms.policy == .keep && !isCalm
         if !isCalm, rng.happens(onceIn: 5) { goToTheEdge(&rng) }

@@ -149,6 +149,7 @@ extension Simulator {
             queue.add(.streamBroke(host: host, run: hosts[host].run, stream: stream), at: now + delay)
         }
         server.crash(&rng)
+        judge.survived(server.store.value.zones)
         server.isPaused = false
         relayCrashed()
         if reboots {

@@ -6,11 +6,11 @@ package import MeterModel
 /// A queue keeps its order: that something is over never arrives before that it began.
 package struct AlertOutbox: Sendable {
     /// Most notices that wait for one of those that are told; the oldest that is not under way gives way.
-    package static let queueMax = 100
+    static let queueMax = 100
     /// How long a notice is tried.
     package static let patience = Duration.seconds(24 * 3600)
-    package static let firstPause = Duration.seconds(5)
-    package static let longestPause = Duration.seconds(900)
+    static let firstPause = Duration.seconds(5)
+    static let longestPause = Duration.seconds(900)
 
     package struct Entry: Hashable, Sendable {
         /// Greater than that of every earlier entry of this host.

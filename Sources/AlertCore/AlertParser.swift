@@ -25,9 +25,9 @@ package struct AlertParser {
     /// Longest text that is read, in characters.
     package static let textMax = 200
     /// Longest hold time.
-    package static let holdMax = Duration.seconds(24 * 3600)
+    static let holdMax = Duration.seconds(24 * 3600)
     /// The hold of `stale` where none is given; also the shortest that it takes is one second.
-    package static let staleDefault = Duration.seconds(30)
+    static let staleDefault = Duration.seconds(30)
 
     private var words: [Word]
     private var place = 0

@@ -5,7 +5,7 @@ import MeterModel
 /// confirmed from outside this machine moves forward; all copies of a cloud share the date.
 package actor CloudRetention {
     /// Not at once, because a starting server is busy enough.
-    package static let firstAfter = Duration.seconds(600)
+    static let firstAfter = Duration.seconds(600)
     package static let interval = Duration.seconds(86_400)
     /// A host that was away for longer never hears of the deletion, and does not push what it has
     /// (Docs/Decisions/0013).

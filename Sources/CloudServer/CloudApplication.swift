@@ -20,7 +20,7 @@ package struct CloudApplication: Sendable {
     package var stallPatience = TimeAmount.seconds(30)
     /// How long a client may take to set up TLS, then to send the head of its first request, and, without a valid
     /// token, to send its next request.
-    package var strangerPatience = TimeAmount.seconds(10)
+    var strangerPatience = TimeAmount.seconds(10)
     private let connections: ConnectionLimit
     /// How long a connection is kept between two requests. Longer than a host's heartbeat, which then needs no new
     /// handshake.

@@ -12,23 +12,23 @@ extension BridgeMachine {
         package var interval = Duration.seconds(5)
         package var backlog = Backlog.Limits()
         /// How long an attempt may take, including name, route, TLS and the broker's answer.
-        package var openTimeout = Duration.seconds(30)
+        var openTimeout = Duration.seconds(30)
         /// How long a broker may confirm nothing before it is given up.
         package var answerTimeout = Duration.seconds(30)
         /// How long a link must last for the next attempt after it to come soon.
-        package var stableAfter = Duration.seconds(30)
+        var stableAfter = Duration.seconds(30)
         /// How long the last message to the broker may take.
-        package var goodbyeTimeout = Duration.seconds(2)
+        var goodbyeTimeout = Duration.seconds(2)
         /// How often to publish again what others may have overwritten in the meantime.
-        package var refreshInterval = Duration.seconds(60)
+        var refreshInterval = Duration.seconds(60)
         /// How soon to do so the first time: the meter's former host publishes its last message within a second or two,
         /// and the broker keeps that.
-        package var firstRefresh = Duration.seconds(5)
+        var firstRefresh = Duration.seconds(5)
         /// Home Assistant's message that it has started counts once in this time.
-        package var birthInterval = Duration.seconds(5)
+        var birthInterval = Duration.seconds(5)
         /// Pause before the first attempts, which doubles up to the longest.
-        package var shortestWait = Duration.seconds(1)
-        package var longestWait = Duration.seconds(60)
+        var shortestWait = Duration.seconds(1)
+        var longestWait = Duration.seconds(60)
 
         package init(topics: BrokerTopics, version: String) {
             self.topics = topics

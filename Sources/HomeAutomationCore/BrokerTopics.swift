@@ -46,7 +46,7 @@ package struct BrokerTopics: Hashable, Sendable {
     package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
 
     /// The level that names the meter in a request's topic. Nil for any other topic.
-    package func requestKey(in topic: String) -> String? {
+    func requestKey(in topic: String) -> String? {
         let prefix = "\(base)/bridge/\(gateway)/request/"
         guard topic.hasPrefix(prefix) else { return nil }
         let key = topic.dropFirst(prefix.count)
@@ -71,8 +71,8 @@ package struct BrokerTopics: Hashable, Sendable {
     // MARK: Topics of Home Assistant
 
     /// Where Home Assistant publishes `online` once it has started.
-    package var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
-    package func alertDiscovery(_ number: Int64) -> String {
+    var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
+    func alertDiscovery(_ number: Int64) -> String {
         "\(discoveryPrefix)/binary_sensor/\(gateway)_alert_\(number)/config"
     }
     package func discovery(_ meter: MeterID) -> String {
@@ -98,7 +98,7 @@ extension MeterID {
     }
 
     /// The device's id in Home Assistant, with which its entities' ids begin as well.
-    package var homeAssistantID: String { "metergateway_\(topicKey)" }
+    var homeAssistantID: String { "metergateway_\(topicKey)" }
 }
 
 extension UInt8 {

@@ -36,25 +36,25 @@ package enum ChannelEnd: Hashable, Sendable {
 /// The times of the holder's machine that do not come with a lease.
 package enum LeaseTiming {
     /// How soon a failed heartbeat is repeated, give or take a fifth.
-    package static let renewalRetry = Duration.seconds(5)
+    static let renewalRetry = Duration.seconds(5)
     /// The same once the lease is lost and the link kept, so that a cloud away for a weekend is not asked every 5 s.
-    package static let lostRetry = Duration.seconds(30)
+    static let lostRetry = Duration.seconds(30)
     /// When an unanswered acquire or release counts as failed.
     package static let answerTimeout = Duration.seconds(5)
     /// How long a person who lets go of a meter waits at most for the release to be confirmed.
     package static let releasePatience = Duration.seconds(3)
     /// Pause between failing acquires, which doubles from the first to the last of these.
-    package static let acquireRetry = Duration.seconds(1) ... .seconds(60)
+    static let acquireRetry = Duration.seconds(1) ... .seconds(60)
     /// Pause between refused acquires, whatever the authority says; events shorten it.
-    package static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
+    static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
     /// The longest such pause if the meter may become free at any moment, as reservations last only seconds.
-    package static let soonFreeRetry = Duration.seconds(3)
+    static let soonFreeRetry = Duration.seconds(3)
     /// How often a host that may only look sees whether it may use a meter by now. Events shorten it.
-    package static let barredLook = Duration.seconds(60)
+    static let barredLook = Duration.seconds(60)
     /// How long a lost link keeps its lease (rule 8).
-    package static let reconnectGrace = Duration.seconds(10)
+    static let reconnectGrace = Duration.seconds(10)
     /// How long the host does not ask by itself after somebody wanted the meter elsewhere.
-    package static let pauseAfterRevocation = Duration.seconds(30)
+    static let pauseAfterRevocation = Duration.seconds(30)
     /// How long to look for a granted meter that is not heard yet, before it is given back.
     package static let searchTime = Duration.seconds(30)
 
@@ -75,7 +75,7 @@ package enum LeaseTiming {
     /// Greatest age of a repeated request: the authority does not remember requests for ever.
     package static let repetitionAge = Duration.seconds(30)
     /// Number of consecutive unanswered requests after which the cloud counts as unreachable.
-    package static let unreachableAfter = 2
+    static let unreachableAfter = 2
 
     /// - Parameter random: random bits. The result is between four and six fifths of `duration`.
     static func spread(_ duration: Duration, _ random: UInt64) -> Duration {

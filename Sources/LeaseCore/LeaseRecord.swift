@@ -114,7 +114,7 @@ package struct LeaseRecord: Hashable, Sendable {
     }
 
     /// How long until another host can have the meter.
-    package func untilOver(at now: MonotonicTime) -> Duration {
+    func untilOver(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.over - now)
     }
 

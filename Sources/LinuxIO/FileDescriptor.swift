@@ -48,7 +48,7 @@ package final class FileDescriptor: Sendable {
     }
 
     /// Fetches and clears a socket's pending error, which tells how a connect came out.
-    package func takePendingError() throws(Errno) {
+    func takePendingError() throws(Errno) {
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         try Errno.check { getsockopt(raw, SOL_SOCKET, SO_ERROR, &code, &size) }

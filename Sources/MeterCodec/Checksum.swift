@@ -29,7 +29,7 @@ package enum Checksum {
     }
 
     /// The sum of all bytes, modulo 256 (WITRN, YZXStudio, POWER-Z KM001 Pro).
-    package static func sum8(_ bytes: UnsafeRawBufferPointer) -> UInt8 { bytes.reduce(0, &+) }
+    static func sum8(_ bytes: UnsafeRawBufferPointer) -> UInt8 { bytes.reduce(0, &+) }
 
     /// CRC-32 as in Ethernet and zip (KM003C settings, Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {

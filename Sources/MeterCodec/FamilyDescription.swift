@@ -104,7 +104,7 @@ package struct RadioQuestion: Sendable {
     /// push.
     package var steps: [[UInt8]]
     /// Families whose meters would take the question as a command: it is not sent where one of them may be.
-    package var isOrderTo: Set<MeterFamily>
+    var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
     /// The model that sends such a frame. Nil if the frame does not say enough. `unproved` counts the frames of this
     /// link that may have matched by chance.

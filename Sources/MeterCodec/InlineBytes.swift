@@ -8,7 +8,7 @@ extension InlineArray where Element == UInt8 {
         }
     }
 
-    package func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         Swift.withUnsafeBytes(of: self, body)
     }
 }

@@ -108,7 +108,7 @@ package struct MeterCatalogue: Sendable {
     // MARK: Radios
 
     /// The model assumed for a radio whose meter is not known yet.
-    package var commonest: ModelName { .um25c }
+    var commonest: ModelName { .um25c }
 
     /// The families with at least one model that is read over a radio.
     package func families(over radio: LinkAddress.Transport) -> Set<MeterFamily> {

@@ -10,16 +10,16 @@ extension UnsafeRawBufferPointer {
     }
 
     @inline(__always) package func u8(_ offset: Int) -> UInt8 { load(offset, as: UInt8.self) }
-    @inline(__always) package func u16BE(_ offset: Int) -> UInt16 { load(offset, as: UInt16.self).bigEndian }
+    @inline(__always) func u16BE(_ offset: Int) -> UInt16 { load(offset, as: UInt16.self).bigEndian }
     @inline(__always) package func u16LE(_ offset: Int) -> UInt16 { load(offset, as: UInt16.self).littleEndian }
-    @inline(__always) package func i16LE(_ offset: Int) -> Int16 { load(offset, as: Int16.self).littleEndian }
-    @inline(__always) package func u32BE(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self).bigEndian }
+    @inline(__always) func i16LE(_ offset: Int) -> Int16 { load(offset, as: Int16.self).littleEndian }
+    @inline(__always) func u32BE(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self).bigEndian }
     @inline(__always) package func u32LE(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self).littleEndian }
     @inline(__always) package func i32LE(_ offset: Int) -> Int32 { load(offset, as: Int32.self).littleEndian }
 
-    @inline(__always) package func u64LE(_ offset: Int) -> UInt64 { load(offset, as: UInt64.self).littleEndian }
+    @inline(__always) func u64LE(_ offset: Int) -> UInt64 { load(offset, as: UInt64.self).littleEndian }
     /// An IEEE 754 number of 32 bits, as the wire has it: it need not be finite.
-    @inline(__always) package func f32LE(_ offset: Int) -> Float { Float(bitPattern: u32LE(offset)) }
+    @inline(__always) func f32LE(_ offset: Int) -> Float { Float(bitPattern: u32LE(offset)) }
 
     /// Three bytes, most significant first.
     @inline(__always) package func u24BE(_ offset: Int) -> UInt32 {
@@ -39,7 +39,7 @@ extension UnsafeRawBufferPointer {
 extension UnsignedInteger where Self: FixedWidthInteger {
     /// Whether the word, read with a sign, is a number from `-most` to -1. A meter may mean that where nobody has published
     /// what it sends below zero, so such a value is unknown.
-    @inline(__always) package func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
+    @inline(__always) func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
 
     /// Whether the word is up to `max`, or below zero as above: neither is a reason to refuse its frame.
     @inline(__always) package func isPossible(upTo max: Self, orBelowZeroBy most: Self) -> Bool {

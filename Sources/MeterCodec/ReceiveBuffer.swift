@@ -56,10 +56,10 @@ package struct ReceiveBuffer: Sendable {
     }
 
     /// The bytes of the frame taken last, valid until the next `append`.
-    package var lastTaken: [UInt8] { Array(storage[taken]) }
+    var lastTaken: [UInt8] { Array(storage[taken]) }
 
     /// The offset of the first waiting byte equal to `value`, at or after `start`, if any.
-    package func firstOffset(of value: UInt8, from start: Int = 0) -> Int? {
+    func firstOffset(of value: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
         return storage[(head + start)...].firstIndex(of: value).map { $0 - head }
     }

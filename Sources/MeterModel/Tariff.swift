@@ -7,7 +7,7 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
 
     private enum CodingKeys: String, CodingKey { case perKWh = "per_kWh", currency }
 
-    package static let perKWhMax = 1_000_000.0
+    static let perKWhMax = 1_000_000.0
     private static let decimalsMax = 6
 
     /// Reads a number with its currency, with or without a blank in between. The decimals stand behind a point or a comma.

@@ -6,7 +6,7 @@ import MeterModel
 /// unchanged.
 package enum Terminal {
     /// The name under which this program was called.
-    package static var programName: String {
+    static var programName: String {
         CommandLine.arguments.first?.split(separator: "/").last.map { String($0) } ?? "meter"
     }
 
@@ -66,7 +66,7 @@ package enum Terminal {
     }
 
     /// Colours only on a terminal, and not if NO_COLOR is set.
-    package static var usesColour: Bool { isOutputATerminal && getenv("NO_COLOR") == nil }
+    static var usesColour: Bool { isOutputATerminal && getenv("NO_COLOR") == nil }
 
     package static func coloured(_ text: String, _ colour: Colour) -> String {
         usesColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text

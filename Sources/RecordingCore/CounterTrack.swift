@@ -1,9 +1,9 @@
 /// One of the meter's own counters during a recording: how far it advanced, across resets.
 package struct CounterTrack: Hashable, Sendable {
     /// Rate in mAh a second that no meter of this kind exceeds: 100 A.
-    package static let chargePerSecondMax = 100 / 3.6
+    static let chargePerSecondMax = 100 / 3.6
     /// Rate in Wh a second that no meter of this kind exceeds: 25 kW.
-    package static let energyPerSecondMax = 25_000 / 3600.0
+    static let energyPerSecondMax = 25_000 / 3600.0
 
     /// How far the counter advanced since the recording began. Nil until the meter reports it.
     package private(set) var total: Double?

@@ -23,7 +23,7 @@ package struct NetworkDebounce: Hashable, Sendable {
     /// How long a gain must last.
     package let hold: Duration
     /// Longest random time added to that, because hosts behind one router come back together.
-    package let spreadMax: Duration
+    let spreadMax: Duration
     /// The latest report, if there was any.
     package private(set) var path: NetworkPath?
     private var phase = Phase.unknown

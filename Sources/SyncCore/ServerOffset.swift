@@ -22,7 +22,7 @@ package struct ServerOffset: Hashable, Sendable {
     package var offset: Duration
     /// Half the round trip, because nobody knows when in between the cloud looked at its clock.
     package var error: Duration
-    package var measuredAt: MonotonicTime
+    var measuredAt: MonotonicTime
 
     package init(_ sample: ClockSample, at now: MonotonicTime) {
         error = max(sample.roundTrip, .zero) / 2

@@ -22,11 +22,11 @@ package struct SyncTiming: Hashable, Sendable {
     /// cloud contradicts itself, and the run fails, to be tried again later.
     package var repairsMax = 3
     /// Wait before some of what the cloud has no room for is tried again.
-    package var fullBackoff = FullJitter(base: .seconds(30), ceiling: .seconds(600))
+    var fullBackoff = FullJitter(base: .seconds(30), ceiling: .seconds(600))
     /// Number of records tried then; if one of them is accepted, as many follow at once.
-    package var fullRecordsMax = 50
+    var fullRecordsMax = 50
     /// The store is told of a change of the measured clock offset beyond this.
-    package var clockStep = Duration.seconds(60)
+    var clockStep = Duration.seconds(60)
 
     package init() {}
 }

@@ -8,7 +8,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
     /// What the manufacturer's or the product's text must contain, in upper or lower case. Nil for any text.
     package var match: String?
     /// Class and subclass of an interface that it must have. Nil if they do not matter.
-    package var onlyInterface: USBSelfDescription.Interface?
+    var onlyInterface: USBSelfDescription.Interface?
     package var name: String
     /// Nil if it is not a meter, or may be from several makers.
     package var maker: MeterMaker?

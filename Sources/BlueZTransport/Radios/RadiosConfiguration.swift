@@ -15,7 +15,7 @@ extension Radios {
         /// How long a person counts as looking after their last request.
         package var byHand: Duration = .seconds(5)
         /// How often to check for meters that are no longer heard.
-        package var expiryInterval: Duration = .seconds(5)
+        var expiryInterval: Duration = .seconds(5)
         /// How soon to retry if the kernel has no Bluetooth, or the channel is lost.
         package var reopenInterval: Duration = .seconds(30)
         /// For meters that want a PIN: every known meter has this one (Docs/Protocols/UM.md#links).

@@ -16,7 +16,7 @@ package import MeterModel
 package struct ATTBearer: Sendable {
     /// How long a request may stay unanswered (vol 3 part F 3.3.3). After that nothing may be sent: the link has to be
     /// made anew.
-    package static let transactionTimeout = Duration.seconds(30)
+    static let transactionTimeout = Duration.seconds(30)
     /// Most answers to the peer that may wait to be sent. A peer has one request and one indication outstanding at a
     /// time, so only one that breaks this rule needs more.
     private static let replyLimit = 4

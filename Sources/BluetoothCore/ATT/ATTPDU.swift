@@ -51,7 +51,7 @@ package enum ATTPDU: Hashable, Sendable {
     /// The greatest useful MTU: the longest value in the longest PDU around it, which is also what BlueZ offers.
     package static let largestMTU = 517
     /// The longest value an attribute may have (vol 3 part F 3.2.9).
-    package static let longestValue = 512
+    static let longestValue = 512
 
     package var opcode: ATTOpcode {
         switch self {

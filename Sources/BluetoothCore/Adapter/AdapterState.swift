@@ -30,7 +30,7 @@ package struct RadioBlock: Hashable, Sendable {
         self.isHard = isHard
     }
 
-    package var isBlocked: Bool { isSoft || isHard }
+    var isBlocked: Bool { isSoft || isHard }
 }
 
 /// The steps of the recovery ladder, from the mildest on.

@@ -49,21 +49,21 @@ package struct PassedOverRadio: Hashable, Sendable {
 /// The times that apply to devices heard.
 package struct SightingTiming: Hashable, Sendable {
     /// Least time between two reports of a meter that is still there.
-    package var heardInterval: Duration = .seconds(5)
+    var heardInterval: Duration = .seconds(5)
     /// How long without an advertisement until a meter counts as gone ("advert-stale time"). These times count only
     /// while the adapter listened.
-    package var staleLowEnergy: Duration = .seconds(30)
-    package var staleClassic: Duration = .seconds(90)
+    var staleLowEnergy: Duration = .seconds(30)
+    var staleClassic: Duration = .seconds(90)
     /// Number of discoveries that must have missed it as well: a kernel that filters duplicates reports a device once
     /// in each, and some fail.
-    package var roundsMissed = 3
+    var roundsMissed = 3
     /// After this many times the stale time it counts as gone, whatever the discoveries did.
-    package var staleFactorMax = 4
+    var staleFactorMax = 4
     /// After this time it counts as gone even if nothing listened. This is habluetooth's limit for a radio whose rhythm
     /// it does not know (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
-    package var staleMax: Duration = .seconds(900)
+    var staleMax: Duration = .seconds(900)
     /// Devices heard within this time are counted.
-    package var countWindow: Duration = .seconds(60)
+    var countWindow: Duration = .seconds(60)
 
     package init() {}
 }

@@ -32,7 +32,7 @@ package struct AdvertisingData: Hashable, Sendable {
     /// Calls `body` with the type and content of each structure.
     ///
     /// - Returns: false if the last one was longer than what was there.
-    package static func forEachStructure(
+    static func forEachStructure(
         in bytes: UnsafeRawBufferPointer, _ body: (UInt8, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
         var offset = 0

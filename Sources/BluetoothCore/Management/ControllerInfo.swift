@@ -7,11 +7,8 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let powered = ControllerSettings(rawValue: 1 << 0)
-    package static let connectable = ControllerSettings(rawValue: 1 << 1)
-    package static let discoverable = ControllerSettings(rawValue: 1 << 3)
     /// Pairing keys are kept, and PIN requests reach programs.
     package static let bondable = ControllerSettings(rawValue: 1 << 4)
-    package static let secureSimplePairing = ControllerSettings(rawValue: 1 << 6)
     /// Bluetooth Classic.
     package static let classic = ControllerSettings(rawValue: 1 << 7)
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)

@@ -75,9 +75,6 @@ package struct DeviceReport: @unchecked Sendable {
 
         /// The kernel asks whether the name is known, and looks it up if not (Confirm Name).
         package static let confirmName = Flags(rawValue: 1 << 0)
-        /// The device pairs with a PIN.
-        package static let legacyPairing = Flags(rawValue: 1 << 1)
-        package static let notConnectable = Flags(rawValue: 1 << 2)
     }
 
     package static let code: UInt16 = 0x0012

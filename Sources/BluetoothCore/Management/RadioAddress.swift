@@ -8,7 +8,7 @@ package struct RadioAddress: Hashable, Sendable {
         case lePublic = 1
         case leRandom = 2
 
-        package var isLowEnergy: Bool { self != .classic }
+        var isLowEnergy: Bool { self != .classic }
     }
 
     package var address: MACAddress
@@ -27,7 +27,7 @@ package struct RadioAddress: Hashable, Sendable {
 
 extension RadioAddress {
     /// How the device got its address, as far as the bits tell. Nil for a random pattern that the standard reserves.
-    package var addressKind: MACAddress.Kind? {
+    var addressKind: MACAddress.Kind? {
         kind == .leRandom ? address.randomKind : .assigned
     }
 

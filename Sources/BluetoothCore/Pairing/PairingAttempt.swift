@@ -3,7 +3,7 @@
 package struct PairingAttempt: Hashable, Sendable {
     /// Whether the meter asked for a PIN, and programs were asked for it.
     package private(set) var isAsked = false
-    package private(set) var isPaired = false
+    private(set) var isPaired = false
     package private(set) var answer = Answer.none
     /// The end of the pairing, as reported by the kernel.
     package private(set) var status: ManagementStatus?

@@ -55,7 +55,7 @@ package struct ZoneQuota: Hashable, Sendable {
     /// The limit on leases.
     package var leaseLimit: Int { leases ?? min(max(zone.records / 2, Self.leasesLeast), Self.leasesMost) }
     /// How many of them one host may create: a quarter.
-    package var hostLeaseLimit: Int { max(1, leaseLimit / 4) }
+    var hostLeaseLimit: Int { max(1, leaseLimit / 4) }
 
     /// - Parameter host: defaults to a quarter of what the zone may have.
     package init(zone: QuotaAmount, host: QuotaAmount? = nil, leases: Int? = nil) {

@@ -7,7 +7,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
     /// A SubjectPublicKeyInfo in DER.
     package let publicKey: [UInt8]
     /// Under which names and addresses the server is reached.
-    package let alternativeNames: [AlternativeName]
+    let alternativeNames: [AlternativeName]
 
     package enum AlternativeName: Hashable, Sendable {
         case dns(String)

@@ -14,7 +14,7 @@ package final class AlertService: Sendable {
     /// Most rules of a host.
     package static let rulesMax = 200
     /// Most that one rule tells.
-    package static let notifyMax = 8
+    static let notifyMax = 8
     private static let tickInterval = Duration.seconds(1)
 
     /// What the service asks about a meter, where it cannot know by itself.

@@ -7,9 +7,9 @@ package import MeterModel
 /// to fetch the list again.
 package struct LeaseBoard: Sendable {
     /// Least time between two lists.
-    package static let listInterval = Duration.seconds(10)
+    static let listInterval = Duration.seconds(10)
     /// The same, if only expired leases call for a list: an event reports their end.
-    package static let idleInterval = Duration.seconds(60)
+    static let idleInterval = Duration.seconds(60)
 
     fileprivate struct Entry {
         var lease: LeaseView

@@ -58,7 +58,7 @@ extension LeaseKeeper {
     }
 
     /// The id under which a meter is leased, while another host has it.
-    package func leasedElsewhere(_ meter: MeterID) -> MeterID? { leaseElsewhere(of: meter)?.meter }
+    func leasedElsewhere(_ meter: MeterID) -> MeterID? { leaseElsewhere(of: meter)?.meter }
 
     /// The lease of a meter that another host has.
     func leaseElsewhere(of meter: MeterID) -> LeaseView? {

@@ -27,9 +27,9 @@ package struct LogFold: Sendable {
     /// How many lines back a line may be for something to fold into it: more than a link's way down and up has states.
     package static let reach = 12
     /// A state on the way up counts if the meter is in it for so long.
-    package static let passingTime = Duration.seconds(10)
+    static let passingTime = Duration.seconds(10)
     /// A holding that was shorter than this, and given back, goes on in the next one's line.
-    package static let shortHolding = Duration.seconds(120)
+    static let shortHolding = Duration.seconds(120)
     /// Most lines kept for a store that does not take them; the oldest go.
     package static let linesMax = 256
     /// Most bytes of each text.
@@ -73,7 +73,7 @@ package struct LogFold: Sendable {
         add(.remedy(Self.clipped(remedy), adapter: adapter, cause: Self.clipped(cause)), at: now, &lastNumber)
     }
 
-    package mutating func alerted(
+    mutating func alerted(
         _ title: String, outcome: String, at now: HostMoment, _ lastNumber: inout Int64
     ) {
         settle(at: now, &lastNumber)

@@ -67,7 +67,7 @@ package final class ImportService: Sendable {
         /// Of the file, in bytes.
         package var bytesMax: Int64 = 4 << 30
         /// What its readings may take in the store, in bytes: older readings must not make room for them.
-        package var storedBytesMax: Int64
+        var storedBytesMax: Int64
 
         /// - Parameter storeBytesMax: what the whole store may take.
         package init(storeBytesMax: Int64) { storedBytesMax = max(1, storeBytesMax / 4) }

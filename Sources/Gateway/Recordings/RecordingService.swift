@@ -393,7 +393,7 @@ package final class RecordingService: Sendable {
     }
 
     /// - Throws: `refused` while it is recorded, so that it cannot be forgotten.
-    package func checkUnrecorded(_ meter: MeterID) throws(GatewayError) {
+    func checkUnrecorded(_ meter: MeterID) throws(GatewayError) {
         if let recording = present(meter)?.recording {
             throw GatewayError(
                 .refused, "\(meter) is being recorded, since \(recording.started)",

@@ -18,7 +18,7 @@ package final class SampleBuffer: Sendable {
 
     /// Readings a second up to which all of them are kept (Docs/Decisions/0033-samples-of-fast-meters.md). An FNB58 tells a
     /// hundred.
-    package static let wholeRateMax = 100
+    static let wholeRateMax = 100
 
     package let meter: MeterID
     private let state: Mutex<State>

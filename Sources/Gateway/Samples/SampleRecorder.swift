@@ -13,12 +13,12 @@ package final class SampleRecorder: Sendable {
     package struct Limits: Hashable, Sendable {
         package var flushInterval: Duration = .seconds(60)
         /// Readings in one chunk.
-        package var chunkReadingsMax = 1024
+        var chunkReadingsMax = 1024
         /// Memory for readings that the store does not take.
-        package var keptBytesMax = 8 << 20
+        var keptBytesMax = 8 << 20
         /// After a failed write, how long to wait before the next.
         package var retryInterval: Duration = .seconds(5)
-        package var pruneInterval: Duration = .seconds(3600)
+        var pruneInterval: Duration = .seconds(3600)
         package var retention = SampleRetention()
         package var maxBytes: Int64 = 2 << 30
 

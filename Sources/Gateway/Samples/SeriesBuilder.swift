@@ -155,7 +155,7 @@ package struct SeriesBuilder: Sendable {
 /// Readings over time, ready to be drawn.
 package struct Series: Hashable, Sendable {
     /// A shorter silence does not count as a gap, whatever the meter's pace: a chart shows the gaps that a recording marks.
-    package static let gapMin = RecordingRules().stepMax
+    static let gapMin = RecordingRules().stepMax
 
     package var origin: WallTime
     /// How long a point is.

@@ -117,7 +117,7 @@ extension DeviceSession {
     /// The loop's clock, which all times in this session's records refer to.
     package nonisolated var now: MonotonicTime { loop.now }
 
-    package var knownModel: ModelName? { model }
+    var knownModel: ModelName? { model }
 
     /// The model that people see: the meter's own word, if it has given it.
     var shownModel: ModelName? { device?.model ?? model }

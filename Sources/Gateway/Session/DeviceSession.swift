@@ -1221,7 +1221,7 @@ package actor DeviceSession {
     }
 
     /// The same, for the permission to use a link.
-    package func waitForPermission(_ patience: Duration) async -> DataWait {
+    func waitForPermission(_ patience: Duration) async -> DataWait {
         if !machine.asksFirst || claim.permission != nil { return .permitted }
         return await wait(for: .permission, patience)
     }

@@ -70,9 +70,9 @@ package struct MeterSettings: Hashable, Sendable {
     /// Amperes: a current this large starts a recording by itself. Nil if recordings are only started by hand.
     package var recordAbove: Double?
     /// How long the current must be on the other side of that to count. Nil for the recorder's own default, as below.
-    package var recordHold: Duration?
+    var recordHold: Duration?
     /// A recording that started by itself ends if no reading arrives for longer than this.
-    package var recordGap: Duration?
+    var recordGap: Duration?
     /// What a kilowatt-hour through this meter costs.
     package var tariff: Tariff?
 

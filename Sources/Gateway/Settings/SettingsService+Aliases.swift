@@ -31,7 +31,7 @@ extension SettingsService {
     /// Deletes a meter's aliases on every host, and the alias record of its own id, if there is one.
     ///
     /// - Returns: the deleted aliases.
-    package func removeAliases(of meter: MeterID) async throws(GatewayError) -> [MeterID] {
+    func removeAliases(of meter: MeterID) async throws(GatewayError) -> [MeterID] {
         let known = try await aliases()
         let gone = known.filter { $0.key == meter || $0.value == meter }.map(\.key).sorted()
         let moment = now()
@@ -73,7 +73,7 @@ extension SettingsService {
     }
 
     /// Whether a person said that this id is not an alias.
-    package func isParted(_ alias: MeterID) async throws(GatewayError) -> Bool {
+    func isParted(_ alias: MeterID) async throws(GatewayError) -> Bool {
         let record = try await asking("reading the other names of meters") { [repository] in
             try await repository.record(.alias(alias))
         }

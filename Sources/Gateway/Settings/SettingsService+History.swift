@@ -11,7 +11,7 @@ package struct SettingAuthor: Hashable, Sendable {
     package var hostName: String?
     /// The host that brought it to the cloud, if that is another one: the cloud's word, not the author's.
     package var bringer: HostID?
-    package var bringerName: String?
+    var bringerName: String?
 }
 
 /// A setting that somebody wrote, as far as it is known.

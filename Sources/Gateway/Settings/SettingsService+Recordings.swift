@@ -1,5 +1,5 @@
 import GatewayAPI
-package import MeterModel
+import MeterModel
 package import RecordingCore
 import SettingsCore
 import SyncCore
@@ -61,7 +61,7 @@ extension SettingsService {
     }
 
     /// The names that hosts give themselves.
-    package func hostNames() async throws(GatewayError) -> [HostID: String] {
+    func hostNames() async throws(GatewayError) -> [HostID: String] {
         let records = try await asking("reading the names of hosts") { [repository] in
             try await repository.records(of: .host)
         }

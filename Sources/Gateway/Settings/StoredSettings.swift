@@ -23,7 +23,7 @@ package struct SettingsNews: Hashable, Sendable {
     /// Their present settings, as far as they have already been read.
     package var read: [MeterID: StoredSettings]
     /// Whether another id of a meter was learned, or parted from it.
-    package var aliasesChanged: Bool
+    var aliasesChanged: Bool
 
     package init(of meters: [MeterID], read: [MeterID: StoredSettings] = [:], aliasesChanged: Bool = false) {
         self.meters = meters

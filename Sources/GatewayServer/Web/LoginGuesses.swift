@@ -1,5 +1,5 @@
 package import MeterModel
-package import ServerKit
+import ServerKit
 
 /// How often a wrong token may be presented. A value: the time is passed in.
 ///
@@ -8,8 +8,8 @@ package import ServerKit
 /// right one is still accepted. So somebody who guesses locks out only their own address.
 package struct LoginGuesses: Sendable {
     /// Ten at once, then one every ten seconds: too few to find one of 2²⁵⁶ tokens.
-    package static let addressRate = Rate(perSecond: 0.1, burst: 10)
-    package static let networkRate = Rate(perSecond: 1, burst: 100)
+    static let addressRate = Rate(perSecond: 0.1, burst: 10)
+    static let networkRate = Rate(perSecond: 1, burst: 100)
 
     private var ofAddress: TokenBuckets<String>
     private var ofNetwork: TokenBuckets<String>

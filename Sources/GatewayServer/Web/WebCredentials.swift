@@ -15,7 +15,7 @@ package struct WebCredentials: Hashable, Sendable {
     package private(set) var ended: [String: Int64]
 
     /// How long a login lasts.
-    package static let loginDuration = Duration.seconds(30 * 86_400)
+    static let loginDuration = Duration.seconds(30 * 86_400)
 
     /// Most logins ended early that are stored; one more ends all logins. Each was begun with the token.
     package static let endedMax = 1000

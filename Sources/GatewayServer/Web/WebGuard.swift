@@ -39,7 +39,7 @@ package struct WebGuard: Sendable {
     }
 
     /// Whether the request changes something rather than only reading.
-    package static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
+    static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
 
     private func isOwn(_ head: HTTPRequest) -> Bool {
         // `none` means typed into the address bar, which at most reads.

@@ -12,7 +12,7 @@ package struct WebResponder: HTTPResponder {
     package let door: WebDoor
     package let api: RouterResponder<BasicRequestContext>
     /// How long the body of a request may take to arrive.
-    package var bodyPatience = TimeAmount.seconds(20)
+    var bodyPatience = TimeAmount.seconds(20)
 
     package init(files: WebFiles, names: WebNames, door: WebDoor, api: RouterResponder<BasicRequestContext>) {
         self.files = files

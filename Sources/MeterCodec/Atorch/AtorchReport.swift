@@ -67,7 +67,7 @@ package struct AtorchReport: Sendable {
     }
 
     /// The highest `backlight`, which means that the screen stays on.
-    package static let backlightMax = 60
+    static let backlightMax = 60
 
     /// The power factor of a type 3: the byte before the check byte, in hundredths on a J7-H (fawno/ATORCH-HiDANCE,
     /// docs/J7-H) and 0 on the others. Nil if it is 0, and for the other types.

@@ -58,7 +58,7 @@ package struct CT3Message: Sendable {
     /// Volts that are accepted: twice what the maker gives, 26 V (unverified), and a little below zero, as of an offset.
     package static let voltages: ClosedRange<Float> = -0.1...52
     /// The most amperes in either direction that are accepted: twice what the maker gives, 6 A (unverified).
-    package static let currentMax: Float = 12
+    static let currentMax: Float = 12
 
     private let bytes: InlineArray<64, UInt8>
     private let length: Int

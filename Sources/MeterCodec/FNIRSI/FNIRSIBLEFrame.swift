@@ -63,7 +63,7 @@ package struct FNIRSIBLEFrame: Sendable {
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
     /// The model number in an info frame; known are 9 for a C1, 38 for an FNB38, 48 and 58. Nil for any other frame.
-    package var modelCode: Int? { kind == .info ? u16(0) : nil }
+    var modelCode: Int? { kind == .info ? u16(0) : nil }
 
     /// In ten-thousandths of a volt.
     static let voltageMax = FNIRSIUSBPacket.voltageMax / 10
@@ -82,7 +82,7 @@ package struct FNIRSIBLEFrame: Sendable {
 
     /// The resistance, in steps of 0.1 mΩ, at or above which nothing flows and there is no value (CapnBry/fnb48-web,
     /// PROTOCOL.md).
-    package static let openCircuit = 99_999_999.0
+    static let openCircuit = 99_999_999.0
 
     /// The measurement in the frame. Nil for a frame without one; group totals are not a measurement, as they need not
     /// be those of the group that is counting.

@@ -54,7 +54,7 @@ package enum FNIRSITriggerState: String, CaseIterable, Sendable {
     case superVOOC = "SVOOC"
 
     /// 9 and 10 both stand for SVOOC.
-    package static let codeMax: UInt8 = 10
+    static let codeMax: UInt8 = 10
 
     package init?(code: Int) {
         guard (0...Int(Self.codeMax)).contains(code) else { return nil }

@@ -4,19 +4,19 @@ package import MeterModel
 /// table to extend when another one misbehaves.
 package struct FNIRSIQuirks: Hashable, Sendable {
     /// The command after the first `start` when the link opens.
-    package var secondStart: FNIRSIUSBCommand
+    var secondStart: FNIRSIUSBCommand
     /// The command that keeps the stream alive.
     package var keepAlive: FNIRSIUSBCommand
     /// How often it is sent. The meter streams for one second at a time.
     package var keepAlivePeriod: Duration
     /// Whether it is found out which keep-alive the meter takes: `start` is tried first, and `keepAlive` after a silence.
-    package var findsKeepAlive = false
+    var findsKeepAlive = false
     /// The shortest time between two commands; closer ones can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
 
     /// How many keep-alives may be sent without a packet coming back before the stream counts as ended: one second's
     /// worth.
-    package var silentKeepAlivesMax: Int {
+    var silentKeepAlivesMax: Int {
         Int(clamping: max(1, Duration.seconds(1).milliseconds / max(1, keepAlivePeriod.milliseconds)))
     }
 

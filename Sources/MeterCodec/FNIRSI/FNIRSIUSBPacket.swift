@@ -12,7 +12,7 @@ package struct FNIRSIUSBPacket: Sendable {
     package static let interval_ms: UInt16 = 10
     package static let samplesType: UInt8 = 0x04
     /// The type of the answer to a hello. No other type is known or accepted as a packet.
-    package static let infoType: UInt8 = 0x03
+    static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
     /// Index of the first valid sample; 0 in a packet as the meter sends it.
@@ -96,18 +96,18 @@ package struct FNIRSIUSBPacket: Sendable {
     ///
     /// Some readers take the current as unsigned, one as signed (fqueze/usb-power-profiling); nobody has published a
     /// reversed cable. Read as signed, an offset of -1 mA is just that; as unsigned it would be 42 kA.
-    package static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
+    static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
     static let sampleLength = 15
 
     /// The highest values accepted in a sample, in hundred-thousandths of a volt and, in either direction, of an
     /// ampere. The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen
     /// (Docs/Protocols/FNIRSI.md#packet).
-    package static let voltageMax: UInt32 = 15_000_000
-    package static let currentMax: UInt32 = 1_050_000
+    static let voltageMax: UInt32 = 15_000_000
+    static let currentMax: UInt32 = 1_050_000
     /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
-    package static let dataLineMax: UInt16 = 10_000
+    static let dataLineMax: UInt16 = 10_000
     /// In tenths of a degree Celsius.
-    package static let temperatureMax: UInt16 = 2000
+    static let temperatureMax: UInt16 = 2000
     /// The steps below zero, of each of these, that are no reason to refuse: half a volt or 50 degrees.
     static let voltageBelowZero: UInt32 = 50_000
     static let dataLineBelowZero: UInt16 = 500

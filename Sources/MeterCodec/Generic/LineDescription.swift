@@ -50,7 +50,7 @@ package struct LineDescription: Hashable, Sendable {
     package var settle: Duration
 
     /// As many fields as a frame has room for.
-    package static let fieldsMax = 12
+    static let fieldsMax = 12
 
     package init(format: Format = .pairs, fields: [LineField]) {
         self.format = format

@@ -9,7 +9,7 @@ package struct KM003CADC: Sendable {
     package static let length = 44
     package static let shortLength = 40
     /// Longest accepted payload. Anything after the first 44 bytes is kept as it is.
-    package static let longestLength = 64
+    static let longestLength = 64
 
     /// Whether a payload of this length holds measurements.
     package static func isLength(_ length: Int) -> Bool {
@@ -31,7 +31,7 @@ package struct KM003CADC: Sendable {
 
     package var microvolts: Int32 { i32(0) }
     /// Positive from the female to the male connector.
-    package var microamperes: Int32 { i32(4) }
+    var microamperes: Int32 { i32(4) }
     /// Nil for the lowest number of the field, which stands for "not measured": real answers have it while the graph
     /// runs fast.
     package var celsius: Double? {
@@ -136,7 +136,7 @@ struct KM003CSteadiness: Successor {
 
 extension Reading {
     /// Sets voltage, current, and the power computed from both, rounded to microwatts: the meter does not send a power.
-    package mutating func setElectrical(microvolts: Int32, microamperes: Int32) {
+    mutating func setElectrical(microvolts: Int32, microamperes: Int32) {
         self[.voltage] = Double(microvolts) / 1e6
         self[.current] = Double(microamperes) / 1e6
         // Adding 0 turns a rounded -0 into 0.

@@ -54,7 +54,7 @@ package struct KM003CLogSample: Hashable, Sendable {
     package static let length = 16
 
     package let microvolts: Int32
-    package let microamperes: Int32
+    let microamperes: Int32
     /// Since the log started, with the sign of the current.
     package let charge_uAh: Int32
     package let energy_uWh: Int32

@@ -77,7 +77,7 @@ package struct KM003CMessage: Sendable {
         (adc, payloads) = Self.parsePayloads(raw)
     }
 
-    package static let adcAnswerLength = 52
+    static let adcAnswerLength = 52
     private static let adcPayloadHeader = KM003CPayloadHeader(.adc, size: KM003CADC.length).word
 
     private static func parsePayloads(_ raw: UnsafeRawBufferPointer) -> (KM003CADC?, [KM003CPayload]) {
@@ -122,7 +122,7 @@ package struct KM003CMessage: Sendable {
     package var queueCount: Int { (payload(.queue)?.count ?? 0) / KM003CQueueSample.length }
 
     /// One of them, counted from the oldest, 0; nil beyond them.
-    package func queueSample(_ number: Int) -> KM003CQueueSample? {
+    func queueSample(_ number: Int) -> KM003CQueueSample? {
         guard (0..<queueCount).contains(number) else { return nil }
         return payload(.queue)?.withUnsafeBytes { KM003CQueueSample($0, number: number) }
     }

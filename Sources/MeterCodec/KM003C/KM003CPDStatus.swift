@@ -23,7 +23,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
     package var unknownFlag: UInt8? { rest.first.flatMap { Self.isKnown($0) ? nil : $0 } }
 
     /// Whether the last event ends too early because bytes of it were lost.
-    package var isCutShort: Bool { rest.first.map(Self.isKnown) ?? false }
+    var isCutShort: Bool { rest.first.map(Self.isKnown) ?? false }
 
     private static func isKnown(_ flag: UInt8) -> Bool {
         flag == plugMark || flag & 0xC0 == 0x80 && 1 + Int(flag & 0x3F) >= messageStart

@@ -33,7 +33,7 @@ package struct KM003CQueueSample: Sendable {
     /// Not understood, and not a reason to refuse a sample.
     package let marker: UInt16
     package let microvolts: Int32
-    package let microamperes: Int32
+    let microamperes: Int32
     /// CC1, CC2, D+, D-, in steps that depend on the rate.
     package let lines: InlineArray<4, UInt16>
 

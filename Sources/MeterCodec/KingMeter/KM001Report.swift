@@ -32,9 +32,9 @@ package struct KM001Report: Sendable {
     /// Millionths of a volt that are accepted, with an offset below zero; the meters' own limits are not published.
     package static let voltages: ClosedRange<Int32> = -100_000...60_000_000
     /// The most millionths of an ampere in either direction that are accepted.
-    package static let currentMax: UInt32 = 12_000_000
+    static let currentMax: UInt32 = 12_000_000
     /// The most volts on a data or CC line that are accepted.
-    package static let lineMax = 10.0
+    static let lineMax = 10.0
     /// Degrees Celsius that are accepted.
     package static let temperatures: ClosedRange<Double> = -40...150
     /// Of the power, in watts, to voltage times current. The published sample of a KM001 Pro is 5 % off, that of an ACD15P exact.

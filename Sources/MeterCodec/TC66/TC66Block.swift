@@ -79,7 +79,7 @@ package struct TC66Block: Sendable {
 
     /// The temperature on the meter's screen, in its unit. The sign is in a word of its own, 1 below zero and 0 above; nil for
     /// any other, and for a temperature that no meter survives.
-    package var shownTemperature: Int? {
+    var shownTemperature: Int? {
         let (sign, magnitude) = (u32(88), u32(92))
         guard sign <= 1, magnitude <= Self.shownTemperatureMax else { return nil }
         return sign == 1 ? -magnitude : magnitude
@@ -101,7 +101,7 @@ package struct TC66Block: Sendable {
     package var serial: Int { u32(12) }
     package var powerOnCount: Int { u32(44) }
     /// Bytes 16 to 43, whose meaning nobody knows.
-    package var unknownBytes: [UInt8] { bytes.withRawBytes { Array($0[16..<44]) } }
+    var unknownBytes: [UInt8] { bytes.withRawBytes { Array($0[16..<44]) } }
 
     /// The totals of group 0 or 1. Nil for any other number.
     package func groupTotals(_ index: Int) -> GroupTotals? {

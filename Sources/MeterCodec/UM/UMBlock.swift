@@ -7,7 +7,7 @@ package struct UMBlock: Sendable {
 
     private let bytes: InlineArray<130, UInt8>
     /// The model named by the block's first word; it determines the scales.
-    package let modelName: ModelName
+    let modelName: ModelName
     private let scales: UMScales
 
     /// - Parameter raw: exactly one block, already checked by `UMDecoder`.
@@ -37,7 +37,7 @@ package struct UMBlock: Sendable {
 
     /// The data group in which the meter counts now, 0-9.
     package var selectedGroup: Int { u16(14) }
-    package var chargingMode: UMChargingMode { UMChargingMode(word: u16(100)) }
+    var chargingMode: UMChargingMode { UMChargingMode(word: u16(100)) }
     /// Minutes until the screen goes dark; 0 means never.
     package var screenTimeout: Int { u16(118) }
     /// 0 (dim) to 5.

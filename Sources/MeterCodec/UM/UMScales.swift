@@ -7,12 +7,12 @@ package struct UMScales: Sendable {
     /// Steps of the current field per ampere.
     package let current: Double
     /// The highest current that the model measures, in amperes (Docs/Protocols/UM.md#finding-the-block-again).
-    package let currentMax: Double
+    let currentMax: Double
     package let trailer: Trailer
     /// The relative error that power may have against the product of voltage and current, and resistance against the
     /// quotient, beyond what the steps explain. The UM24C and UM34C compute with what they send; whether the UM25C does
     /// is not known, since no unedited block of it is public.
-    package var productMargin: Double { voltage > 100 ? 0.01 : 0 }
+    var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
     /// How the last two bytes prove a block.
     package enum Trailer: Sendable {
@@ -43,7 +43,7 @@ package struct UMScales: Sendable {
     private static let words = modelText.map(\.word)
 
     /// The bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
-    package static let xorPositions = [
+    static let xorPositions = [
         1, 3, 7, 9, 15, 17, 19, 23, 31, 39, 41, 45, 49, 53, 55, 57, 59, 63, 67, 69, 73, 79, 83, 89, 97, 99, 109, 111,
         113, 119, 121, 127,
     ]

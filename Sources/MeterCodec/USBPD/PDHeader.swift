@@ -59,15 +59,15 @@ package struct PDHeader: Hashable, Sendable {
     package static let reject: UInt8 = 4
     package static let supplyReady: UInt8 = 6
     package static let wait: UInt8 = 12
-    package static let softReset: UInt8 = 13
+    static let softReset: UInt8 = 13
     package static let sourceCapabilities: UInt8 = 1
     package static let request: UInt8 = 2
-    package static let sinkCapabilities: UInt8 = 4
+    static let sinkCapabilities: UInt8 = 4
     package static let extendedRangeRequest: UInt8 = 9
-    package static let extendedRangeMode: UInt8 = 10
-    package static let vendorDefined: UInt8 = 15
-    package static let extendedControl: UInt8 = 16
-    package static let extendedRangeSourceCapabilities: UInt8 = 17
+    static let extendedRangeMode: UInt8 = 10
+    static let vendorDefined: UInt8 = 15
+    static let extendedControl: UInt8 = 16
+    static let extendedRangeSourceCapabilities: UInt8 = 17
 
     /// Whether it only says that a message arrived whole.
     package var isAcknowledgement: Bool { kind == .control && type == Self.goodCRC }

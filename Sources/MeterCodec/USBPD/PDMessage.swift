@@ -33,7 +33,7 @@ package struct PDMessage: Hashable, Sendable {
     }
 
     /// What a sink would like to have. Empty for another message.
-    package var sinkCapabilities: [PDOffer] {
+    var sinkCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sinkCapabilities else { return [] }
         return PDOffer.all(in: objects)
     }

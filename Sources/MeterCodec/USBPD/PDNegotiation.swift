@@ -9,7 +9,7 @@ package struct PDRequest: Hashable, Sendable {
     package var position: Int { Int(word >> 28) }
 
     /// Nothing that the source offers is enough.
-    package var isMismatched: Bool { word >> 26 & 1 == 1 }
+    var isMismatched: Bool { word >> 26 & 1 == 1 }
 
     /// The contract that results if the source, which offers this object at that position, accepts.
     package func contract(on offer: PDSourceObject) -> PDContract {

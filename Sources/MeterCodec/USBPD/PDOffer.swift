@@ -11,9 +11,6 @@ package struct PDOffer: Hashable, Sendable {
 
     package var object: PDSourceObject { PDSourceObject(word: word) }
 
-    /// The first that only an extended message offers (USB PD specification 3.1, 6.5.15.1).
-    package static let extendedRangeStart = 8
-
     /// Objects of zero fill the room before those of the extended range, and offer nothing.
     package static func all(in words: [UInt32]) -> [PDOffer] {
         words.enumerated().filter { $0.element != 0 }.map { PDOffer(position: $0.offset + 1, word: $0.element) }

@@ -12,7 +12,7 @@ extension ModelName {
     package static let witrnU3L = ModelName("witrn-u3l", of: .witrn, displayName: "WITRN U3L")
     package static let witrnA2 = ModelName("witrn-a2", of: .witrn, displayName: "WITRN A2")
     package static let witrnA2L = ModelName("witrn-a2l", of: .witrn, displayName: "WITRN A2L")
-    package static let witrnC4 = ModelName("witrn-c4", of: .witrn, displayName: "WITRN C4")
+    static let witrnC4 = ModelName("witrn-c4", of: .witrn, displayName: "WITRN C4")
     package static let witrnC4L = ModelName("witrn-c4l", of: .witrn, displayName: "WITRN C4L")
     package static let witrnC5 = ModelName("witrn-c5", of: .witrn, displayName: "WITRN C5")
     package static let witrnK2 = ModelName("witrn-k2", of: .witrn, displayName: "WITRN K2")

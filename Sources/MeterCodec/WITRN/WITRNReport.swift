@@ -17,7 +17,7 @@ package struct WITRNReport: Sendable {
     package static let voltages: ClosedRange<Float> = -0.1...60
     /// The most amperes that are accepted in either direction: the meters are made for 10 A, and overshoot a little
     /// (KHWLGH/WITRN-RS general.rs takes up to 20).
-    package static let currentMax: Float = 20
+    static let currentMax: Float = 20
     /// Ampere-hours and watt-hours that are shown: centuries of ten amperes, in either direction.
     package static let counters: ClosedRange<Float> = -100_000_000...100_000_000
     /// Volts of a data line that are shown: twice what one can carry when it is shorted to a supply of 5 V.
@@ -25,7 +25,7 @@ package struct WITRNReport: Sendable {
     /// Degrees Celsius that an external probe can have. Without one the field holds -73, -75 or -100.
     package static let temperatures: ClosedRange<Float> = -40...150
     /// In tenths of a volt: no CC line has more (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen to send 185.
-    package static let ccMax: UInt8 = 55
+    static let ccMax: UInt8 = 55
 
     private let bytes: InlineArray<64, UInt8>
 
@@ -33,7 +33,7 @@ package struct WITRNReport: Sendable {
     private func word(_ offset: Int) -> UInt32 { bytes.withRawBytes { $0.u32LE(offset) } }
 
     /// Seconds since the meter was switched on.
-    package var runTime_s: UInt32 { word(26) }
+    var runTime_s: UInt32 { word(26) }
 
     /// The meter's own clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Of the
     /// milliseconds within a second byte 3 has the low eight bits and byte 6 the remainder by 100 (fqueze,
@@ -60,7 +60,7 @@ package struct WITRNReport: Sendable {
     }
 
     /// Whether this is a report with measurements, not the meter's answer to some other program.
-    package var isMeasurement: Bool { bytes[8] == Self.measurement }
+    var isMeasurement: Bool { bytes[8] == Self.measurement }
 
     package var level: PDLevel {
         let (cc1, cc2) = ccVoltages ?? (0, 0)

@@ -10,9 +10,9 @@ package struct ZY1280Report: Sendable {
     /// Ten-thousandths of a volt that are accepted: the meters end at 24 V (unverified), and an offset is a little below zero.
     package static let voltages: ClosedRange<Int32> = -1000...480_000
     /// The most ten-thousandths of an ampere in either direction that are accepted: the meters end at 5 A (unverified).
-    package static let currentMax: UInt32 = 100_000
+    static let currentMax: UInt32 = 100_000
     /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
-    package static let dataLineMax: UInt16 = 10_000
+    static let dataLineMax: UInt16 = 10_000
     /// Thousandths of a volt below zero that are no reason to refuse a report, and no value either.
     private static let dataLineBelowZero: UInt16 = 500
 

@@ -23,7 +23,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         /// What the last byte of a report is.
         package var check = Check.rule(.fromMessage)
         /// Whether replies name the meter's own type, as a J7-H's do.
-        package var repliesWithItsType = false
+        var repliesWithItsType = false
         /// Commands that it refuses although others of its type know them.
         package var refused: Set<AtorchCommand.Code> = []
         /// The byte before the check byte of a USB meter.

@@ -16,7 +16,7 @@ package struct SimulatedKM001: SimulatedMeter {
     private var sent = 0
 
     /// Samples that a KM001 Pro sends for a request (fqueze/usb-power-profiling).
-    package static let samplesPerRequest = 200
+    static let samplesPerRequest = 200
 
     /// - Parameters:
     ///   - model: only a name.

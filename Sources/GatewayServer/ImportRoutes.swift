@@ -70,7 +70,7 @@ package struct ImportRoutes: RouteGroup {
         }
         do throws(ImportError) {
             if let zone = query["time_zone"].map(String.init) { options.zoneOffset = try zones.offset(of: zone) }
-            for column in query.getAll("column") { options.columns.append(try ImportColumn(String(column))) }
+            for column in query.getAll("column") { try options.add(column: String(column)) }
         } catch {
             throw GatewayError(.badRequest, error.message, next: error.remedy)
         }

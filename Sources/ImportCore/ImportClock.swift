@@ -33,18 +33,27 @@ struct ImportClock: Sendable {
     /// - Parameters:
     ///   - unit: seconds in one, of a time that is a number; nil where the file does not say so.
     ///   - isUnix: numbers always count from 1970.
+    ///   - order: of the numbers of a date, where it is known.
     ///   - last: the time before.
     mutating func moment(
-        _ field: ArraySlice<UInt8>, unit: Double?, isUnix: Bool, comma: Bool, after last: Int64?
+        _ field: ArraySlice<UInt8>, unit: Double?, isUnix: Bool, comma: Bool, order: DateOrder?, after last: Int64?
     ) throws(ImportError) -> Int64 {
         if let value = NumberText.value(field, comma: comma) {
             isLocal = false
             return try number(value, field, unit, isUnix)
         }
-        guard let (time, isLocal) = CalendarText.read(field) else {
+        guard let (time, isLocal) = CalendarText.read(field, order) else {
+            let text = String(decoding: field.prefix(40), as: UTF8.self)
+            let isOfAnother = order != nil && DateOrder.allCases.contains { CalendarText.read(field, $0) != nil }
+            let isHour = text.contains(":") && ImportDate("2000-01-01 \(text)") != nil
             throw ImportError(
-                .badTime, "\"\(String(decoding: field.prefix(40), as: UTF8.self).visible)\" is not a time",
-                remedy: "write it as 2026-11-21T13:40:05.250Z, or as 2026-11-21 13:40:05 and add --zone")
+                .badTime,
+                "\"\(text.visible)\" is not a time\(isOfAnother ? " in the order of day and month of the others" : "")",
+                remedy: isOfAnother
+                    ? "say their order: --column time=NAME:dmy or --column time=NAME:mdy"
+                    : isHour
+                        ? "name the column that has the day as well: --column date=NAME"
+                        : "write it as 2026-11-21T13:40:05.250Z, or as 2026-11-21 13:40:05 and add --zone")
         }
         self.isLocal = isLocal
         return isLocal ? try resolve(time, field, after: last) : time
@@ -64,16 +73,24 @@ struct ImportClock: Sendable {
         return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
+    /// - Throws: where a time needs a zone, and nobody said which one. In which order its date is does not matter.
+    func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
+        let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
+        if isLocal, zoneOffset == nil { throw Self.needsZone(field) }
+    }
+
+    private static func needsZone(_ field: ArraySlice<UInt8>) -> ImportError {
+        ImportError(
+            .needsZone,
+            "\"\(String(decoding: field.prefix(40), as: UTF8.self).visible)\" does not say in which time zone it is",
+            remedy: "say so: --zone local, --zone Europe/Berlin, --zone UTC or --zone +02:00")
+    }
+
     /// The moment of a local time. Where the clock showed it twice, the first of the two that is not before the last time.
     private mutating func resolve(
         _ local: Int64, _ field: ArraySlice<UInt8>, after last: Int64?
     ) throws(ImportError) -> Int64 {
-        guard let zoneOffset else {
-            throw ImportError(
-                .needsZone,
-                "\"\(String(decoding: field.prefix(40), as: UTF8.self).visible)\" does not say in which time zone it is",
-                remedy: "say so: --zone local, --zone Europe/Berlin, --zone UTC or --zone +02:00")
-        }
+        guard let zoneOffset else { throw Self.needsZone(field) }
         if steady.contains(local) { return local.subtractingClamped(steadyOffset) }
         let (before, after) = (
             zoneOffset(local.subtractingClamped(2 * Self.halfDay)), zoneOffset(local.addingClamped(2 * Self.halfDay))
@@ -147,48 +164,15 @@ struct ImportClock: Sendable {
 /// Dates and times as people and programs write them.
 private enum CalendarText {
     /// Milliseconds since 1970, as if it was UTC where no zone is given.
-    static func read(_ field: ArraySlice<UInt8>) -> (milliseconds: Int64, isLocal: Bool)? {
+    static func read(_ field: ArraySlice<UInt8>, _ order: DateOrder?) -> (milliseconds: Int64, isLocal: Bool)? {
         let text = String(decoding: field.prefix(40), as: UTF8.self)
         if let found = read(text) { return found }
-        return plain(text).flatMap(read)
+        return ImportDate(text)?.text(order).flatMap(read)
     }
 
     private static func read(_ text: String) -> (milliseconds: Int64, isLocal: Bool)? {
         if let time = WallTime(text) { return (time.millisecondsSince1970, false) }
         return WallTime("\(text)Z").map { ($0.millisecondsSince1970, true) }
-    }
-
-    /// `21.11.2026 13:40`, `2026/11/21 13:40:05,25 +0100` and the like as RFC 3339 has them.
-    private static func plain(_ text: String) -> String? {
-        guard let end = text.firstIndex(where: { " Tt".contains($0) }), let date = date(text[..<end]) else {
-            return nil
-        }
-        var rest = String(text[text.index(after: end)...]).trimmed
-        var zone = ""
-        if let name = ["UTC", "GMT", "Z", "z"].first(where: { rest.hasSuffix($0) }) {
-            (rest, zone) = (String(rest.dropLast(name.count)).trimmed, "Z")
-        } else if let sign = rest.lastIndex(where: { "+-".contains($0) }) {
-            let digits = rest[rest.index(after: sign)...].filter { $0 != ":" }
-            guard digits.count == 2 || digits.count == 4 else { return nil }
-            zone = "\(rest[sign])\(digits.prefix(2)):\(digits.count == 4 ? String(digits.suffix(2)) : "00")"
-            rest = String(rest[..<sign]).trimmed
-        }
-        var parts = rest.replacing(",", with: ".").split(separator: ":", omittingEmptySubsequences: false).map(
-            String.init)
-        guard parts.count == 2 || parts.count == 3 else { return nil }
-        if parts.count == 2 { parts.append("00") }
-        if parts[0].count == 1 { parts[0] = "0" + parts[0] }
-        return "\(date)T\(parts.joined(separator: ":"))\(zone)"
-    }
-
-    /// Year, month, day; or day, month, year with points. Slashes behind a day could be behind a month as well.
-    private static func date(_ text: Substring) -> String? {
-        guard let separator = text.first(where: { "-/.".contains($0) }) else { return nil }
-        var parts = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3 else { return nil }
-        if separator == "." { parts.reverse() }
-        if separator == ".", parts[0].count == 2 { parts[0] = "20" + parts[0] }
-        return parts.map { $0.count == 1 ? "0" + $0 : $0 }.joined(separator: "-")
     }
 }
 

@@ -2,8 +2,12 @@ package import MeterModel
 
 /// Which column of a table holds a quantity, as a person says it: `voltage=Vbus:mV`.
 package struct ImportColumn: Hashable, Sendable {
-    /// Nil for the time.
+    /// Nil for the time and the day.
     package var quantity: Quantity?
+    /// It has the day, and another one the time of day.
+    var isDate = false
+    /// Of the numbers of its dates; nil where the table tells it.
+    var order: DateOrder?
     /// As the first line has it, or the column's number from 1.
     package var name: String
     /// How the column's numbers are converted; nil where its name says the unit, or none.
@@ -19,20 +23,25 @@ package struct ImportColumn: Hashable, Sendable {
         let word = String(text[..<equals]).trimmed.lowercased()
         quantity =
             Quantity.allCases.first { $0.word == word || $0.key.lowercased() == word } ?? ColumnNames.quantities[word]
-        guard quantity != nil || ColumnNames.times.contains(word) else {
-            let words = ["time"] + Quantity.allCases.map(\.word)
+        isDate = ColumnNames.dates.contains(word)
+        guard quantity != nil || isDate || ColumnNames.times.contains(word) else {
+            let words = ["time", "date"] + Quantity.allCases.map(\.word)
             throw ImportError(
                 .unknownLayout, "no quantity is called \"\(word.visible)\"",
                 remedy: words.suggestion(for: word, "there are \(words.joined(separator: ", "))"))
         }
         name = String(text[text.index(after: equals)...]).trimmed
         guard let colon = name.lastIndex(of: ":") else { return }
-        unit = ImportUnit(String(name[name.index(after: colon)...]), of: quantity)
-        guard unit != nil else {
+        let text = String(name[name.index(after: colon)...])
+        if quantity == nil { order = DateOrder(rawValue: text.trimmed.lowercased()) }
+        if !isDate { unit = ImportUnit(text, of: quantity) }
+        guard unit != nil || order != nil else {
             throw ImportError(
                 .unknownLayout,
-                "\(quantity?.word ?? "time") has no unit \"\(name[name.index(after: colon)...].visible)\"",
-                remedy: "it takes \(ImportUnit.examples(of: quantity)); without a unit leave the colon out")
+                "\(quantity?.word ?? (isDate ? "date" : "time")) has no unit \"\(text.visible)\"",
+                remedy: isDate
+                    ? "it takes mdy, dmy or ymd, the order of its numbers"
+                    : "it takes \(ImportUnit.examples(of: quantity)); without a unit leave the colon out")
         }
         name = String(name[..<colon]).trimmed
     }
@@ -109,7 +118,8 @@ struct ImportUnit: Hashable, Sendable {
 
     static func examples(of quantity: Quantity?) -> String {
         switch quantity {
-        case nil, .duration: "s, ms, us, min or h"
+        case nil: "s, ms, us, min or h, and for a date mdy, dmy or ymd, the order of its numbers"
+        case .duration: "s, ms, us, min or h"
         case .temperature: "C, F or K"
         case .powerFactor, .price: "none"
         case .charge, .countedCharge: "mAh, Ah or As"

@@ -41,6 +41,8 @@ package struct ImportOptions: Sendable {
     package var start: Int64?
     /// Which column holds what, where its name does not say so.
     package var columns: [ImportColumn] = []
+    /// What separates the decimals of numbers; nil where the table tells it.
+    package var decimal: DecimalSign?
     /// What the meter measures at all, in a file of this format: the ranges that its live decoding accepts.
     package var ranges: @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] = { _ in [:] }
     /// No reading can be later, in milliseconds since 1970.
@@ -58,6 +60,17 @@ package struct ImportOptions: Sendable {
         self.start = start
         self.latest = latest
     }
+
+    /// Takes what a person says of one column, or of the decimals in all: `voltage=Vbus:mV`, `decimal=comma`.
+    package mutating func add(column text: String) throws(ImportError) {
+        let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false).map { String($0).trimmed }
+        guard parts.first == "decimal", parts.count == 2 else { return columns.append(try ImportColumn(text)) }
+        decimal = DecimalSign(rawValue: parts[1])
+        guard decimal != nil else {
+            throw ImportError(
+                .unknownLayout, "\"\(parts[1].visible)\" separates no decimals", remedy: "it takes comma or point")
+        }
+    }
 }
 
 /// Why a file cannot be taken, where it says so, and what helps.
@@ -69,6 +82,8 @@ package struct ImportError: Error, Hashable, Sendable {
         case unknownLayout
         /// A time without a zone, and nobody said which.
         case needsZone
+        /// What can be read in two ways, where nothing in the file tells which one it is.
+        case ambiguous
         /// Times that count from a start that nobody gave.
         case needsStart
         /// Several meters in one file.

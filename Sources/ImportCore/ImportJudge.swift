@@ -41,6 +41,11 @@ struct ImportJudge: Sendable {
         found.map { $0.more > 0 ? "\($0.text); \($0.more) more such line\($0.more > 1 ? "s" : "")" : $0.text }
     }
 
+    /// Whether the meter can have measured a value.
+    func allows(_ quantity: Quantity, _ value: Double) -> Bool {
+        ranges[Int(quantity.rawValue)]?.contains(value) ?? true
+    }
+
     /// The logger was started again, and adds up anew.
     mutating func beginRun() { isWrapped = false }
 

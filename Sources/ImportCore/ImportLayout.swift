@@ -49,6 +49,7 @@ struct ImportLayout {
             self.names = names
             columns = []
             columns = format == .csv ? try own(names, options.meter) : foreign(names)
+            takeDateForTime()
             return
         }
         guard options.format == nil || options.format == .table, let layout = Self(unnamed: line) else { return nil }
@@ -73,7 +74,7 @@ struct ImportLayout {
         if isLoggers, !set.isDisjoint(with: ["voltage_V", "current_A"]) { return .logger }
         if names.first == "Time", !set.isDisjoint(with: ["Voltage", "Current"]) { return .toolbox }
         let columns = names.map { ColumnNames.column($0) }
-        let hasTime = columns.contains { if case .time = $0 { true } else { false } }
+        let hasTime = columns.contains { if case .time = $0 { true } else { $0 == .date } }
         let isMeters = columns.contains { column in
             if case .value(let quantity, _) = column { quantity == .voltage || quantity == .current } else { false }
         }
@@ -93,9 +94,8 @@ struct ImportLayout {
             places.append(place)
         }
         // A number where a name belongs is a reading.
-        let comma = table.separator != UInt8(ascii: ",")
         let isUnnamed = zip(options.columns, places).contains { column, place in
-            column.quantity != nil && NumberText.value(fields[place].trimmed, comma: comma) != nil
+            column.quantity != nil && NumberText.value(fields[place].trimmed, comma: true) != nil
         }
         let told = Self.format(of: names) ?? .table
         self.init(told == .csv ? .table : told, table, names, isUnnamed ? names.map { _ in .skipped } : nil)
@@ -103,7 +103,8 @@ struct ImportLayout {
         for index in columns.indices {
             let isReplaced = options.columns.contains { column in
                 switch (columns[index], column.quantity) {
-                case (.time, nil), (.date, nil): true
+                case (.time, nil): !column.isDate
+                case (.date, nil): true
                 case (.value(let quantity, _), let wanted?): quantity == wanted
                 default: false
                 }
@@ -114,8 +115,10 @@ struct ImportLayout {
             let (word, unit) = ColumnNames.split(names[place])
             let ownUnit = ImportUnit(unit ?? word, of: column.quantity)
             columns[place] =
-                column.quantity.map { .value($0, column.unit ?? ownUnit ?? .own) } ?? .time(column.unit ?? ownUnit)
+                column.quantity.map { .value($0, column.unit ?? ownUnit ?? .own) }
+                ?? (column.isDate ? .date : .time(column.unit ?? ownUnit))
         }
+        takeDateForTime()
         guard columns.contains(where: { if case .time = $0 { true } else { false } }) else { return nil }
     }
 
@@ -162,6 +165,23 @@ struct ImportLayout {
     }
 
     // MARK: Others'
+
+    /// A column called `Date` has the time as well where no other one has it.
+    private mutating func takeDateForTime() {
+        guard !columns.contains(where: { if case .time = $0 { true } else { false } }),
+            let place = columns.firstIndex(of: .date)
+        else { return }
+        columns[place] = .time(nil)
+    }
+
+    /// The column that has the day, whether another one has the time, and how a person says which column it is.
+    var dateColumn: (place: Int, isDay: Bool, said: String)? {
+        let day = columns.firstIndex(of: .date)
+        let time = columns.firstIndex { if case .time = $0 { true } else { false } }
+        guard let place = day ?? time else { return nil }
+        let name = isUnnamed ? "\(place + 1)" : names[place].trimmed
+        return (place, day != nil, "\(day == nil ? "time" : "date")=\(name)")
+    }
 
     private func foreign(_ names: [String]) -> [Column] {
         let hasUnixTime = names.contains("Unix time")

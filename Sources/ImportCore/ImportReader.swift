@@ -11,6 +11,12 @@ package struct ImportReader: Sendable {
     private var header: [UInt8] = []
     private var clock: ImportClock
     private var judge: ImportJudge?
+    private var writing: ImportWriting?
+    /// Lines that wait for later ones to tell how they are written, with their numbers.
+    private var held: [(number: Int, line: [UInt8])] = []
+    private var heldBytes = 0
+    /// Of the line that is read.
+    private var lineNumber = 0
     /// Readings at the time of the one before, and the least step between two times.
     private var repeated = 0
     private var leastStep: Int64?
@@ -37,6 +43,9 @@ package struct ImportReader: Sendable {
     private static let jitterMax: Int64 = 1000
     /// Milliseconds between times that were rounded.
     private static let roundedStep: Int64 = 10_000
+    /// What may wait, in bytes with what an array takes.
+    private static let heldBytesMax = 8 << 20
+    private static let lineOverhead = 64
 
     package init(_ options: ImportOptions) {
         self.options = options
@@ -45,6 +54,9 @@ package struct ImportReader: Sendable {
 
     /// Columns of which nothing is taken and that no other column repeats.
     package var columnsLeftOut: [String] { layout?.skipped.filter { !ImportLayout.repeating.contains($0) } ?? [] }
+
+    /// Whether each line says its place in a packet of samples, as those of the FNIRSI loggers do.
+    package var hasPackets: Bool { layout?.names.contains("sample_in_packet") ?? false }
 
     /// Lines that were not taken, as their values cannot be.
     package var linesLeftOut: Int { judge?.leftOut ?? 0 }
@@ -56,6 +68,7 @@ package struct ImportReader: Sendable {
         let unnamed = "the first line names no columns: they are taken for time, voltage and current"
         return (judge?.remarks ?? []) + (clock.beganInDoubledHour ? [doubled] : [])
             + (layout?.isUnnamed == true && options.columns.isEmpty ? [unnamed] : [])
+            + (writing?.remark.map { [$0] } ?? [])
     }
 
     package typealias Take = (WallTime, Reading) -> Void
@@ -90,6 +103,7 @@ package struct ImportReader: Sendable {
             try read(line: line, take)
             rest = []
         }
+        try settle(take)
         try checkLeftOut()
         guard readings > 0 else {
             if format == .json, let meter = options.meter { throw .noMeter(meter, among: meters.sorted()) }
@@ -121,18 +135,77 @@ package struct ImportReader: Sendable {
 
     private mutating func read(line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         lines += 1
+        lineNumber = lines
         var line = line
         if lines == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
         guard !line.isEmpty else { return }
         guard let format else { return try begin(line, take) }
         if format == .json { return try readJSON(line, take) }
-        // The logger writes its first line again each time it is started; files are put behind each other that way.
-        if format == .logger, line.elementsEqual(header) {
-            judge?.beginRun()
-            return
+        try readRow(line, take)
+    }
+
+    /// A line of a table, now, or when later ones have told how it is written.
+    private mutating func readRow(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
+        guard writing?.isUndecided ?? false else { return try readTable(line, take) }
+        if let fields = layout?.table.fields(line) { try note(fields) }
+        guard writing?.doubt != nil else {
+            try release(take)
+            return try readTable(line, take)
         }
-        try readTable(line, take)
+        held.append((lineNumber, Array(line)))
+        heldBytes += line.count + Self.lineOverhead
+        if heldBytes > Self.heldBytesMax { try settle(take) }
+    }
+
+    /// What is in doubt is decided now.
+    private mutating func settle(_ take: Take) throws(ImportError) {
+        try writing?.settle()
+        try release(take)
+    }
+
+    private mutating func release(_ take: Take) throws(ImportError) {
+        guard !held.isEmpty else { return }
+        let (waiting, last) = (held, lineNumber)
+        (held, heldBytes) = ([], 0)
+        for (number, line) in waiting {
+            lineNumber = number
+            try readTable(line[...], take)
+        }
+        lineNumber = last
+    }
+
+    /// What a line tells of how the table is written.
+    private mutating func note(_ fields: [ArraySlice<UInt8>]) throws(ImportError) {
+        guard let layout, fields.count == layout.columns.count, let date = layout.dateColumn else { return }
+        let day = date.isDay ? fields[date.place].trimmed + " ".utf8 : []
+        for (index, column) in layout.columns.enumerated() {
+            let (field, name) = (fields[index].trimmed, layout.names[index])
+            switch column {
+            case .time:
+                writing?.note(date: day + field, date.said, at: (lineNumber, layout.names[date.place]))
+                if field.contains(UInt8(ascii: ",")) {
+                    writing?.note(number: field, at: (lineNumber, name)) { _ in true }
+                }
+                if writing?.doubt != nil, held.isEmpty { try locate(day + field, in: name) }
+            case .value(let quantity, let unit):
+                writing?.note(number: field, at: (lineNumber, name)) { [judge] value in
+                    judge?.allows(quantity, value * unit.factor + unit.offset) ?? true
+                }
+            case .date, .skipped: continue
+            }
+        }
+    }
+
+    /// That a zone is needed is said before anything else.
+    private func locate(_ time: ArraySlice<UInt8>, in column: String) throws(ImportError) {
+        do throws(ImportError) {
+            try clock.checkZone(time)
+        } catch {
+            var error = error
+            (error.line, error.column) = (lineNumber, column)
+            throw error
+        }
     }
 
     /// The first line that says anything.
@@ -154,9 +227,10 @@ package struct ImportReader: Sendable {
         guard let layout = try ImportLayout(line, options) else { throw unknown(line) }
         if layout.format != .csv, options.meter != nil { throw .noMeter(options.meter ?? "", among: []) }
         self.layout = layout
+        writing = ImportWriting(options, isSeparatedByComma: layout.isSeparatedByComma)
         header = Array(line)
         begin(layout.format)
-        if layout.isUnnamed { try readTable(line, take) }
+        if layout.isUnnamed { try readRow(line, take) }
     }
 
     private mutating func begin(_ format: ImportFormat) {
@@ -193,14 +267,19 @@ package struct ImportReader: Sendable {
 
     private mutating func readTable(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard let layout else { return }
+        // The logger writes its first line again each time it is started; files are put behind each other that way.
+        if format == .logger, line.elementsEqual(header) {
+            judge?.beginRun()
+            return
+        }
         guard let fields = layout.table.fields(line) else {
-            throw ImportError(.badValue, line: lines, "a quote is not closed", remedy: "correct the line")
+            throw ImportError(.badValue, line: lineNumber, "a quote is not closed", remedy: "correct the line")
         }
         guard fields.count == layout.columns.count else {
             // A spreadsheet writes lines of separators alone.
             if fields.allSatisfy(\.isEmpty) { return }
             throw ImportError(
-                .badValue, line: lines,
+                .badValue, line: lineNumber,
                 "\(fields.count) fields, where the first line has \(layout.columns.count)",
                 remedy: "is the file cut off, or edited? Correct the line or take it out")
         }
@@ -232,11 +311,16 @@ package struct ImportReader: Sendable {
 
     private func number(_ field: ArraySlice<UInt8>, in column: String) throws(ImportError) -> Double? {
         guard !field.isEmpty else { return nil }
-        guard let value = NumberText.value(field, comma: !(layout?.isSeparatedByComma ?? true)) else {
+        let decimal = writing?.decimal
+        let value =
+            NumberText.value(field, comma: decimal == .comma)
+            ?? (decimal == .point
+                ? NumberText.ungrouped(field).flatMap { NumberText.value($0[...], comma: false) } : nil)
+        guard let value else {
             let word = String(decoding: field.prefix(30), as: UTF8.self)
             let isNone = ["nan", "null"].contains(word.lowercased())
             throw ImportError(
-                .badValue, line: lines, column: column, "\"\(word.visible)\" is not a number",
+                .badValue, line: lineNumber, column: column, "\"\(word.visible)\" is not a number",
                 remedy: isNone ? "leave a field empty whose value is not known" : "correct the line, or take it out")
         }
         return try measured(value, in: column)
@@ -245,7 +329,7 @@ package struct ImportReader: Sendable {
     private func measured(_ value: Double, in column: String) throws(ImportError) -> Double {
         if value.magnitude <= Self.valueMax { return value }
         throw ImportError(
-            .badValue, line: lines, column: column, "\(value) is more than any meter measures",
+            .badValue, line: lineNumber, column: column, "\(value) is more than any meter measures",
             remedy: "correct the line, or take it out")
     }
 
@@ -256,7 +340,7 @@ package struct ImportReader: Sendable {
 
     private mutating func readJSON(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         let malformed = ImportError(
-            .badValue, line: lines,
+            .badValue, line: lineNumber,
             "\"\(String(decoding: line.prefix(40), as: UTF8.self).visible)\" is not one JSON object",
             remedy:
                 "is the file cut off, or edited? Each line is one object, as meterctl export --format json writes it")
@@ -290,7 +374,7 @@ package struct ImportReader: Sendable {
         guard options.meter != nil || meters.isEmpty else { throw .severalMeters(meters) }
         if self.meters.count < Self.metersMax { self.meters.formUnion(meters) }
         guard let time else {
-            throw ImportError(.badTime, line: lines, "the object has no time", remedy: malformed.remedy)
+            throw ImportError(.badTime, line: lineNumber, "the object has no time", remedy: malformed.remedy)
         }
         guard let reading else { return }
         try accept(time, reading, in: "time", take)
@@ -348,7 +432,7 @@ package struct ImportReader: Sendable {
     private func put(_ key: String, _ json: inout JSONReader, in reading: inout Reading) throws(ImportError) {
         guard let quantity = Quantity.allCases.first(where: { $0.key == key }) else {
             throw ImportError(
-                .badValue, line: lines, column: key.visible, "no quantity is called that",
+                .badValue, line: lineNumber, column: key.visible, "no quantity is called that",
                 remedy: "there are \(Quantity.allCases.map(\.key).joined(separator: ", "))")
         }
         if json.skip("null") {
@@ -357,7 +441,7 @@ package struct ImportReader: Sendable {
             reading[quantity] = try measured(value, in: key)
         } else {
             throw ImportError(
-                .badValue, line: lines, column: key, "the value is not a number",
+                .badValue, line: lineNumber, column: key, "the value is not a number",
                 remedy: "correct the line, or take it out")
         }
     }
@@ -371,10 +455,10 @@ package struct ImportReader: Sendable {
         do throws(ImportError) {
             return try clock.moment(
                 field, unit: unit?.factor, isUnix: layout?.isUnix ?? false,
-                comma: !(layout?.isSeparatedByComma ?? true), after: last?.millisecondsSince1970)
+                comma: writing?.decimal == .comma, order: writing?.order, after: last?.millisecondsSince1970)
         } catch {
             var error = error
-            (error.line, error.column) = (lines, column)
+            (error.line, error.column) = (lineNumber, column)
             throw error
         }
     }
@@ -384,16 +468,16 @@ package struct ImportReader: Sendable {
     ) throws(ImportError) {
         guard time >= 0, time <= options.latest else {
             throw ImportError(
-                .badTime, line: lines, column: column, "\(clock.shown(time)) cannot be",
+                .badTime, line: lineNumber, column: column, "\(clock.shown(time)) cannot be",
                 remedy: time < 0 ? "readings are from 1970 on" : "it is in the future; is the time zone right?")
         }
-        guard let reading = judge?.judge(reading, line: lines) else { return }
+        guard let reading = judge?.judge(reading, line: lineNumber) else { return }
         var time = time
         if let last = last?.millisecondsSince1970 {
             if time < last {
                 guard format == .logger, last - time <= Self.jitterMax else {
                     throw ImportError(
-                        .wentBack, line: lines, column: column,
+                        .wentBack, line: lineNumber, column: column,
                         "the time goes back, from \(clock.shown(last)) to \(clock.shown(time))",
                         remedy: "were clocks put back that night? Then name the place: --zone Europe/Berlin. "
                             + "Otherwise divide the file there, and import each part")

@@ -58,6 +58,20 @@ extension NumberText {
     }
 }
 
+extension NumberText {
+    /// A number without the commas that group its thousands, `1,234.5`. Nil where there is none, or where they do not.
+    static func ungrouped(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        let whole = text.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }.prefix { $0 != UInt8(ascii: ".") }
+        let groups = whole.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        guard groups.count > 1, let first = groups.first, (1...3).contains(first.count),
+            first.first != UInt8(ascii: "0"),
+            groups.dropFirst().allSatisfy({ $0.count == 3 }),
+            groups.joined().allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return text.filter { $0 != UInt8(ascii: ",") }
+    }
+}
+
 extension Double {
     fileprivate func clamped(_ low: Double, _ high: Double) -> Double { Swift.min(Swift.max(self, low), high) }
 }

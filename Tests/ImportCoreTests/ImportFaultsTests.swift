@@ -182,6 +182,151 @@ struct ImportFaultsTests {
                 == "the time goes back, from 1970-01-01T00:00:09.000Z to 1970-01-01T00:00:08.500Z")
     }
 
+    // MARK: What can be read in two ways
+
+    private func dates(_ rows: [String], _ columns: [String] = [], names: String = "Time,u") throws(ImportError)
+        -> [String]
+    {
+        var options = ImportOptions(zoneOffset: { _ in 0 }, latest: 1_798_000_000_000)
+        for column in columns { try options.add(column: column) }
+        let text = "\(names)\n" + rows.map { "\($0),5\n" }.joined()
+        return try take(text, options).readings.map { String($0.time.description.prefix(19)) }
+    }
+
+    /// The order of a date's numbers, as the lines together tell it. The limit is 2026-12-23.
+    @Test(
+        arguments: [
+            (["11/21/2026 1:40:05 PM", "11/21/2026 1:40:06 PM"], ["2026-11-21T13:40:05", "2026-11-21T13:40:06"]),
+            (["11/21/2026 12:00:00 AM", "11/21/2026 12:30 pm"], ["2026-11-21T00:00:00", "2026-11-21T12:30:00"]),
+            // A day above 12 comes later, and tells of the lines before.
+            (["11/12/2026 13:40", "11/13/2026 13:40"], ["2026-11-12T13:40:00", "2026-11-13T13:40:00"]),
+            (
+                ["11/10/2026 23:00", "12/10/2026 0:00", "13/10/2026 0:00"],
+                ["2026-10-11T23:00:00", "2026-10-12T00:00:00", "2026-10-13T00:00:00"]
+            ),
+            // Time goes back in one order alone.
+            (["3/2/2026 0:00", "1/3/2026 0:00"], ["2026-02-03T00:00:00", "2026-03-01T00:00:00"]),
+            (["2/3/2026 0:00", "3/1/2026 0:00"], ["2026-02-03T00:00:00", "2026-03-01T00:00:00"]),
+            // A day above 12 counts for more than AM and PM; they count for more than nothing.
+            (["2/1/2026 1:00:00 PM", "13/1/2026 1:00:00 PM"], ["2026-01-02T13:00:00", "2026-01-13T13:00:00"]),
+            (["2/1/2026 1:00:00 a.m.", "2/1/2026 1:00:01 a.m."], ["2026-02-01T01:00:00", "2026-02-01T01:00:01"]),
+            // One that is not over yet.
+            (["12/11/2026 1:00:00 PM", "12/27/2026 1:00 PM"], nil), (["11/12/2026 13:00", "24/12/2026 13:00"], nil),
+            (["1/12/2027 13:00", "1/12/2026 13:00"], nil),
+            (
+                ["5/12/2026 13:00", "6/24/2026 13:00"],
+                ["2026-05-12T13:00:00", "2026-06-24T13:00:00"]
+            ),
+            // Other signs, two digits of a year, a zone, JavaScript's comma and narrow space.
+            (["21-11-2026 13:40:05.25", "21-11-2026 13:40:06"], ["2026-11-21T13:40:05", "2026-11-21T13:40:06"]),
+            (["11/21/26 13:40"], ["2026-11-21T13:40:00"]), (["21/11/26 13:40"], nil),
+            (["26/11/21 13:40", "26/11/30 13:40"], ["2026-11-21T13:40:00", "2026-11-30T13:40:00"]),
+            (["11/21/2026 1:40:05 PM +01:00"], ["2026-11-21T12:40:05"]),
+            (["\"11/21/2026, 1:40:05\u{202F}PM\""], ["2026-11-21T13:40:05"]),
+            (["2026-11-21 1:40:05 PM"], ["2026-11-21T13:40:05"]), (["2026-11-21 13:40:05 PM"], nil),
+            (["2/30/2026 13:40"], nil), (["13/13/2026 13:40"], nil), (["1/13/2026 1:00", "13/1/2026 1:00"], nil),
+        ] as [([String], [String]?)])
+    func orderOfADate_isWhatTheLinesTell(rows: [String], expected: [String]?) {
+        #expect((try? dates(rows)) == expected)
+        // The same as a spreadsheet saves it, and with the day in a column of its own.
+        let saved = "\u{FEFF}Time\tu\r\n" + rows.map { "\($0)\t5\r\n" }.joined()
+        let taken = try? take(saved, ImportOptions(zoneOffset: { _ in 0 }, latest: 1_798_000_000_000))
+        #expect(taken?.readings.map { String($0.time.description.prefix(19)) } == expected)
+        let parted = rows.map { row in
+            let end = row.firstIndex(of: " ") ?? row.endIndex
+            return "\(row[..<end]),\(row[end...].dropFirst())"
+        }
+        guard !rows.contains(where: { $0.contains("\"") }) else { return }
+        #expect((try? dates(parted, names: "Date,Time,u")) == expected)
+    }
+
+    @Test func whatNoLineTells_isAsked() throws {
+        let rows = ["2/1/2026 13:00:00", "2/1/2026 13:00:01"]
+        let error = importError { () throws(ImportError) in try dates(rows) }
+        #expect(error?.kind == .ambiguous && error?.line == 2 && error?.column == "Time")
+        #expect(
+            error?.remedy
+                == "say the order of day and month: --column time=Time:mdy or --column time=Time:dmy")
+        #expect(try dates(rows, ["time=Time:mdy"]).first == "2026-02-01T13:00:00")
+        #expect(try dates(rows, ["time=1:DMY"]).first == "2026-01-02T13:00:00")
+        #expect(try dates(["2.1.2026 13:00"], ["time=1:mdy"]) == ["2026-02-01T13:00:00"])
+        let parted = ["2/1/2026,13:00:00"]
+        let other = importError { () throws(ImportError) in try dates(parted, names: "Date,Time,u") }
+        #expect(other?.remedy.contains("--column date=Date:mdy or --column date=Date:dmy") == true)
+        #expect(try dates(parted, ["date=Date:dmy"], names: "Date,Time,u") == ["2026-01-02T13:00:00"])
+        // What nobody knows is named by a person, in whatever language.
+        let named = ["date=Fecha:dmy", "time=Hora", "voltage=Tensión"]
+        #expect(try dates(parted, named, names: "Fecha,Hora,Tensión") == ["2026-01-02T13:00:00"])
+        // In the order that AM and PM promised there is no such date.
+        let wrong = importError { () throws(ImportError) in try dates(["13/1/2026 13:00"], ["time=1:mdy"]) }
+        #expect(wrong?.kind == .badTime && wrong?.remedy.contains("time=NAME:dmy") == true)
+        // A zone is asked for first, also while the order is open.
+        let zone = self.error("Time,u\n2/1/2026 13:00:00,5\n")
+        #expect(zone?.kind == .needsZone && zone?.line == 2)
+        #expect(
+            importError { () throws(ImportError) in try dates(["2/1/2026 13:00"], ["time=Time:xyz"]) }?.problem
+                == "time has no unit \"xyz\"")
+    }
+
+    /// A day of one date is asked about, not kept in memory.
+    @Test func doubtThatLasts_endsTheImport_withinBounds() {
+        var reader = ImportReader(ImportOptions(zoneOffset: { _ in 0 }))
+        let lines = Array(("Time,u\n" + String(repeating: "2/1/2026 13:00:00,5.012\n", count: 1000)).utf8)
+        var count = 0
+        let error = importError { () throws(ImportError) in
+            for _ in 0..<200 {
+                try reader.read(count == 0 ? lines : Array(lines.dropFirst(7))) { _, _ in }
+                count += 1
+            }
+        }
+        #expect(error?.kind == .ambiguous)
+        #expect(count < 120)
+    }
+
+    /// A table that is separated by commas has its numbers in quotes where they have commas. 5.012 V and -0.25 A.
+    @Test(
+        arguments: [
+            ("\"5,012\",\"-0,25\"", [], true), ("\"5,0120\",\"-0,250\"", [], true), ("\"5,012\",\"-2,5e-1\"", [], true),
+            ("\"5,012\",\"-,25\"", [], true), ("\"5,012\",-250", ["current=I:mA"], false),
+            ("\"5,012\",-250", ["current=I:mA", "decimal=comma"], true),
+            ("\"5,012\",-250", ["voltage=U:mV", "current=I:mA", "decimal=point"], true),
+            ("\"5,012\",-250.0", ["voltage=U:mV", "current=I:mA"], true),
+            ("\"5,012.0\",-250", ["voltage=U:mV", "current=I:mA"], true),
+            ("\"5,012,000\",-250", ["voltage=U:uV", "current=I:mA"], true),
+            ("\"5,012\",-0.25", [], false), ("\"5,01,2\",\"-0,25\"", [], false), ("\"5,012\",\"-0.25\"", [], false),
+        ] as [(String, [String], Bool)])
+    func commaInANumber_isWhatTheLinesTell(row: String, columns: [String], isRead: Bool) throws {
+        for text in [
+            "Time,U,I\n2026-11-21T13:40:05Z,\(row)\n", "\u{FEFF}\"Time\",\"U\",\"I\"\r\n1795268405,\(row)\r\n",
+        ] {
+            var options = ImportOptions()
+            for column in columns { try options.add(column: column) }
+            options.ranges = { _ in [:] }
+            let taken = try? take(text, options)
+            let values = taken?.readings.first.map { [$0.reading[.voltage] ?? .nan, $0.reading[.current] ?? .nan] }
+            #expect(
+                (values.map { abs($0[0] - 5.012) < 1e-9 && abs($0[1] + 0.25) < 1e-9 } ?? false) == isRead, "\(text)")
+        }
+    }
+
+    @Test func commaThatNoLineTells_isAsked_unlessTheMeterTellsIt() throws {
+        let text = "Time,U\n1795268405,\"5,012\"\n1795268406,\"5,013\"\n"
+        var options = ImportOptions()
+        #expect(error(text)?.kind == .ambiguous && error(text)?.line == 2 && error(text)?.column == "U")
+        #expect(error(text)?.problem.contains("can be 5.012 or 5012") == true)
+        #expect(error(text)?.remedy.contains("--column decimal=comma or --column decimal=point") == true)
+        options.ranges = { _ in [.voltage: 0...30] }
+        #expect(try take(text, options).readings.map { $0.reading[.voltage] } == [5.012, 5.013])
+        // What comes later tells of the lines before, and of their times.
+        let later = "elapsed,U\n\"1,250\",\"5,012\"\n\"2,250\",\"4,9\"\n"
+        let taken = try take(later, ImportOptions(start: 0))
+        #expect(taken.readings.map { $0.reading[.voltage] } == [5.012, 4.9])
+        #expect(taken.readings.map(\.time.millisecondsSince1970) == [1250, 2250])
+        #expect(
+            importError { () throws(ImportError) in try options.add(column: "decimal=x") }?.remedy
+                == "it takes comma or point")
+    }
+
     // MARK: Other loggers
 
     private static let start: Int64 = 1_767_261_600_000

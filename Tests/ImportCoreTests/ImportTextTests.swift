@@ -77,7 +77,7 @@ struct ImportTextTests {
         }
         #expect(error("time;voltage_V\n2026-11-21T13:40:05Z;5,2,5\n")?.kind == .badValue)
         #expect(error("time;voltage_V\n2026-11-21T13:40:05Z;5,2.5\n")?.kind == .badValue)
-        #expect(error("time,voltage_V\n2026-11-21T13:40:05Z,\"5,2\"\n")?.kind == .badValue)
+        #expect(error("time,voltage_V\n2026-11-21T13:40:05Z,5.2\n2026-11-21T13:40:06Z,\"5,2\"\n")?.kind == .badValue)
         #expect(error("{\"time\":\"2026-11-21T13:40:05Z\",\"voltage_V\":5,2}\n")?.kind == .badValue)
     }
 

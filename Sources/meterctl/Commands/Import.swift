@@ -36,7 +36,10 @@ struct Import: AsyncParsableCommand {
     @Option(
         name: .customLong("column"),
         help: ArgumentHelp(
-            "Column of a quantity or of the time, by its name or number: time=stamp, voltage=Vbus:mV. Repeatable.",
+            """
+            Column of a quantity, the time or the day, by its name or number: voltage=Vbus:mV, time=stamp:dmy (mdy: the \
+            month first), date=2. decimal=comma: 1,5 is 1.5. Repeatable.
+            """,
             valueName: "quantity=name:unit"))
     var columns: [String] = []
     @Option(help: "When the file begins, where its times count from there: 14:30 or \"2026-11-21 14:30\".")
@@ -56,7 +59,8 @@ struct Import: AsyncParsableCommand {
         }
         for column in columns {
             do throws(ImportError) {
-                _ = try ImportColumn(column)
+                var options = ImportOptions()
+                try options.add(column: column)
             } catch {
                 throw ValidationError("--column: \(error.message); \(error.remedy)")
             }
@@ -105,7 +109,7 @@ struct Import: AsyncParsableCommand {
         var options = ImportOptions(format: kind.flatMap { ImportFormat(rawValue: $0) }, meter: of)
         options.start = start.map { $0.time(before: LinuxClock.wallNow, times.text).millisecondsSince1970 }
         do throws(ImportError) {
-            for column in columns { options.columns.append(try ImportColumn(column)) }
+            for column in columns { try options.add(column: column) }
             if let named = Self.named(timeZone) { options.zoneOffset = try Self.zones.offset(of: named) }
             var reader = ImportReader(options)
             try reader.read(upload.beginning) { _, _ in }

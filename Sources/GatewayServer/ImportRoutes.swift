@@ -37,7 +37,7 @@ package struct ImportRoutes: RouteGroup {
                 ImportBody(
                     recording: RecordingBody(outcome.entry), format: outcome.format.rawValue, lines: outcome.lines,
                     columns_left_out: outcome.columnsLeftOut, lines_left_out: outcome.linesLeftOut,
-                    remarks: outcome.remarks))
+                    filtered_samples: outcome.filteredSamples, remarks: outcome.remarks))
         }
     }
 
@@ -77,7 +77,9 @@ package struct ImportRoutes: RouteGroup {
         options.start = try request.time("start")?.millisecondsSince1970
         let meter = try await meter(reference)
         options.ranges = await directory.ranges(of: meter)
-        return ImportOrder(meter: meter, name: query["name"].map(String.init), options: options)
+        var order = ImportOrder(meter: meter, name: query["name"].map(String.init), options: options)
+        order.filterReach = await directory.filterReach(of: meter)
+        return order
     }
 
     /// One that is known here, or any by its whole id: its readings may be all that is left of it.

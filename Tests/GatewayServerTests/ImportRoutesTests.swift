@@ -257,6 +257,38 @@ struct ImportRoutesTests {
             body.remarks.count == leftOut && body.remarks.allSatisfy { $0.hasPrefix("line 3 is left out: voltage") })
     }
 
+    /// A packet's samples as fnirsi_logger.py prints them, of which single ones cannot be, or as another logger does.
+    /// An FNB58's filter judges them as it would live; the setting of the meter counts.
+    @Test(
+        arguments: [
+            ("usb:2e3c:5558:x", "sample_in_packet", true, 3), ("usb:2e3c:5558:x", "sample_in_packet", false, 0),
+            ("usb:2e3c:5558:x", "n", true, 3), ("usb:0483:5740:x", "n", true, 0),
+        ])
+    func singleImpossibleSamples_areFilteredAsLive(meter: String, column: String, isOn: Bool, count: Int) async throws {
+        try await bench.plugIn()
+        let id = try #require(MeterID(meter))
+        if !isOn {
+            _ = try await bench.settings.set(["filter": "off"], of: id, for: nil) { _ throws(GatewayError) in }
+        }
+        // 0 V while a current flows, and a current that is too large; a step of two samples stays, and the last one is unconfirmed.
+        let samples = [(5.0, 1.0), (5, 1), (0, 1), (5, 1), (5, 1), (5, 4), (5, 1), (9, 1), (9, 1), (9, 1), (0, 0)]
+        let lines = samples.enumerated().map { place, sample in
+            "1588000000.\(place < 10 ? "0" : "")\(place)0 \(place % 4) \(sample.0) \(sample.1)\n"
+        }
+        let text = "timestamp \(column) voltage_V current_A\n" + lines.joined()
+
+        let body = try await send(text, to: "/v1/meters/\(meter.percentEncoded)/imports").decode(ImportBody.self)
+
+        #expect(body.filtered_samples == count)
+        #expect(body.recording.readings == (count > 0 ? 10 : 11))
+        #expect(body.recording.voltage_V?.min == (count > 0 ? 5 : 0))
+        #expect(body.recording.current_A?.max == (count > 0 ? 1 : 4))
+        #expect(body.recording.voltage_V?.max == 9)
+        let said =
+            "3 single impossible samples were left out or replaced by a neighbour, the first at 2020-04-27T15:06:40.020Z"
+        #expect(body.remarks.contains { $0.hasPrefix(said) } == (count > 0))
+    }
+
     @Test func meterThatNobodyKnows_isTakenByItsWholeIDAlone() async throws {
         let path = "/v1/meters/00%3A15%3AA3%3A00%3A4C%3A1F/imports"
 

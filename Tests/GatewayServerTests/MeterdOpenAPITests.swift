@@ -320,7 +320,7 @@ struct MeterdOpenAPITests {
                     recording: RecordingBody(
                         id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s",
                         until: "u"), format: "csv", lines: 2, columns_left_out: [],
-                    lines_left_out: 0, remarks: [])
+                    lines_left_out: 0, filtered_samples: 0, remarks: [])
             ),
         ]
     }

@@ -12,6 +12,8 @@ package struct ImportOrder: Sendable {
     /// What to call the recording; nil means nothing.
     package var name: String?
     package var options: ImportOptions
+    /// How far apart samples may be that the meter's filter for single impossible ones compares. Nil for none.
+    package var filterReach: @Sendable (ImportReader) -> Duration? = { _ in nil }
 
     package init(meter: MeterID, name: String? = nil, options: ImportOptions) {
         self.meter = meter
@@ -30,6 +32,8 @@ package struct ImportOutcome: Sendable {
     package var columnsLeftOut: [String]
     /// Lines that were not taken, as their values cannot be.
     package var linesLeftOut: Int
+    /// Single impossible samples that were replaced or left out.
+    package var filteredSamples: Int
     /// What was changed, left out or assumed, a sentence each.
     package var remarks: [String]
 }
@@ -39,13 +43,7 @@ extension MeterDirectory {
     /// file's program allow.
     package func ranges(of id: MeterID) async -> @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] {
         let catalogue = dependencies.catalogue
-        var models = [ModelName]()
-        if let model = try? await session(id.description).shownModel {
-            models = [model]
-        } else if case .usb(let vendor, let product, _) = id {
-            models = catalogue.models(vendor: vendor, product: product)
-        }
-        return { [models] format in
+        return { [models = await models(of: id)] format in
             guard models.isEmpty else { return catalogue.ranges(of: models) }
             let families: Set<MeterFamily> =
                 switch format {
@@ -55,6 +53,29 @@ extension MeterDirectory {
                 }
             return catalogue.ranges(of: catalogue.models.filter { families.contains($0.family) })
         }
+    }
+
+    /// For `ImportOrder.filterReach`: what live decoding filters, unless the meter's setting says otherwise. Our own files
+    /// were filtered when they were measured.
+    package func filterReach(of id: MeterID) async -> @Sendable (ImportReader) -> Duration? {
+        let isOn = (try? await dependencies.settings.read(id))?.settings.filters ?? true
+        let models = await models(of: id)
+        let isFNIRSI = !models.isEmpty && models.allSatisfy { $0.family == .fnirsi }
+        return { reader in
+            switch reader.format {
+            case _ where !isOn, nil, .csv, .json: nil
+            case _ where reader.hasPackets: FNIRSIReadingFilter.packetsReach
+            case .toolbox: FNIRSIReadingFilter.samplesReach
+            case .logger, .rdUSB, .table: isFNIRSI ? FNIRSIReadingFilter.samplesReach : nil
+            }
+        }
+    }
+
+    /// One where it is known, or those that have the meter's USB ids.
+    private func models(of id: MeterID) async -> [ModelName] {
+        if let model = try? await session(id.description).shownModel { return [model] }
+        guard case .usb(let vendor, let product, _) = id else { return [] }
+        return dependencies.catalogue.models(vendor: vendor, product: product)
     }
 }
 
@@ -229,7 +250,7 @@ package final class ImportService: Sendable {
         let entry = try await recordings.keep(recording)
         return ImportOutcome(
             entry: entry, format: format, lines: run.reader.lines, columnsLeftOut: run.reader.columnsLeftOut,
-            linesLeftOut: run.reader.linesLeftOut, remarks: run.reader.remarks)
+            linesLeftOut: run.reader.linesLeftOut, filteredSamples: run.filter?.filtered ?? 0, remarks: run.remarks)
     }
 
     /// Takes back what was written, and says what happened.
@@ -272,6 +293,8 @@ extension ImportService {
         /// Something is in the store.
         var isWriting = false
         var summary: StretchSummary?
+        /// From the first reading on, where samples are filtered.
+        private(set) var filter: FNIRSIReadingFilter?
         private var builder: SampleChunkBuilder?
         /// The first readings, from which the file's pace is told.
         private var begun: [(WallTime, Reading)] = []
@@ -294,16 +317,36 @@ extension ImportService {
 
         mutating func read(_ bytes: [UInt8]) throws(ImportError) {
             var found: [(WallTime, Reading)] = []
-            defer { for (time, reading) in found { add(time, reading) } }
+            defer { judge(found) }
             try reader.read(bytes) { found.append(($0, $1)) }
         }
 
         mutating func finish() throws(ImportError) {
             var found: [(WallTime, Reading)] = []
             try reader.finish { found.append(($0, $1)) }
-            for (time, reading) in found { add(time, reading) }
+            judge(found)
+            filter?.finish()
             begin()
             if let chunk = builder?.finish() { chunks.append(chunk) }
+        }
+
+        private mutating func judge(_ found: [(WallTime, Reading)]) {
+            if id == nil, filter == nil, !found.isEmpty {
+                filter = order.filterReach(reader).map { FNIRSIReadingFilter(reach: $0) }
+            }
+            guard var filter = filter.take() else { return found.forEach { add($0, $1) } }
+            for (time, reading) in found { filter.take(time, reading) { add($0, $1) } }
+            self.filter = filter
+        }
+
+        /// What the reader and the filter did, a sentence each.
+        var remarks: [String] {
+            guard let filter, let first = filter.first else { return reader.remarks }
+            let count = filter.filtered
+            return reader.remarks + [
+                "\(count) single impossible sample\(count == 1 ? " was" : "s were") left out or replaced by a neighbour, "
+                    + "the first at \(first); meterctl set \(order.meter) filter=off keeps such samples"
+            ]
         }
 
         private mutating func add(_ time: WallTime, _ reading: Reading) {

@@ -35,9 +35,7 @@ package struct FNIRSIGlitchFilter: Sendable {
         }
     }
 
-    /// The sample that waits for its neighbour, if any, and the level of the one before it.
-    private var held: FNIRSIUSBPacket.Sample?
-    private var before: Level?
+    private var neighbours = FNIRSINeighbours<FNIRSIUSBPacket.Sample>()
 
     package init() {}
 
@@ -45,30 +43,46 @@ package struct FNIRSIGlitchFilter: Sendable {
     /// any, and the packet itself, which may lack its last sample. Each tells how many of its samples were replaced. A packet
     /// without samples is returned as it is.
     package mutating func filter(_ packet: FNIRSIUSBPacket) -> [FNIRSIUSBPacket] {
-        if held == nil, let last = packet.calmLevel(after: before) {
-            before = last
+        if neighbours.held == nil, let last = packet.calmLevel(after: neighbours.before) {
+            neighbours.before = last
             return [packet]
         }
         let new = packet.samples
-        guard let last = new.last else { return [packet] }
-        let isHeldBack = held != nil
-        let all = (held.map { [$0] } ?? []) + new
+        guard !new.isEmpty else { return [packet] }
+        let isHeldBack = neighbours.held != nil
         var shown: [(sample: FNIRSIUSBPacket.Sample, isReplaced: Bool)] = []
-        for (place, sample) in all.enumerated() {
-            let previous = place == 0 ? before : all[place - 1].level
-            guard let previous, sample.level.isFar(from: previous) else {
-                shown.append((sample, false))
-                continue
-            }
-            guard place < all.count - 1 else { break }
-            let judged = sample.level.judged(between: previous, and: all[place + 1].level)
-            shown.append(judged == sample.level ? (sample, false) : (sample.with(judged), true))
-        }
-        held = shown.count < all.count ? last : nil
-        before = held == nil ? last.level : all.dropLast().last?.level
+        for sample in new { neighbours.take(sample) { shown.append(($0, $1)) } }
         let late = isHeldBack ? [Array(shown.prefix(1))] : []
         return (late + [Array(shown.dropFirst(late.count))]).map { samples in
             FNIRSIUSBPacket(samples: samples.map(\.sample), replaced: samples.count(where: \.isReplaced))
         }
+    }
+}
+
+/// What the filter judges.
+protocol FNIRSISample: Sendable {
+    var level: FNIRSIGlitchFilter.Level { get }
+    func with(_ level: FNIRSIGlitchFilter.Level) -> Self
+}
+
+/// Judges each sample by those before and behind it.
+struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
+    /// The sample that waits for its neighbour, if any, and the level of the one before it.
+    private(set) var held: Sample?
+    var before: FNIRSIGlitchFilter.Level?
+
+    /// Shows the sample that was held, and this one unless it may be wrong.
+    mutating func take(_ sample: Sample, _ show: (_ sample: Sample, _ isReplaced: Bool) -> Void) {
+        if let held, let before {
+            let judged = held.level.judged(between: before, and: sample.level)
+            judged == held.level ? show(held, false) : show(held.with(judged), true)
+            self.before = held.level
+        }
+        held = nil
+        guard before.map({ sample.level.isFar(from: $0) }) ?? false else {
+            before = sample.level
+            return show(sample, false)
+        }
+        held = sample
     }
 }

@@ -40,7 +40,7 @@ package struct FNIRSIUSBPacket: Sendable {
     }
 
     /// One sample's bytes, for the filter.
-    struct Sample: Sendable {
+    struct Sample: FNIRSISample {
         fileprivate var bytes: [UInt8]
 
         var level: FNIRSIGlitchFilter.Level { bytes.withUnsafeBytes { FNIRSIUSBPacket.level($0, at: 0) } }

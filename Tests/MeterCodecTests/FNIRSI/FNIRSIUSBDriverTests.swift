@@ -330,6 +330,17 @@ struct FNIRSIUSBDriverTests {
 
         #expect(currents == expected, "seed \(seed)")
         #expect(replaced == wrong, "seed \(seed)")
+        // A file's readings are judged alike, and one that nothing confirms is left out.
+        var (filter, read) = (FNIRSIReadingFilter(reach: FNIRSIReadingFilter.samplesReach), [Int]())
+        for (place, value) in row.enumerated() {
+            var reading = Reading()
+            (reading[.voltage], reading[.current]) = (5, Double(value) / 1000)
+            filter.take(WallTime(millisecondsSince1970: Int64(place) * 10), reading) { _, reading in
+                read.append(Int(((reading[.current] ?? 0) * 1000).rounded()))
+            }
+        }
+        filter.finish()
+        #expect(read == expected && filter.filtered == wrong + row.count - expected.count, "seed \(seed)")
     }
 
     /// Whatever the filter holds back, the samples follow each other by 10 ms.

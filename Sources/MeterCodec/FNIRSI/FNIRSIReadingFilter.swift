@@ -1,0 +1,71 @@
+package import MeterModel
+
+/// The filter of FNIRSI's samples (`FNIRSIGlitchFilter`) for readings of a file.
+package struct FNIRSIReadingFilter: Sendable {
+    private struct Sample: FNIRSISample {
+        let time: WallTime
+        private(set) var reading: Reading
+        let level: FNIRSIGlitchFilter.Level
+
+        /// - Parameter last: the level that stands in for what is unknown.
+        init(_ time: WallTime, _ reading: Reading, after last: FNIRSIGlitchFilter.Level?) {
+            (self.time, self.reading) = (time, reading)
+            func steps(_ value: Double?) -> Int? { value.flatMap { Int(exactly: ($0 * 1e5).rounded()) } }
+            level = FNIRSIGlitchFilter.Level(
+                voltage: steps(reading[.voltage]) ?? last?.voltage ?? 0,
+                current: steps(reading[.current]) ?? last?.current ?? 0)
+        }
+
+        func with(_ level: FNIRSIGlitchFilter.Level) -> Self {
+            var other = self
+            if level.voltage != self.level.voltage { other.reading[.voltage] = Double(level.voltage) / 1e5 }
+            if level.current != self.level.current { other.reading[.current] = Double(level.current) / 1e5 }
+            guard reading.supported.contains(.power) else { return other }
+            let (voltage, current) = (other.reading[.voltage], other.reading[.current])
+            other.reading[.power] = voltage.flatMap { voltage in current.map { voltage * $0 } }
+            return other
+        }
+    }
+
+    private var neighbours = FNIRSINeighbours<Sample>()
+    private var last: Sample?
+    private let reach: Int64
+    /// Samples that hold a neighbour's voltage or current, or were left out since nothing confirmed them.
+    package private(set) var filtered = 0
+    /// When the first of them was.
+    package private(set) var first: WallTime?
+
+    /// Between samples that follow each other: twice what lies between them.
+    package static let samplesReach = Duration.milliseconds(2 * Int64(FNIRSIUSBPacket.interval_ms))
+    /// The same where packets are stamped as they are read, some up to a second late.
+    package static let packetsReach = Duration.seconds(1)
+
+    /// - Parameter reach: samples that are farther apart are no neighbours.
+    package init(reach: Duration) { self.reach = reach.milliseconds }
+
+    /// Takes a reading and shows those that can be shown now, oldest first.
+    package mutating func take(_ time: WallTime, _ reading: Reading, _ show: (WallTime, Reading) -> Void) {
+        if let last, time.millisecondsSince1970 - last.time.millisecondsSince1970 > reach {
+            finish()
+            neighbours = FNIRSINeighbours()
+        }
+        let sample = Sample(time, reading, after: last?.level)
+        last = sample
+        var found: WallTime?
+        neighbours.take(sample) { sample, isReplaced in
+            if isReplaced { found = sample.time }
+            show(sample.time, sample.reading)
+        }
+        if let found { count(found) }
+    }
+
+    /// No more comes. A sample that waits for its neighbour is left out, as it is where a meter's stream ends.
+    package mutating func finish() {
+        if let held = neighbours.held { count(held.time) }
+    }
+
+    private mutating func count(_ time: WallTime) {
+        filtered += 1
+        first = first ?? time
+    }
+}

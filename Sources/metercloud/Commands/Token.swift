@@ -15,7 +15,8 @@ struct TokenCommand: AsyncParsableCommand {
             discussion: """
                 A token is for one host, the first that shows it. With --enrolment it lets any number of hosts join, \
                 each of which is given a token of its own. With --read-only, such hosts see and watch everything in the \
-                zone and change nothing there: they take no meter, command none, and their settings stay with them.
+                zone and change nothing there: they take no meter, command none, and their settings stay with them. \
+                To let a host do less than it does, revoke its present token first: joining anew does not replace it.
                 """)
 
         @Flag(help: "For joining only, by any number of hosts.") var enrolment = false

@@ -72,7 +72,7 @@ struct PendingKey: Hashable, Comparable {
     var requestID: RequestID
 
     static func < (one: Self, other: Self) -> Bool {
-        (one.zone, one.requestID.description) < (other.zone, other.requestID.description)
+        (one.zone, one.requestID.high, one.requestID.low) < (other.zone, other.requestID.high, other.requestID.low)
     }
 }
 

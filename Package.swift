@@ -229,7 +229,8 @@ let package = Package(
             name: "SimulatedProgram",
             dependencies: [
                 "MeterModel", "IOPorts", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "GatewayAPI",
-                "MeterStore", "Cloud", "CloudStore", "CloudClient", "LeaseWitness", "SimulatedCloud", grdb, logging,
+                "MeterStore", "Cloud", "CloudStore", "CloudClient", "LeaseWitness", "MeterTestKit", "SimulatedCloud",
+                grdb, logging,
             ],
             path: "Tests/Simulation/SimulatedProgram"),
 
@@ -238,7 +239,7 @@ let package = Package(
             name: "LeaseWitness",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudClient",
-                "LinuxIO", "SimulatedCloud",
+                "LinuxIO", "MeterTestKit", "SimulatedCloud",
             ],
             path: "Tests/LeaseHistories/LeaseWitness"),
 
@@ -296,13 +297,14 @@ let package = Package(
         .testTarget(
             name: "CloudTests",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit", "CoreTestKit", logging,
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit", "CoreTestKit",
+                "StoreTestKit", logging,
             ]),
         .testTarget(
             name: "CloudStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore",
-                "MeterTestKit", "CoreTestKit", "StoreFiles", grdb,
+                "MeterTestKit", "CoreTestKit", "StoreTestKit", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(
@@ -313,13 +315,16 @@ let package = Package(
             ],
             exclude: ["Fixtures"]),
         .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument"),
-        // The SQLite file of a store as tests make and change it.
-        .target(name: "StoreFiles", dependencies: [grdb], path: "Tests/Support/StoreFiles"),
+        // Real stores in temporary folders, and their SQLite files as tests change them.
+        .target(
+            name: "StoreTestKit",
+            dependencies: ["MeterModel", "Cloud", "CloudStore", "MeterTestKit", "CoreTestKit", grdb],
+            path: "Tests/Support/StoreTestKit"),
         .testTarget(
             name: "CloudServerTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
-                "CoreTestKit",
+                "CoreTestKit", "StoreTestKit",
                 "YAMLDocument", "MetricsCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging,
                 nioCore, nioSSL, serviceLifecycle,
             ]),
@@ -328,9 +333,8 @@ let package = Package(
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "CloudClient",
                 "CloudServer",
-                "Cloud", "Gateway", "MeterTestKit", "CoreTestKit", "ServerKit", hummingbird, logging, nioCore, nioPosix,
-                nioSSL,
-                serviceLifecycle,
+                "Cloud", "Gateway", "MeterTestKit", "CoreTestKit", "StoreTestKit", "ServerKit", hummingbird, logging,
+                nioCore, nioPosix, nioSSL, serviceLifecycle,
             ]),
         .testTarget(
             name: "MetercloudTests",
@@ -408,7 +412,7 @@ let package = Package(
             name: "MeterStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "GatewayAPI", "MeterModel", "MeterCodec",
-                "SettingsCore", "SyncCore", "LeaseCore", "RecordingCore", "AlertCore", "StoreFiles", grdb,
+                "SettingsCore", "SyncCore", "LeaseCore", "RecordingCore", "AlertCore", "StoreTestKit", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "ArchitectureTests"),

@@ -149,12 +149,13 @@ struct CloudClientTests {
     }
 
     @Test func changes_throw_whenTheTokenIsOfAnotherStore() async throws {
-        try await withHosts { _, a, _ in
+        try await withHosts { cloud, a, _ in
             let failure = try await failure {
                 _ = try await a.changes(of: .deviceSettings, since: "v1.older.7", limit: 400)
             }
 
-            guard case .changeTokenExpired(epoch: "memory", zoneID: _) = failure.kind else {
+            guard case .changeTokenExpired(let epoch, zoneID: _) = failure.kind, try await epoch == cloud.engine.epoch
+            else {
                 Issue.record("\(failure.kind)")
                 return
             }

@@ -187,7 +187,7 @@ struct CertificateTests {
     @Test func firstStart_makesTheZone_andATokenThatJoins() async throws {
         let temporary = try TemporaryFolder()
         let folder = CloudFolder(path: temporary.path)
-        let bench = CloudBench()
+        let bench = try CloudBench()
 
         let isReady = try await folder.prepareFirstZone(of: bench.service, makeToken: CloudBench.makeToken)
 
@@ -203,13 +203,13 @@ struct CertificateTests {
     @Test func laterStart_keepsTheToken_andHealsACrashInBetween() async throws {
         let temporary = try TemporaryFolder()
         let folder = CloudFolder(path: temporary.path)
-        let first = CloudBench()
+        let first = try CloudBench()
         _ = try await folder.prepareFirstZone(of: first.service, makeToken: CloudBench.makeToken)
         let text = try String(contentsOfFile: folder.enrolmentTokenPath, encoding: .utf8)
 
         let again = try await folder.prepareFirstZone(of: first.service, makeToken: CloudBench.makeToken)
         // The file was written, and the store never heard of it.
-        let crashed = CloudBench()
+        let crashed = try CloudBench()
         let healed = try await folder.prepareFirstZone(of: crashed.service, makeToken: CloudBench.makeToken)
 
         #expect(again && healed)
@@ -221,7 +221,7 @@ struct CertificateTests {
     @Test func tokenThatWasRevokedOrRemoved_isNotMadeAgain() async throws {
         let temporary = try TemporaryFolder()
         let folder = CloudFolder(path: temporary.path)
-        let bench = CloudBench()
+        let bench = try CloudBench()
         _ = try await folder.prepareFirstZone(of: bench.service, makeToken: CloudBench.makeToken)
         let id = try #require(try await bench.service.credentials(in: "home").first?.id)
         try await bench.service.revokeCredential(id)
@@ -238,7 +238,7 @@ struct CertificateTests {
     // MARK: TLS
 
     @Test func server_speaksTLS_andClientsThatKnowItsCertificateTrustIt() async throws {
-        let bench = CloudBench()
+        let bench = try CloudBench()
         let certificate = try ServerCertificate.make(names: ["localhost", "127.0.0.1"], at: WallTime.today)
         let application = CloudApplication(
             routes: bench.routes, host: "127.0.0.1", port: 0,

@@ -12,15 +12,16 @@ import MeterTestKit
 import MetricsCore
 import ServerKit
 import SettingsCore
+import StoreTestKit
 import Synchronization
 import Testing
 
-/// The whole server over an engine in memory, with a clock that the test moves.
+/// The whole server over a store of its own, with a clock that the test moves.
 final class CloudBench: Sendable {
     static let meter = "02:00:00:00:25:0C"
     static let start = WallTime(millisecondsSince1970: 1_780_000_000_000)
 
-    let engine = InMemoryCloudEngine()
+    let engine: TemporaryCloudEngine
     let clock = BenchClock()
     let log = LogBook()
     let service: CloudService
@@ -28,7 +29,8 @@ final class CloudBench: Sendable {
     let routes: CloudRoutes
     private let tokens = Mutex<UInt64>(0)
 
-    init(limits: RequestGate.Limits = RequestGate.Limits()) {
+    init(limits: RequestGate.Limits = RequestGate.Limits()) throws {
+        engine = try TemporaryCloudEngine()
         service = CloudService(
             engine: engine, clock: clock.cloud, rng: CountingRNG(last: 1 << 40), logger: log.logger)
         gate = RequestGate(limits: limits, now: clock.cloud.now)

@@ -8,7 +8,7 @@ import Testing
 struct ConsoleTests {
     /// Each step: what is asked for, in milliseconds, and the lock-delays that apply then and were asked for.
     @Test func lockDelayThatWasAskedFor_outlivesAnyTimeToLive() async throws {
-        let bench = CloudBench()
+        let bench = try CloudBench()
         let console = Console(
             service: bench.service, makeToken: { BearerToken(text: "mgt_x")! }, backup: { _ in })
         var zone = try await console.zone(.createZone(name: "home", id: nil, terms: ConsoleTerms()))

@@ -4,6 +4,7 @@ import CloudServer
 import Hummingbird
 import MeterModel
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -73,7 +74,7 @@ struct StoreHealthTests {
     }
 
     @Test func routeSaysSo_andLiveDoesNot() async throws {
-        let bench = CloudBench()
+        let bench = try CloudBench()
         let host = try await bench.host("1")
         try await bench.test(.router) { browser in
             bench.engine.fail(with: CloudFailure(.serviceUnavailable, "the disk is full"))

@@ -13,7 +13,10 @@ import Testing
 /// Watching a meter, on the router and on a socket (Docs/Relay.md).
 @Suite(.timeLimit(.minutes(10)))
 struct WatchTests {
-    private let bench = CloudBench()
+    private let bench: CloudBench
+
+    init() throws { bench = try CloudBench() }
+
     private static let path =
         "/v1/zones/home/meters/\(CloudBench.meter.replacing(":", with: "%3A"))/readings"
 
@@ -99,7 +102,7 @@ struct WatchTests {
     @Test func oneToken_watchesSoManyMeters_andNoMore() async throws {
         var limits = RequestGate.Limits()
         limits.watchesPerCredential = 1
-        let bench = CloudBench(limits: limits)
+        let bench = try CloudBench(limits: limits)
         let host = try await bench.host("a")
         try await bench.test(.router) { browser in
             async let first = browser.request(.get, Self.path, token: host.token)
@@ -118,7 +121,7 @@ struct WatchTests {
     @Test func batches_areCountedApart_soThatReadingsNeverStopARenewal() async throws {
         var limits = RequestGate.Limits()
         limits.relayPerCredential = Rate(perSecond: 1, burst: 2)
-        let bench = CloudBench(limits: limits)
+        let bench = try CloudBench(limits: limits)
         let holder = try await bench.host("a")
         try await bench.test(.router) { browser in
             let lease = try await acquire(browser, by: holder.token)

@@ -7,7 +7,7 @@ import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import Testing
 
 /// Everything that can be wrong with the store: each is told apart, names the file, and deletes nothing.

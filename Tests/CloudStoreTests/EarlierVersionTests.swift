@@ -7,7 +7,7 @@ import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import Testing
 
 /// Files that programs of earlier versions have really written.

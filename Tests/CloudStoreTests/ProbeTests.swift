@@ -4,7 +4,7 @@ import CloudStore
 import GRDB
 import LeaseCore
 import MeterTestKit
-import StoreFiles
+import StoreTestKit
 import Testing
 
 /// Whether the store says that it would not do its part.

@@ -5,7 +5,7 @@ import CoreTestKit
 import LeaseCore
 import MeterModel
 import MeterTestKit
-import StoreFiles
+import StoreTestKit
 import Testing
 
 /// Leases over a restart of the cloud (Docs/Leases.md#rule-5).

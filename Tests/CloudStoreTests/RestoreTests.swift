@@ -8,7 +8,7 @@ import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import Testing
 
 /// Backup and restore (Docs/Leases.md#rule-5).

@@ -3,7 +3,7 @@ import CoreTestKit
 import Foundation
 import MeterModel
 import MeterTestKit
-import StoreFiles
+import StoreTestKit
 
 extension TemporaryFolder {
     /// Where the test's cloud lies.

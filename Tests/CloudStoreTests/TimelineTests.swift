@@ -6,7 +6,7 @@ import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import Testing
 
 /// A store whose file was copied, used, and put back.

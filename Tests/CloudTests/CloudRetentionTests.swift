@@ -5,17 +5,19 @@ import Logging
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import StoreTestKit
 import Testing
 
 /// The cloud forgets deletions after half a year, by a date that no single calendar can move far.
 struct CloudRetentionTests {
     private static let day = Duration.seconds(86_400)
 
-    private let engine = InMemoryCloudEngine()
+    private let engine: TemporaryCloudEngine
     private let time = VirtualCloudClock()
     private let retention: CloudRetention
 
     init() async throws {
+        engine = try TemporaryCloudEngine()
         retention = CloudRetention(engine: engine, clock: time.clock, logger: Self.silent)
         _ = try await engine.createZone("home", terms: .standard)
     }

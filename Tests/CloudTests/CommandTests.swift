@@ -2,6 +2,7 @@ import CloudAPI
 import CoreTestKit
 import MeterModel
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -65,7 +66,7 @@ struct CommandTests {
         let patience = Patience("it is over")
         while !isOver.withLock({ $0 }) {
             copies[0].time.advance(by: .milliseconds(250))
-            try await patience.turn()
+            try await copies[0].engine.settle(patience)
         }
         return try await waiting.value
     }

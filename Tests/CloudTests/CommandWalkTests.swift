@@ -2,6 +2,7 @@ import CloudAPI
 import CoreTestKit
 import MeterModel
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -79,20 +80,14 @@ private final class CommandWalk {
             if storeForgets, steps % 7 == 0 {
                 try await copies[0].engine.forget(try await copies[0].engine.commandMarks())
             }
-            try await settle()
+            try await copies[0].engine.settle(Patience("others have run"), turns: 10)
         }
         let patience = Patience("everybody has heard")
         while heard.value.load(ordering: .relaxed) < asked.count {
             pass(500)
-            try await patience.turn()
+            try await copies[0].engine.settle(patience)
         }
         await judge()
-    }
-
-    /// Lets others run.
-    private func settle() async throws {
-        let patience = Patience("others have run")
-        for _ in 0..<10 { try await patience.turn() }
     }
 
     private func order() {

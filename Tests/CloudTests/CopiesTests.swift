@@ -2,6 +2,7 @@ import CloudAPI
 import LeaseCore
 import MeterModel
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @testable import Cloud

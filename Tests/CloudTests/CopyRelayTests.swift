@@ -3,6 +3,7 @@ import CoreTestKit
 import FoundationEssentials
 import MeterModel
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -118,7 +119,7 @@ struct CopyRelayTests {
         let (from, patience) = (copies.time.now, Patience("they are forgotten"))
         while copies[0].service.relay.isWatched(MeterPlace(zone: "home", meter: TestCloud.meter)) {
             copies.time.advance(by: .milliseconds(500))
-            try await patience.turn()
+            try await copies[0].engine.settle(patience)
         }
         running.cancel()
         var last = await holder.interest()

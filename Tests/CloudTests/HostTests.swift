@@ -5,6 +5,7 @@ import LeaseCore
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import StoreTestKit
 import Testing
 
 /// Who may use a cloud, and for what.
@@ -72,7 +73,7 @@ struct HostTests {
 
         var expected = AccountBody(
             zone: "home", hostID: HostID.numbered(1).description, hostName: "Host 1",
-            serverTime: cloud.time.wallNow.millisecondsSince1970, epoch: "memory", policy: "strict",
+            serverTime: cloud.time.wallNow.millisecondsSince1970, epoch: try await cloud.engine.epoch, policy: "strict",
             zoneID: try await cloud.engine.zone("home")?.id.description)
         expected.role = "full"
         #expect(account == expected)

@@ -2,6 +2,7 @@ import CloudAPI
 import CoreTestKit
 import MeterModel
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -69,7 +70,7 @@ struct LogTests {
         let patience = Patience("the answer is there")
         while known.withLock({ $0 == nil }) {
             cloud.time.advance(by: .milliseconds(250))
-            try await patience.turn()
+            try await cloud.engine.settle(patience)
         }
         running.cancel()
         try await asking.value

@@ -6,15 +6,16 @@ import Logging
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import StoreTestKit
 import Testing
 
-/// A service on an engine in memory, with a zone, an enrolment token and as many hosts as a test asks for.
+/// A service on a store of its own, with a zone, an enrolment token and as many hosts as a test asks for.
 struct TestCloud {
-    let engine: InMemoryCloudEngine
+    let engine: TemporaryCloudEngine
     let time: VirtualCloudClock
     let service: CloudService
 
-    private init(engine: InMemoryCloudEngine, time: VirtualCloudClock, rng: CountingRNG) {
+    private init(engine: TemporaryCloudEngine, time: VirtualCloudClock, rng: CountingRNG) {
         self.engine = engine
         self.time = time
         service = CloudService(
@@ -23,7 +24,7 @@ struct TestCloud {
     }
 
     init(policy: LeasePolicy = .keep) async throws {
-        self.init(engine: InMemoryCloudEngine(), time: VirtualCloudClock(), rng: CountingRNG())
+        self.init(engine: try TemporaryCloudEngine(), time: VirtualCloudClock(), rng: CountingRNG())
         let terms = LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)
         _ = try await service.createZone("home", terms: terms)
         _ = try await service.addCredential(.enrolment, label: "everybody", hash: [0], in: "home")
@@ -32,6 +33,12 @@ struct TestCloud {
     /// Another copy of the same cloud, with the same clock. Nobody tells the one what the other did.
     func anotherCopy(_ number: UInt64 = 1) -> TestCloud {
         TestCloud(engine: engine, time: time, rng: CountingRNG(last: 1000 * number))
+    }
+
+    /// The same cloud after a restore from a backup that was made just now.
+    func restored() async throws -> TestCloud {
+        let engine = try await engine.restored(at: time.wallNow, now: time.now)
+        return TestCloud(engine: engine, time: time, rng: CountingRNG(last: 1000))
     }
 
     /// A host that joined, with a token of its own.

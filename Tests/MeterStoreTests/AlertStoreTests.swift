@@ -3,7 +3,7 @@ import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
-import StoreFiles
+import StoreTestKit
 import Testing
 
 struct AlertStoreTests {

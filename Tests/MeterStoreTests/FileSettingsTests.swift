@@ -5,7 +5,7 @@ import GatewayAPI
 import MeterModel
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import SyncCore
 import Synchronization
 import Testing

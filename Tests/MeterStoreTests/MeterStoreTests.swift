@@ -3,7 +3,7 @@ import MeterCodec
 import MeterModel
 import MeterStore
 import MeterTestKit
-import StoreFiles
+import StoreTestKit
 import Synchronization
 import Testing
 

@@ -3,7 +3,7 @@ import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import Testing
 
 /// The date that ages count from, and what deletion by age spares.

@@ -5,7 +5,7 @@ import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import SyncCore
 import Testing
 

@@ -6,7 +6,7 @@ import MeterModel
 import MeterStore
 import MeterTestKit
 import RecordingCore
-import StoreFiles
+import StoreTestKit
 import Synchronization
 import Testing
 

@@ -4,7 +4,7 @@ import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
-import StoreFiles
+import StoreTestKit
 import Synchronization
 import Testing
 

@@ -4,7 +4,7 @@ import MeterModel
 import MeterStore
 import MeterTestKit
 import SettingsCore
-import StoreFiles
+import StoreTestKit
 import SyncCore
 import Testing
 

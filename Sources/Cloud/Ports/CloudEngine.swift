@@ -3,7 +3,7 @@ package import LeaseCore
 package import MeterModel
 package import SettingsCore
 
-/// Where the cloud keeps its data: SQLite on one machine, etcd, and memory in tests. All fulfil one contract
+/// Where the cloud keeps its data: SQLite on one machine, or etcd. Both fulfil one contract
 /// (`MeterTestKit/Contracts/CloudEngineContract`).
 ///
 /// An engine stores and orders; the rules decide what is allowed (`LeaseRules`, `SyncRecord.merge`, `StampLimit`), which it

@@ -10,13 +10,14 @@ import MeterTestKit
 import NIOCore
 import ServerKit
 import ServiceLifecycle
+import StoreTestKit
 
-/// A whole cloud over an engine in memory, on a free port of this machine, with a certificate of its own.
+/// A whole cloud over a store of its own, on a free port of this machine, with a certificate of its own.
 struct LocalCloud: Sendable {
     static let now = WallTime(millisecondsSince1970: 1_780_000_000_000)
     static let zone = "home"
 
-    let engine = InMemoryCloudEngine()
+    let engine: TemporaryCloudEngine
     let service: CloudService
     let certificate: ServerCertificate
     /// Lets hosts join.
@@ -26,6 +27,7 @@ struct LocalCloud: Sendable {
     fileprivate init() async throws {
         let clock = CloudClock(
             now: { .origin }, wallNow: { Self.now }, sleep: { _ in throw CancellationError() })
+        engine = try TemporaryCloudEngine()
         service = CloudService(
             engine: engine, clock: clock, rng: SystemRandomNumberGenerator(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -3,6 +3,7 @@ package import CloudAPI
 package import LeaseCore
 import LinuxIO
 package import MeterModel
+import MeterTestKit
 package import SettingsCore
 import Synchronization
 
@@ -34,7 +35,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
 }
 
 /// A good engine with a fault before it, which a check of histories has to find.
-package struct FaultyEngine: CloudEngine {
+package struct FaultyEngine: ForwardingEngine {
     package let base: any CloudEngine
     /// nil: none.
     package let fault: PlantedFault?
@@ -126,40 +127,7 @@ package struct FaultyEngine: CloudEngine {
             epoch: token.epoch, sequence: min(token.sequence, sequence), key: token.key, floor: token.floor)
         return try await base.changes(of: type, in: zone, after: known, limit: limit)
     }
-}
 
-/// Everything else is the base's.
-extension FaultyEngine {
-    package var epoch: String { get async throws { try await base.epoch } }
-
-    package func probe(writes: Bool) async throws { try await base.probe(writes: writes) }
-
-    package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
-        try await base.createZone(name, id: id, terms: terms)
-    }
-    package func zones() async throws -> [Zone] { try await base.zones() }
-    package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
-        try await base.setTerms(terms, of: zone)
-    }
-    package func setQuota(_ quota: ZoneQuota, of zone: String) async throws {
-        try await base.setQuota(quota, of: zone)
-    }
-    package func usage(of zone: String) async throws -> ZoneUsage { try await base.usage(of: zone) }
-    package func leaseCount(of zone: String) async throws -> Int { try await base.leaseCount(of: zone) }
-    package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
-        try await base.add(credential, showing: shown)
-    }
-    package func noteUse(of credential: String) async throws -> Credential? {
-        try await base.noteUse(of: credential)
-    }
-    package func bind(_ binding: Credential.Binding, to credential: String) async throws {
-        try await base.bind(binding, to: credential)
-    }
-    package func credential(hash: [UInt8]) async throws -> Credential? { try await base.credential(hash: hash) }
-    package func credentials(in zone: String?) async throws -> [Credential] { try await base.credentials(in: zone) }
-    package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
-        try await base.revoke(credential: id, at: now)
-    }
     package func modify(
         _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome] {
@@ -168,55 +136,5 @@ extension FaultyEngine {
             return records.map { RecordOutcome(fate: .unchanged, record: $0) }
         }
         return try await base.modify(records, in: zone, now: now, leaseTime: leaseTime)
-    }
-    package func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord? {
-        try await base.record(key, in: zone)
-    }
-    package func records(in zone: String, type: RecordType?) async throws -> [SyncRecord] {
-        try await base.records(in: zone, type: type)
-    }
-    package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {
-        try await base.purgeTombstones(before: time, dating: dating)
-    }
-    package var believedDate: WallTime? { get async throws { try await base.believedDate } }
-    package func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool {
-        try await base.setBelievedDate(date, replacing: known)
-    }
-    package func newestStamp() async throws -> WallTime? { try await base.newestStamp() }
-    package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
-        try await base.leases(in: zone)
-    }
-    package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
-        try await base.heldLeases(in: zone)
-    }
-    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
-        try await base.standing(of: meter, in: zone)
-    }
-    package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits { try await base.leaseLimits(at: now) }
-    package func decideCommand<Answer: Sendable>(
-        _ id: RequestID, under meter: String?, in zone: String,
-        _ rule: @escaping @Sendable (StoredCommand?, LeaseRecord?) -> CommandDecision<Answer>
-    ) async throws -> Answer {
-        try await base.decideCommand(id, under: meter, in: zone, rule)
-    }
-    package func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts {
-        try await base.commandCounts(of: author, in: zone)
-    }
-    package func commandMarks() async throws -> [CommandMark] { try await base.commandMarks() }
-    package func forget(_ commands: [CommandMark]) async throws { try await base.forget(commands) }
-    package func changeQueue(
-        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
-    ) async throws -> QueueState {
-        try await base.changeQueue(at: place, change)
-    }
-    package func queues() async throws -> QueueSnapshot { try await base.queues() }
-    package func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats {
-        try await base.heartbeat(of: copy, isFirst: isFirst, address: address)
-    }
-    package func copiesKey(proposing key: String) async throws -> String {
-        try await base.copiesKey(proposing: key)
-    }
-    package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
-        try await base.giveUp(copy, seen: mark)
     }
 }

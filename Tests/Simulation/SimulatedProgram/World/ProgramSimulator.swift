@@ -1,5 +1,6 @@
 import LeaseCore
 import MeterModel
+import MeterTestKit
 import SettingsCore
 import SimulatedCloud
 
@@ -42,8 +43,9 @@ package struct ProgramSimulator {
     ///
     /// - Throws: what a store throws that cannot be opened.
     package static func run(seed: UInt64, bug: ProgramBug? = nil, traces: Bool = false) throws -> Report {
-        try ScratchFolder.with { folder in
-            var simulator = ProgramSimulator(seed: seed, bug: bug, traces: traces, folder: folder)
+        let folder = try TemporaryFolder()
+        return try withExtendedLifetime(folder) {
+            var simulator = ProgramSimulator(seed: seed, bug: bug, traces: traces, folder: folder.path)
             return try simulator.run(seed)
         }
     }

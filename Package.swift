@@ -238,8 +238,8 @@ let package = Package(
         .target(
             name: "LeaseWitness",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudClient",
-                "LinuxIO", "MeterTestKit", "SimulatedCloud",
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "RelayCore", "CloudAPI", "Gateway", "Cloud",
+                "CloudClient", "LinuxIO", "MeterTestKit", "SimulatedCloud",
             ],
             path: "Tests/LeaseHistories/LeaseWitness"),
 
@@ -437,8 +437,8 @@ if Context.environment["WITH_TOOLS"] != nil {
             name: "LeaseHistories",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
-                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness",
-                logging, serviceLifecycle,
+                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "RelayCore", "ServerKit",
+                "SimulatedCloud", "LeaseWitness", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ],
             path: "Tests/LeaseHistories",
             exclude: ["README.md", "LeaseWitness"]),

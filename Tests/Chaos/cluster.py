@@ -24,6 +24,8 @@ ZONES = {"home": "keep", "lab": "strict", "mixed": "keep"}
 WILD_USERS = 9
 # How long the same meters are used, in seconds. A planted bug may take longer to show.
 GENERATION, GENERATION_PLANTED = 60, 600
+# WitnessZones.leaseLimit.
+LEASE_LIMIT = 24
 # How long a command of an administrator may take while nothing is wrong, in seconds.
 COMMAND_SECONDS = 180
 # How long the hosts may take to read on after a store went back, from its beginning. Ten do so at once, which took half a minute on
@@ -84,7 +86,7 @@ class Cluster:
             self.copies[index].start()
             self.await_copy(index)
         origin = [f"origin={self.origin}", f"generation={GENERATION_PLANTED if self.planted else GENERATION}",
-                  f"enrolment={self.folder}/enrolment"]
+                  f"enrolment={self.folder}/enrolment", self.limited]
         for index, (zone, first, count) in enumerate(HOSTS):
             self.hosts.append(self._host_process(f"p{index}", zone, origin + [
                 f"first={first}", f"count={count}", "wild=0"]))
@@ -140,6 +142,11 @@ class Cluster:
 
     def data(self, index):
         return f"{self.folder}/disk{index}/data"
+
+    @property
+    def limited(self):
+        """Whether its zones have a limit of leases that hosts reach, as the program Chaos is told."""
+        return f"limited={'yes' if self.planted else 'no'}"
 
     def client_url(self, index):
         return f"http://127.0.0.1:{self.client_ports[index]}"
@@ -197,11 +204,14 @@ class Cluster:
     def _make_zones(self):
         for zone, policy in ZONES.items():
             terms = ["--policy", policy, "--ttl", "30s", "--lock-delay", "4s"]
+            # As many as that in a real run would leave no room for the meters of later generations.
+            limit = ["--max-leases", str(LEASE_LIMIT)] if self.planted else []
             # The first copy made that of home at its start.
             run(self.metercloud(f"zone create {zone}", 0, []) + terms, COMMAND_SECONDS, check=zone != "home")
-            run(self.metercloud(f"zone set {zone}", 0, []) + terms, COMMAND_SECONDS)
-            run(self.metercloud("token create", 0, []) + [
-                "--zone", zone, "--enrolment", "--output", f"{self.folder}/enrolment.{zone}"], COMMAND_SECONDS)
+            run(self.metercloud(f"zone set {zone}", 0, []) + terms + limit, COMMAND_SECONDS)
+            for kind, options in (("", []), (".read-only", ["--read-only"])):
+                run(self.metercloud("token create", 0, []) + [
+                    "--zone", zone, "--enrolment", "--output", f"{self.folder}/enrolment.{zone}{kind}", *options], COMMAND_SECONDS)
 
     def _host_process(self, name, zone, arguments):
         urls = ",".join(f"http://127.0.0.1:{self.net.proxy(name, f'c{index}', port)}"
@@ -372,8 +382,8 @@ class Cluster:
 # Those that are in a copy of the cloud (FaultyEngine); and the same copy without any, in which none may be found.
 PLANTED_COPIES = (
     "nothing", "forgetsDecisions", "decidesByOldState", "expiresEarly", "renewsForOthers", "goesByTheCalendar", "forgetsRecords",
-    "decidesAnew", "ignoresPolicy", "forgetsTimeline")
+    "decidesAnew", "ignoresPolicy", "forgetsTimeline", "keepsCommandsByCopy", "forgetsCommandsOfOthers", "refusesKnownLeases")
 # Those that are in the hosts (MeterDriver).
 PLANTED_HOSTS = ("usesOn",)
-# Those that take long to show, left out of a quick run. The histories of `make lease-histories` have the first too.
-PLANTED_SLOW = ("decidesAnew", "forgetsTimeline", *PLANTED_HOSTS)
+# Those that take long to show, left out of a quick run. The histories of `make lease-histories` have the first and the third too.
+PLANTED_SLOW = ("decidesAnew", "forgetsTimeline", "refusesKnownLeases", *PLANTED_HOSTS)

@@ -59,24 +59,26 @@ final class KilledCloud: Sendable {
     }
 
     /// Makes the zones as they are to be.
-    ///
-    /// - Returns: where the tokens are with which hosts join, by zone.
     func prepareZones() throws -> [LeaseCrowd.Zone] {
         try WitnessZones.all.map { name, terms in
-            let times = [
-                "--policy", terms.policy.rawValue, "--ttl", "\(terms.timeToLive.components.seconds)s",
-                "--lock-delay", "\(terms.lockDelay.components.seconds)s",
-            ]
-            try administer(["zone", "create", name] + times)
-            // For the first zone, which is there from the beginning.
-            try administer(["zone", "set", name] + times)
-            let path = "\(folder.path)/\(name).token"
-            try administer(["token", "create", "--zone", name, "--enrolment", "--output", path])
-            let token = try String(contentsOfFile: path, encoding: .utf8)
+            try administer(["zone", "create", name])
+            // The first zone is there from the beginning.
+            try administer([
+                "zone", "set", name, "--policy", terms.policy.rawValue, "--ttl",
+                "\(terms.timeToLive.components.seconds)s", "--lock-delay", "\(terms.lockDelay.components.seconds)s",
+                "--max-leases", "\(WitnessZones.leaseLimit)",
+            ])
             return LeaseCrowd.Zone(
                 name: name, terms: terms,
-                enrolment: Secret(token.trimmingCharacters(in: .whitespacesAndNewlines)))
+                enrolments: [try makeEnrolment(in: name), try makeEnrolment(in: name, ["--read-only"])])
         }
+    }
+
+    private func makeEnrolment(in zone: String, _ options: [String] = []) throws -> Secret {
+        let path = "\(folder.path)/\(zone)\(options.joined()).token"
+        try administer(["token", "create", "--zone", zone, "--enrolment", "--output", path] + options)
+        let token = try String(contentsOfFile: path, encoding: .utf8)
+        return Secret(token.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
     private func administer(_ arguments: [String]) throws {

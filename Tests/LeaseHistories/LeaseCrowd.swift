@@ -12,7 +12,8 @@ final class LeaseCrowd: Sendable {
     struct Zone {
         var name: String
         var terms: LeaseTerms
-        var enrolment: Secret
+        /// Tokens with which hosts join; the first gives all rights.
+        var enrolments: [Secret]
     }
 
     /// By zone.
@@ -28,14 +29,14 @@ final class LeaseCrowd: Sendable {
         var histories: [LeaseHistory] = []
         var users: [LeaseUser] = []
         for (number, zone) in zones.enumerated() {
-            let history = LeaseHistory(terms: zone.terms, now: now)
+            let history = LeaseHistory(terms: zone.terms, leaseLimit: WitnessZones.leaseLimit, now: now)
             histories.append(history)
             for user in 1...Self.usersPerZone {
                 users.append(
                     try await LeaseUser(
                         "\(zone.name)-\(user)", seed: seed &* 1000 &+ UInt64(number * 100 + user),
                         meters: ZoneMeters(zone: UInt8(number)), history: history, address: address,
-                        enrolment: zone.enrolment, pin: pin))
+                        enrolments: zone.enrolments, pin: pin))
             }
         }
         (self.histories, self.users) = (histories, users)

@@ -1,4 +1,5 @@
 import Cloud
+import CloudAPI
 import CloudClient
 import CloudServer
 import CloudStore
@@ -12,30 +13,34 @@ import ServerKit
 import ServiceLifecycle
 import Synchronization
 
-/// The real server over the real store in this process, on a clock that runs faster: a lease of 30 s is over in 2.
+/// Two copies of the real server over one real store in this process, on a clock that may run faster.
 struct ServedCloud: Sendable {
-    private static let speed = 20
+    /// A lease of 30 s is over in 2.
+    private static let quick = 20
     private static let quiet = Logger(label: "lease-histories") { _ in SwiftLogNoOpLogHandler() }
 
     private let clock: CloudClock
-    private let service: CloudService
+    private let services: [CloudService]
     private let store: SQLiteCloudEngine
     private let folder: TemporaryFolder
 
-    private init(fault: PlantedFault?) throws {
+    private init(fault: PlantedFault?, speed: Int) throws {
         let start = LinuxClock.now
         let now: @Sendable () -> MonotonicTime = {
-            .origin + (LinuxClock.now - start) * Self.speed + .seconds(1000)
+            .origin + (LinuxClock.now - start) * speed + .seconds(1000)
         }
         clock = CloudClock(
             now: now, wallNow: { LinuxClock.wallNow },
-            sleep: { try await Task.sleep(for: max(.zero, $0 - now()) / Self.speed) })
+            sleep: { try await Task.sleep(for: max(.zero, $0 - now()) / speed) })
         folder = try TemporaryFolder()
         var rng = SystemRandomNumberGenerator()
-        store = try SQLiteCloudEngine.open(directory: folder.path, now: now(), rng: &rng)
-        service = CloudService(
-            engine: FaultyEngine(store, fault: fault), clock: clock, rng: SystemRandomNumberGenerator(),
-            logger: Self.quiet)
+        let store = try SQLiteCloudEngine.open(directory: folder.path, now: now(), rng: &rng)
+        services = [1, 2].map { [clock] _ in
+            CloudService(
+                engine: FaultyEngine(store, fault: fault), clock: clock, rng: SystemRandomNumberGenerator(),
+                logger: Self.quiet)
+        }
+        self.store = store
     }
 
     /// Lets hosts of two zones use a new cloud until `isEnough`, which is asked each quarter of a second.
@@ -44,33 +49,76 @@ struct ServedCloud: Sendable {
     static func run(
         fault: PlantedFault?, seed: UInt64, until isEnough: @Sendable ([LeaseHistory]) -> Bool
     ) async throws -> [LeaseHistory] {
-        let cloud = try ServedCloud(fault: fault)
-        let (ports, found) = AsyncStream.makeStream(of: Int.self)
-        let application = try cloud.application().service {
-            found.yield($0)
-            found.finish()
-        }
-        let group = ServiceGroup(
-            services: [
-                CloudMaintenance(service: cloud.service), application, CloudStreamEnder(service: cloud.service),
-            ],
-            logger: quiet)
-        return try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            var url = ""
-            for await port in ports { url = "http://127.0.0.1:\(port)" }
-            let crowd = try await cloud.crowd(seed: seed, url: url)
+        try await serve(fault, speed: quick) { cloud, urls in
+            let crowd = try await cloud.crowd(seed: seed, urls: urls)
             try await crowd.run {
                 while !isEnough(crowd.histories) { try await Task.sleep(for: .milliseconds(250)) }
             }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-            try cloud.store.close()
             return crowd.histories
         }
     }
 
-    private func application() -> CloudApplication {
+    /// Lets hosts of one zone flood a new cloud, whose clock is the machine's.
+    static func flood(fault: PlantedFault?) async throws -> CommandFlood {
+        try await serve(fault, speed: 1) { cloud, urls in
+            var zones: [Secret] = []
+            for name in CommandFlood.zones {
+                _ = try await cloud.services[0].createZone(name, terms: .standard)
+                zones.append(try await cloud.enrolment(in: name, .full))
+            }
+            return try await CommandFlood(url: urls[0], enrolments: zones) { authors, meter, token, count in
+                try await cloud.store(count, of: authors, meter, token)
+            }
+        }
+    }
+
+    /// Stores so many commands of each host that nobody claimed.
+    private func store(
+        _ count: Int, of authors: [HostID], _ meter: MeterID, _ token: FencingToken
+    ) async throws {
+        var rng = SystemRandomNumberGenerator()
+        for author in authors {
+            let wish = CommandWish(
+                author: author, meter: meter.description, token: token.rawValue,
+                action: RelayActionBody(kind: "stopRecording"))
+            let command = StoredCommand(
+                wish, holder: author, holderName: "", outcome: RelayCommandAnswer(.notDone, message: "nobody took it"))
+            for _ in 0..<count {
+                try await store.decideCommand(RequestID(using: &rng), under: nil, in: CommandFlood.zones[1]) { _, _ in
+                    CommandDecision((), storing: command)
+                }
+            }
+        }
+    }
+
+    private static func serve<Value: Sendable>(
+        _ fault: PlantedFault?, speed: Int, _ body: (ServedCloud, [String]) async throws -> Value
+    ) async throws -> Value {
+        let cloud = try ServedCloud(fault: fault, speed: speed)
+        let (ports, found) = AsyncStream.makeStream(of: Int.self)
+        let parts = try cloud.services.map { service -> [any Service] in
+            [
+                CloudMaintenance(service: service), try cloud.application(service).service { found.yield($0) },
+                CloudStreamEnder(service: service),
+            ]
+        }
+        let group = ServiceGroup(services: parts.flatMap(\.self), logger: quiet)
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            var urls: [String] = []
+            for await port in ports {
+                urls.append("http://127.0.0.1:\(port)")
+                if urls.count == cloud.services.count { break }
+            }
+            let value = try await body(cloud, urls)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            try cloud.store.close()
+            return value
+        }
+    }
+
+    private func application(_ service: CloudService) -> CloudApplication {
         var limits = RequestGate.Limits()
         limits.perCredential = Rate(perSecond: 100_000, burst: 100_000)
         limits.perAddress = limits.perCredential
@@ -80,15 +128,23 @@ struct ServedCloud: Sendable {
         return CloudApplication(routes: routes, host: "127.0.0.1", port: 0, tls: nil, logger: Self.quiet)
     }
 
-    private func crowd(seed: UInt64, url: String) async throws -> LeaseCrowd {
+    private func crowd(seed: UInt64, urls: [String]) async throws -> LeaseCrowd {
         var zones: [LeaseCrowd.Zone] = []
         for (name, terms) in WitnessZones.all {
-            let token = Self.makeToken()
-            _ = try await service.createZone(name, terms: terms)
-            _ = try await service.addCredential(.enrolment, label: "all", hash: token.hash, in: name)
-            zones.append(.init(name: name, terms: terms, enrolment: Secret(token.text)))
+            _ = try await services[0].createZone(name, terms: terms)
+            var quota = ZoneQuota.standard
+            quota.leases = WitnessZones.leaseLimit
+            try await services[0].setQuota(quota, of: name)
+            let enrolments = [try await enrolment(in: name, .full), try await enrolment(in: name, .readOnly)]
+            zones.append(.init(name: name, terms: terms, enrolments: enrolments))
         }
-        return try await LeaseCrowd(zones, seed: seed, pin: nil, now: clock.now) { [url] }
+        return try await LeaseCrowd(zones, seed: seed, pin: nil, now: clock.now) { urls }
+    }
+
+    private func enrolment(in zone: String, _ role: HostRole) async throws -> Secret {
+        let token = Self.makeToken()
+        _ = try await services[0].addCredential(.enrolment, role, label: "all", hash: token.hash, in: zone)
+        return Secret(token.text)
     }
 
     @Sendable private static func makeToken() -> BearerToken {

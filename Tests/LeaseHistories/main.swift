@@ -13,6 +13,7 @@ func servedRuns(seed: UInt64) async throws {
     var least = HistoryFigures()
     (least.answered, least.renewals, least.releases) = (1500, 100, 100)
     (least.takeovers, least.revocations, least.successions, least.expiries) = (20, 10, 10, 4)
+    (least.exhaustions, least.commands, least.repeats, least.lateRepeats) = (5, 20, 10, 3)
     let deadline = LinuxClock.now + .seconds(120)
     let good = try await ServedCloud.run(fault: nil, seed: seed) { [least] in
         $0.figures.reaches(least) || LinuxClock.now > deadline
@@ -24,16 +25,42 @@ func servedRuns(seed: UInt64) async throws {
     }
 }
 
+/// Each attack at a cloud that fails it, as the good one has them in every run; and a flood of commands at both.
+func attackRuns(seed: UInt64) async throws {
+    for (fault, complaints) in PlantedFault.ofAttacks {
+        try await findFault(fault, complaints, seed: seed)
+    }
+    let flood = try await ServedCloud.flood(fault: nil)
+    say("the server in this process, flooded: \(flood.figures)")
+    if let complaint = flood.complaints.first { throw RunFailure("the server in this process, flooded: \(complaint)") }
+    for fault in PlantedFault.ofFloods {
+        let flood = try await ServedCloud.flood(fault: fault)
+        guard let found = flood.complaints.first(where: { $0.contains("another zone") || $0.contains("health") }) else {
+            throw RunFailure("planted \(fault): not found; \(flood.figures)")
+        }
+        say("planted \(fault): found, \(found)")
+    }
+}
+
 /// Goes on until it is found, as chance has a part in it.
-func findFault(_ fault: PlantedFault, seed: UInt64) async throws {
+///
+/// - Parameter complaints: words of the complaint that has to come, one of these. Empty: no order of calls explains it.
+func findFault(_ fault: PlantedFault, _ complaints: [String] = [], seed: UInt64) async throws {
     for round in 1...10 as ClosedRange<UInt64> {
         // A lease that runs out early needs some time to.
         let enough = 600 * Int(round)
-        let deadline = LinuxClock.now + .seconds(10)
+        let deadline = LinuxClock.now + .seconds(complaints.isEmpty ? 10 : 30)
         let histories = try await ServedCloud.run(fault: fault, seed: seed &+ round) {
-            $0.count >= enough || LinuxClock.now > deadline
+            let isOver = complaints.isEmpty ? $0.count >= enough : $0.contains { $0.attackComplaint != nil }
+            return isOver || LinuxClock.now > deadline
         }
-        if histories.contains(where: \.isRefuted) {
+        if !complaints.isEmpty, let found = histories.compactMap(\.attackComplaint).first {
+            guard complaints.contains(where: { found.contains($0) }) else {
+                throw RunFailure("planted \(fault): found, but as \(found)")
+            }
+            return say("planted \(fault): found in round \(round), \(histories.count) calls: \(found)")
+        }
+        if complaints.isEmpty, histories.contains(where: \.isRefuted) {
             return say("planted \(fault): found in round \(round), \(histories.count) calls")
         }
     }
@@ -49,6 +76,7 @@ func killedRun(seed: UInt64) async throws {
     var least = HistoryFigures()
     (least.answered, least.unknown, least.renewals, least.releases) = (2000, 1, 100, 100)
     (least.takeovers, least.revocations, least.successions, least.expiries) = (20, 10, 10, 2)
+    (least.exhaustions, least.commands, least.repeats, least.lateRepeats) = (5, 20, 10, 3)
 
     func work(_ calls: Int) async throws {
         let enough = crowd.histories.count + calls
@@ -98,9 +126,11 @@ func judge(_ histories: [LeaseHistory], _ name: String, _ least: HistoryFigures)
 let seed = CommandLine.arguments.dropFirst().first.flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
 say("seed \(seed)")
 do {
-    // Beside each other, as the one mostly waits for leases to run out.
+    // Beside each other, as they mostly wait, for leases to run out.
     async let killed: Void = killedRun(seed: seed)
+    async let attacks: Void = attackRuns(seed: seed)
     try await servedRuns(seed: seed)
+    try await attacks
     try await killed
 } catch {
     say("\(error)")

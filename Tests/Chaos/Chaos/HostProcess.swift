@@ -13,8 +13,8 @@ struct HostProcess {
     let options: ChaosOptions
 
     /// The token with which hosts join a zone: `metercloud token create` has put it there.
-    static func enrolment(in prefix: String, zone: String) throws -> String {
-        try String(contentsOfFile: "\(prefix).\(zone)", encoding: .utf8)
+    static func enrolment(in prefix: String, zone: String, _ kind: String = "") throws -> String {
+        try String(contentsOfFile: "\(prefix).\(zone)\(kind)", encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -71,23 +71,16 @@ private struct WildCrowd {
         say("running")
         var generation = 0
         let seed = UInt64(bitPattern: try options.number("seed"))
+        let count = Int(try options.number("wild"))
         while !orders.has("drain") {
             generation += 1
-            let now = LinuxClock.now
-            let number = place.generations.number(at: now)
+            let first = seed &+ UInt64(1000 * generation)
+            let number = place.generations.number(at: LinuxClock.now)
             let end = place.generations.origin + place.generations.length * (number + 1)
-            var users: [LeaseUser] = []
-            for user in 0..<Int(try options.number("wild")) {
-                guard let new = try await join(user, number, seed: seed &+ UInt64(1000 * generation + user)) else {
-                    // The cloud is down: it is asked again soon.
-                    try await Task.sleep(for: .milliseconds(300))
-                    continue
-                }
-                users.append(new)
-            }
-            await withDiscardingTaskGroup { group in
-                for user in users {
-                    group.addTask { await user.run { !orders.has("drain") && LinuxClock.now < end } }
+            let goesOn: @Sendable () -> Bool = { !orders.has("drain") && LinuxClock.now < end }
+            try await withThrowingDiscardingTaskGroup { group in
+                for user in 0..<count {
+                    group.addTask { try await live(as: user, number, seed: first &+ UInt64(user), while: goesOn) }
                 }
             }
         }
@@ -96,23 +89,38 @@ private struct WildCrowd {
         say("finished")
     }
 
+    /// Joins, as a new host each time where the cloud is down, and runs.
+    private func live(
+        as user: Int, _ generation: Int, seed: UInt64, while goesOn: @escaping @Sendable () -> Bool
+    ) async throws {
+        var seed = seed
+        while goesOn() {
+            if let new = try await join(user, generation, seed: seed) { return await new.run(while: goesOn) }
+            try await Task.sleep(for: .milliseconds(300))
+            seed &+= 10
+        }
+    }
+
     private func join(_ user: Int, _ generation: Int, seed: UInt64) async throws -> LeaseUser? {
         let index = user % Judge.zones.count
         let zone = Judge.zones[index]
-        let enrolment = try HostProcess.enrolment(in: try options.text("enrolment"), zone: zone.name)
+        let enrolments = try ["", ".read-only"].map {
+            Secret(try HostProcess.enrolment(in: try options.text("enrolment"), zone: zone.name, $0))
+        }
         let journal = journal
         let history = LeaseHistory(
-            terms: zone.terms, now: { LinuxClock.now },
+            terms: zone.terms, leaseLimit: options.values["limited"] == "yes" ? WitnessZones.leaseLimit : nil,
+            now: { LinuxClock.now },
             tell: { operation in
                 guard let meter = MeterID(operation.meter) else { return }
                 journal.add(operation, of: meter, in: zone.name)
-            }, surprise: { journal.surprise($0) })
-        // Refused and unreachable are the same to it: it comes back with the next generation.
+            }, tellEvent: { journal.add($0) }, surprise: { journal.surprise($0) })
+        // Refused and unreachable are the same to it.
         return try? await LeaseUser(
             "wild\(generation)-\(user)", seed: seed,
             meters: ZoneMeters(zone: UInt8(index), generation: generation), history: history,
             address: { [urls = place.urls] in urls },
-            enrolment: Secret(enrolment), pin: nil)
+            enrolments: enrolments, pin: nil)
     }
 }
 

@@ -1,6 +1,7 @@
 import CloudAPI
 import Glibc
 import LeaseCore
+import LeaseWitness
 import LinuxIO
 import MeterModel
 import SimulatedCloud
@@ -78,6 +79,15 @@ final class Journal: Sendable {
         let calledAt = operation.calledAt.sinceOrigin.nanoseconds
         if case .seen(let sight) = operation.outcome { return saw(sight, of: meter, in: zone, since: calledAt) }
         end(begin(operation.request, of: meter, in: zone, at: calledAt), operation.outcome)
+    }
+
+    /// What a holder did for another host, or what its author heard of it.
+    func add(_ event: CommandLedger.Event) {
+        switch event {
+        case .did(let id): write("did \(id)")
+        case .heard(let id, let outcome, let isRepeat, let isLate):
+            write("heard \(id) \(outcome.rawValue) \(isRepeat) \(isLate)")
+        }
     }
 
     // MARK: Meters and settings

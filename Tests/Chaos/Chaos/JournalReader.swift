@@ -17,6 +17,7 @@ struct JournalReader {
     /// By zone.
     var operations: [String: [LeaseOperation]] = [:]
     var uses: [String: [Use]] = [:]
+    var commands = CommandLedger()
     /// Settings by their zone, record and property.
     var written: [String: Int64] = [:]
     var acknowledged: [String: Int64] = [:]
@@ -63,6 +64,13 @@ struct JournalReader {
                     meter: String(words[4]), request: .read, outcome: .seen(sight), calledAt: try time(words[1]),
                     returnedAt: try time(words[2]))
                 if isSeen(operation.returnedAt) { add(operation, in: String(words[3])) }
+            case "did": commands.add(.did(try id(words[1])))
+            case "heard":
+                guard let outcome = RelayCommandAnswer.Outcome(rawValue: String(words[2])) else {
+                    throw ChaosFailure("no outcome of a command: \(words)")
+                }
+                commands.add(
+                    .heard(try id(words[1]), outcome, isRepeat: words[3] == "true", isLate: words[4] == "true"))
             case "use" where !isSeen(try time(words[1])): break
             case "use":
                 uses[String(words[2]), default: []].append(

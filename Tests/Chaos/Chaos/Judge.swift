@@ -17,6 +17,8 @@ struct Judge {
     var restoredAt: MonotonicTime?
     /// Whether hosts were asked in the end what they have.
     var hasEnd = true
+    /// Whether zones had `WitnessZones.leaseLimit`.
+    var isLimited = false
     private(set) var figures = HistoryFigures()
 
     /// - Returns: what is wrong.
@@ -28,13 +30,16 @@ struct Judge {
             // A call that began before may have been answered after it.
             let before = all.filter { operation in end.map { operation.returnedAt < $0 } ?? true }
             let history = LeaseHistory(
-                terms: zone.terms, policies: journal.policies[zone.name], now: { LinuxClock.now })
+                terms: zone.terms, policies: journal.policies[zone.name],
+                leaseLimit: isLimited ? WitnessZones.leaseLimit : nil, now: { LinuxClock.now })
             history.add(before)
             figures = figures + history.figures
             if let complaint = history.complaint() { found.append("\(zone.name): \(complaint)") }
             found += tokensUsedTwice(all.filter { !isForgiven($0) }, zone.name)
             found += afterRestore(all, zone.name)
         }
+        // Commands end before a store goes back, which may forget them.
+        if let complaint = journal.commands.complaint { found.append(complaint) }
         found += twoAtOneMeter() + timelines()
         if hasEnd { found += lostSettings() + differences() }
         return found
@@ -164,7 +169,9 @@ extension Judge {
             ("grants", grants), ("uses", journal.uses.values.reduce(0) { $0 + $1.count }),
             ("readings-seen", journal.seen), ("handovers-seen", journal.handovers), ("written", journal.written.count),
             ("acknowledged", journal.acknowledged.count),
-            ("timelines", journal.timelinesLost.count),
+            ("timelines", journal.timelinesLost.count), ("commands", journal.commands.count),
+            ("repeats", journal.commands.repeats), ("late-repeats", journal.commands.lateRepeats),
+            ("exhaustions", figures.exhaustions),
             ("hosts", journal.ends.values.reduce(0) { $0 + $1.count }),
         ]
     }

@@ -36,6 +36,7 @@ struct ChaosOptions {
 func judge(_ options: ChaosOptions) throws -> Bool {
     var judge = Judge()
     judge.hasEnd = options.values["end"] != "no"
+    judge.isLimited = options.values["limited"] == "yes"
     judge.wentBackAt = try options.time("wentback")
     judge.restoredAt = try options.time("restored")
     judge.journal.until = try options.time("until")

@@ -27,11 +27,36 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case ignoresPolicy
     /// Takes every change token for one of the store as it is, also after that went back.
     case forgetsTimeline
+    /// Keeps commands and their outcomes for one copy of the cloud, not for all.
+    case keepsCommandsByCopy
+    /// Forgets a command once the meter has changed hands.
+    case forgetsCommandsOfOthers
+    /// Counts the commands of all zones against each one's share.
+    case sharesOnePool
+    /// Walks over all commands for each request about one.
+    case walksOverCommands
+    /// Has no limit of leases.
+    case ignoresLeaseLimit
+    /// Refuses leases that exist, too, once the zone has no room for another one.
+    case refusesKnownLeases
+    /// Revokes the token of a host whose id and machine somebody else names.
+    case replacesAnyToken
 
     /// Those that a history of leases shows at any speed of the clock.
     package static let ofLeases: [PlantedFault] = [
         .forgetsDecisions, .decidesByOldState, .expiresEarly, .renewsForOthers, .decidesAnew,
     ]
+    /// Those that hosts show which attack, each with words of the complaints about it.
+    package static let ofAttacks: [(fault: PlantedFault, complaints: [String])] = [
+        (.keepsCommandsByCopy, ["the command"]), (.forgetsCommandsOfOthers, ["heard that it was not"]),
+        (.ignoresLeaseLimit, ["of at most"]),
+        // An acquire, or a release.
+        (.refusesKnownLeases, ["refused for want of room", "so there is none for"]),
+        // An enrolment, or what a host hears whose token was replaced.
+        (.replacesAnyToken, ["enrolled as", "was revoked"]),
+    ]
+    /// Those that a flood of commands shows.
+    package static let ofFloods: [PlantedFault] = [.sharesOnePool, .walksOverCommands]
 }
 
 /// A good engine with a fault before it, which a check of histories has to find.
@@ -52,6 +77,23 @@ package struct FaultyEngine: ForwardingEngine {
         let before = Mutex<[String: LeaseRecord?]>([:])
         /// By zone, the policy at first.
         let policies = Mutex<[String: LeasePolicy]>([:])
+        /// By zone and id.
+        let commands = Mutex<[String: StoredCommand]>([:])
+        let walker = Walker()
+    }
+
+    /// Walks over all commands, one walk after the other, as under a lock.
+    private actor Walker {
+        private var last: Task<Void, Never>?
+
+        func walk(_ base: any CloudEngine) async {
+            let task = Task { [last] in
+                await last?.value
+                _ = try? await base.commandMarks()
+            }
+            last = task
+            await task.value
+        }
     }
 
     package func decideLease<Answer: Sendable>(
@@ -59,11 +101,11 @@ package struct FaultyEngine: ForwardingEngine {
         _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
+        if fault == .refusesKnownLeases { try await refuseWithoutRoom(meter, in: zone) }
         return try await base.decideLease(of: meter, in: zone) { [memory, fault] lease in
             let record = lease.record
             var other = lease
             switch fault {
-            case nil, .renewsForOthers, .forgetsRecords, .ignoresPolicy, .forgetsTimeline: return rule(lease)
             case .decidesAnew:
                 other.record = record.map {
                     LeaseRecord(
@@ -88,8 +130,72 @@ package struct FaultyEngine: ForwardingEngine {
                     other.record?.renewedAt = LinuxClock.now + .milliseconds(-age)
                 }
                 return rule(other)
+            default: return rule(lease)
             }
         }
+    }
+
+    private func refuseWithoutRoom(_ meter: String, in zone: String) async throws {
+        var usage = LeaseUsage()
+        for _ in try await base.leases(in: zone) { usage.add(by: nil) }
+        guard let quota = try await base.zone(zone)?.quota else { return }
+        if let refusal = usage.refusal(of: nil, creating: meter, in: zone, under: quota) { throw refusal }
+    }
+
+    package func decideCommand<Answer: Sendable>(
+        _ id: RequestID, under meter: String?, in zone: String,
+        _ rule: @escaping @Sendable (StoredCommand?, LeaseRecord?) -> CommandDecision<Answer>
+    ) async throws -> Answer {
+        switch fault {
+        case .keepsCommandsByCopy:
+            return try await base.decideCommand(id, under: meter, in: zone) { [memory] _, lease in
+                memory.commands.withLock { commands in
+                    let decision = rule(commands["\(zone) \(id)"], lease)
+                    if let command = decision.command { commands["\(zone) \(id)"] = command }
+                    return CommandDecision(decision.answer)
+                }
+            }
+        case .forgetsCommandsOfOthers:
+            let isPast = try await isPast(id, in: zone)
+            return try await base.decideCommand(id, under: meter, in: zone) { rule(isPast ? nil : $0, $1) }
+        case .walksOverCommands:
+            await memory.walker.walk(base)
+            return try await base.decideCommand(id, under: meter, in: zone, rule)
+        default: return try await base.decideCommand(id, under: meter, in: zone, rule)
+        }
+    }
+
+    /// Whether the stored command is of a lease that is over.
+    private func isPast(_ id: RequestID, in zone: String) async throws -> Bool {
+        let stored = try await base.decideCommand(id, under: nil, in: zone) { stored, _ in CommandDecision(stored) }
+        guard let wish = stored?.wish else { return false }
+        return try await base.standing(of: wish.meter, in: zone).record?.token.rawValue != wish.token
+    }
+
+    package func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts {
+        var counts = try await base.commandCounts(of: author, in: zone)
+        if fault == .sharesOnePool { counts.zone = try await base.commandMarks().count }
+        if fault == .walksOverCommands { await memory.walker.walk(base) }
+        return counts
+    }
+
+    package func setQuota(_ quota: ZoneQuota, of zone: String) async throws {
+        var quota = quota
+        if fault == .ignoresLeaseLimit { quota.leases = nil }
+        try await base.setQuota(quota, of: zone)
+    }
+
+    package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {
+        guard fault == .replacesAnyToken, credential.unusedFrom != nil, let host = credential.binding?.host else {
+            return try await base.add(credential, showing: shown)
+        }
+        var replaced: [String] = []
+        for other in try await base.credentials(in: credential.zone)
+        where other.kind == .host && other.binding?.host == host && other.revokedAt == nil {
+            _ = try await base.revoke(credential: other.id, at: credential.createdAt)
+            replaced.append(other.id)
+        }
+        return try await base.add(credential, showing: shown) + replaced
     }
 
     package func renewLeases(

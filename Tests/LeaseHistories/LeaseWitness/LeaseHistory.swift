@@ -11,21 +11,30 @@ package final class LeaseHistory: Sendable {
     package let policies: PolicyHistory
     /// The clock of every moment here. It must run as the cloud's own does.
     package let now: @Sendable () -> MonotonicTime
+    /// Most leases that the zone may ever have; nil where hosts do not come near it.
+    package let leaseLimit: Int?
     private let operations = Mutex<[LeaseOperation]>([])
+    private let ledger = Mutex(CommandLedger())
     private let surprises = Mutex<[String]>([])
 
     private let tell: @Sendable (LeaseOperation) -> Void
     private let surprise: @Sendable (String) -> Void
+    private let tellEvent: @Sendable (CommandLedger.Event) -> Void
 
     /// - Parameters:
     ///   - policies: nil: that of the terms, all the time.
+    ///   - leaseLimit: see there.
     ///   - tell: is told of each call as soon as it is over.
+    ///   - tellEvent: the same of each event about a command.
     ///   - surprise: is told of each answer that no fault explains.
     package init(
-        terms: LeaseTerms, policies: PolicyHistory? = nil, now: @escaping @Sendable () -> MonotonicTime,
-        tell: @escaping @Sendable (LeaseOperation) -> Void = { _ in },
+        terms: LeaseTerms, policies: PolicyHistory? = nil, leaseLimit: Int? = nil,
+        now: @escaping @Sendable () -> MonotonicTime, tell: @escaping @Sendable (LeaseOperation) -> Void = { _ in },
+        tellEvent: @escaping @Sendable (CommandLedger.Event) -> Void = { _ in },
         surprise: @escaping @Sendable (String) -> Void = { _ in }
     ) {
+        self.leaseLimit = leaseLimit
+        self.tellEvent = tellEvent
         self.terms = terms
         self.policies = policies ?? PolicyHistory(terms.policy)
         self.now = now
@@ -47,6 +56,12 @@ package final class LeaseHistory: Sendable {
     /// What was recorded elsewhere.
     package func add(_ recorded: [LeaseOperation]) { operations.withLock { $0 += recorded } }
 
+    /// What a holder did for another host, or an author heard.
+    package func add(_ event: CommandLedger.Event) {
+        ledger.withLock { $0.add(event) }
+        tellEvent(event)
+    }
+
     /// An answer that no fault of the network explains.
     package func addSurprise(_ words: String) {
         surprises.withLock { $0.append(words) }
@@ -56,7 +71,7 @@ package final class LeaseHistory: Sendable {
     package var firstSurprise: String? { surprises.withLock { $0.first } }
     package var count: Int { operations.withLock { $0.count } }
     package var all: [LeaseOperation] { operations.withLock { $0 } }
-    package var figures: HistoryFigures { HistoryFigures(all) }
+    package var figures: HistoryFigures { HistoryFigures(all, ledger.withLock { $0 }) }
 
     /// Whether no order of its calls explains it.
     package var isRefuted: Bool {
@@ -78,9 +93,15 @@ package final class LeaseHistory: Sendable {
         }.prefix(12).sorted { $0.calledAt < $1.calledAt }
     }
 
+    /// What is wrong apart from the order of calls, which takes long to find.
+    package var attackComplaint: String? {
+        firstSurprise.map { "an answer that should not be: \($0)" } ?? ledger.withLock { $0.complaint }
+            ?? limitComplaint()
+    }
+
     /// - Returns: what is wrong with it; nil for a history that calls one at a time explain.
     package func complaint() -> String? {
-        if let surprise = firstSurprise { return "an answer that should not be: \(surprise)" }
+        if let found = attackComplaint { return found }
         switch checker.check(all) {
         case .linearizable: return nil
         case .undecided(let meter): return "undecided: too many orders to try for \(meter)"
@@ -92,6 +113,34 @@ package final class LeaseHistory: Sendable {
             return "no order explains \(found.meter), left as \(unqualified(found.register)):\n  "
                 + lines.joined(separator: "\n  ")
         }
+    }
+}
+
+extension LeaseHistory {
+    /// Only creating a lease is refused for want of room, and no more are created than the zone and one host may have.
+    private func limitComplaint() -> String? {
+        let all = all
+        var since: [String: MonotonicTime] = [:]
+        var creators: [String: HostID] = [:]
+        for operation in all {
+            guard case .acquire(let acquire) = operation.request, case .granted(let token) = operation.outcome else {
+                continue
+            }
+            since[operation.meter] = min(since[operation.meter] ?? operation.returnedAt, operation.returnedAt)
+            // The first token of a lease. Where nobody heard of it, its creator is not known.
+            if token.rawValue == 1 { creators[operation.meter] = acquire.host }
+        }
+        for operation in all {
+            guard case .refused(.exhausted, _) = operation.outcome,
+                let known = since[operation.meter], known < operation.calledAt
+            else { continue }
+            return "a lease that there was, was refused for want of room: \(operation.meter), \(operation.words)"
+        }
+        guard let leaseLimit else { return nil }
+        guard since.count <= leaseLimit else { return "\(since.count) leases were created, of at most \(leaseLimit)" }
+        let share = max(1, leaseLimit / 4)
+        let counts = Dictionary(creators.values.map { ($0, 1) }, uniquingKeysWith: +)
+        return counts.first { $0.value > share }.map { "\($0.key) created \($0.value) leases, of at most \(share)" }
     }
 }
 
@@ -124,11 +173,20 @@ package struct HistoryFigures: Sendable, CustomStringConvertible {
     package var successions = 0
     /// Grants after a holder that neither released nor was taken over: its time was over.
     package var expiries = 0
+    /// Leases that were not created, for want of room.
+    package var exhaustions = 0
+    /// Commands that were done.
+    package var commands = 0
+    /// Repeats that heard so, and those of them that came after a change of hands.
+    package var repeats = 0
+    package var lateRepeats = 0
 
     package init() {}
 
-    package init(_ history: [LeaseOperation]) {
+    package init(_ history: [LeaseOperation], _ ledger: CommandLedger = CommandLedger()) {
+        (commands, repeats, lateRepeats) = (ledger.count, ledger.repeats, ledger.lateRepeats)
         for operation in history {
+            if case .refused(.exhausted, _) = operation.outcome { exhaustions += 1 }
             if operation.outcome == .unknown { unknown += 1 } else { answered += 1 }
             if operation.outcome == .renewed { renewals += 1 }
             if case .release = operation.request, operation.outcome == .done { releases += 1 }
@@ -192,6 +250,10 @@ package struct HistoryFigures: Sendable, CustomStringConvertible {
         sum.revocations += rhs.revocations
         sum.successions += rhs.successions
         sum.expiries += rhs.expiries
+        sum.exhaustions += rhs.exhaustions
+        sum.commands += rhs.commands
+        sum.repeats += rhs.repeats
+        sum.lateRepeats += rhs.lateRepeats
         return sum
     }
 
@@ -199,11 +261,13 @@ package struct HistoryFigures: Sendable, CustomStringConvertible {
     package func reaches(_ least: HistoryFigures) -> Bool {
         answered >= least.answered && unknown >= least.unknown && renewals >= least.renewals
             && releases >= least.releases && takeovers >= least.takeovers && revocations >= least.revocations
-            && successions >= least.successions && expiries >= least.expiries
+            && successions >= least.successions && expiries >= least.expiries && exhaustions >= least.exhaustions
+            && commands >= least.commands && repeats >= least.repeats && lateRepeats >= least.lateRepeats
     }
 
     package var description: String {
         "\(answered) answers, \(unknown) unknown outcomes, \(renewals) renewals, \(releases) releases, "
-            + "\(takeovers) take-overs, \(revocations) revocations, \(successions) successions, \(expiries) expiries"
+            + "\(takeovers) take-overs, \(revocations) revocations, \(successions) successions, \(expiries) expiries, "
+            + "\(exhaustions) leases without room, \(commands) commands, \(repeats) repeats, \(lateRepeats) of them late"
     }
 }

@@ -13,20 +13,22 @@ package actor LeaseUser {
     /// Where the cloud is: its copies; nil while it is down.
     package typealias Address = @Sendable () -> [String]?
 
-    private let name: String
-    private let host: HostID
+    let name: String
+    let host: HostID
     private let meters: ZoneMeters
-    private let history: LeaseHistory
+    let history: LeaseHistory
     private let address: Address
-    private var membership: CloudMembership
-    private var client: CloudClient
-    private var rng: SimulationRNG
-    private var session: SessionID
-    private var held: [MeterID: FencingToken] = [:]
+    private(set) var membership: CloudMembership
+    /// One for each copy of the cloud, with which it begins.
+    private(set) var clients: [CloudClient]
+    private var client: CloudClient { clients[0] }
+    var rng: SimulationRNG
+    private(set) var session: SessionID
+    private(set) var held: [MeterID: FencingToken] = [:]
     /// What this user had once, to try the door with.
     private var past: [(meter: MeterID, session: SessionID, token: FencingToken)] = []
-    /// Who has which meter, as this user saw it last: what its take-overs are aimed at.
-    private var seen: [MeterID: FencingToken] = [:]
+    /// Who has which meter, as this user saw it last: what its take-overs and commands are aimed at.
+    private(set) var seen: [MeterID: FencingToken] = [:]
     /// Requests without an answer, to be repeated.
     private var unanswered: [MeterID: LeaseAcquire] = [:]
     /// Requests that were answered, oldest first, to be sent once more as a network does that delivers twice.
@@ -34,6 +36,12 @@ package actor LeaseUser {
     /// Meters that it left without releasing them, and never asks for again: their leases run out.
     private var abandoned: Set<MeterID> = []
     private var offered: [MeterID] = []
+    /// Commands of the last minute.
+    var orders: [Order] = []
+    /// Meters that do not exist, and have a lease.
+    var invented: [MeterID] = []
+    /// Tokens with which hosts join the zone.
+    let enrolments: [Secret]
 
     private struct Answered {
         var meter: MeterID
@@ -42,49 +50,77 @@ package actor LeaseUser {
         var isGranted: Bool
     }
 
-    /// Joins the cloud.
+    /// Joins the cloud, and joins again with the token that it got, for another one.
+    ///
+    /// - Parameter enrolments: tokens with which hosts join the zone; the first gives all rights.
     package init(
         _ name: String, seed: UInt64, meters: ZoneMeters, history: LeaseHistory, address: @escaping Address,
-        enrolment: Secret, pin: CertificatePin?
+        enrolments: [Secret], pin: CertificatePin?
     ) async throws {
         var rng = SimulationRNG(seed: seed)
         let host = HostID(using: &rng)
         session = SessionID(using: &rng)
+        let urls = address() ?? []
+        let first = try await CloudClient.join(
+            urls: urls, token: enrolments[0], pin: pin, as: Self.introduction(host, name))
+        let client = try CloudClient(first)
+        _ = try await client.leases()
+        await client.shutdown()
         membership = try await CloudClient.join(
-            urls: address() ?? [], token: enrolment, pin: pin,
-            as: JoinRequest(hostID: host.description, hostName: name, machine: "machine of \(name)"))
-        client = try CloudClient(membership)
-        (self.name, self.host, self.rng) = (name, host, rng)
+            urls: urls, token: enrolments[0], pin: pin, as: Self.introduction(host, name, showing: first.token))
+        clients = try Self.clients(membership)
+        // From its first use on, an enrolment token alone replaces a host's token no more.
+        _ = try await clients[0].leases()
+        (self.name, self.host, self.rng, self.enrolments) = (name, host, rng, enrolments)
         (self.meters, self.history, self.address) = (meters, history, address)
+    }
+
+    private static func clients(_ membership: CloudMembership) throws(SyncFailure) -> [CloudClient] {
+        var clients: [CloudClient] = []
+        for index in membership.urls.indices {
+            var own = membership
+            own.urls = Array(membership.urls[index...] + membership.urls[..<index])
+            clients.append(try CloudClient(own))
+        }
+        return clients
     }
 
     /// One call after the other, and the event stream beside them, until it is told to stop.
     package func run(while goesOn: @escaping @Sendable () -> Bool) async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.listen() }
+            for index in clients.indices { group.addTask { await self.listen(index) } }
+            for _ in 0..<2 { group.addTask { while goesOn() { await self.order() } } }
             while goesOn() {
                 await step()
                 await pause(rng.milliseconds(0...80))
             }
             group.cancelAll()
         }
-        await client.shutdown()
+        for client in clients { await client.shutdown() }
     }
 
-    private func listen() async {
+    private func listen(_ index: Int) async {
         while !Task.isCancelled {
-            do {
-                for try await event in client.events() {
-                    if case .offer(let meter, _) = event { offered.append(meter) }
+            let client = clients[index]
+            await withDiscardingTaskGroup { group in
+                do {
+                    for try await event in client.events() {
+                        switch event {
+                        case .offer(let meter, _): offered.append(meter)
+                        case .command(let command):
+                            group.addTask { await self.serve(command, offeredBy: client) }
+                        default: break
+                        }
+                    }
+                } catch {
+                    // The cloud was killed, or has just started: the stream is opened again.
                 }
-            } catch {
-                // The cloud was killed, or has just started: the stream is opened again.
             }
             await pause(.milliseconds(50))
         }
     }
 
-    private func pause(_ time: Duration) async {
+    func pause(_ time: Duration) async {
         // Cancelled, it is over at once, which is as good.
         try? await Task.sleep(for: time)
     }
@@ -114,13 +150,15 @@ package actor LeaseUser {
     }
 
     private func want(_ meter: MeterID) async {
-        switch rng.number(below: 11) {
+        switch rng.number(below: 13) {
         case 0..<3 where !abandoned.contains(meter): await acquire(meter)
         case 3..<6 where !meters.quiet.contains(meter): await takeOver(meter)
         case 6 where !abandoned.contains(meter): await queue(for: meter)
         case 7: await renewOldOne()
         case 8: await releaseOldOne()
         case 9: await repeatOldOne()
+        case 10 where history.leaseLimit != nil: await invent()
+        case 11 where rng.happens(permille: 300): await impersonate()
         default: await list()
         }
     }
@@ -150,7 +188,7 @@ package actor LeaseUser {
         if let token = seen[meter], held[meter] == nil { await acquire(meter, takeover: token) }
     }
 
-    private func acquire(_ meter: MeterID, takeover: FencingToken? = nil, after previous: SessionID? = nil) async {
+    func acquire(_ meter: MeterID, takeover: FencingToken? = nil, after previous: SessionID? = nil) async {
         var request = LeaseAcquire(
             requestID: RequestID(using: &rng), host: host, hostName: name, session: session,
             previousSession: previous, timeToLive: history.terms.timeToLive, transport: .usb, takeover: takeover)
@@ -245,7 +283,7 @@ package actor LeaseUser {
         return stops
     }
 
-    private func release(_ meter: MeterID) async {
+    func release(_ meter: MeterID) async {
         guard let token = held[meter] else { return }
         drop(meter)
         await release(HeldLease(meter: meter, token: token), session: session)
@@ -279,6 +317,7 @@ package actor LeaseUser {
         do throws(SyncFailure) {
             for lease in try await client.leases() {
                 history.add(.read, of: lease.meter, since: calledAt, .seen(LeaseOperation.Sight(lease)))
+                if meters.all.contains(lease.meter), lease.holder != nil { seen[lease.meter] = lease.token }
             }
         } catch {
             note(error)
@@ -296,7 +335,7 @@ package actor LeaseUser {
 
     // MARK: The connection
 
-    private func note(_ failure: SyncFailure) {
+    func note(_ failure: SyncFailure) {
         switch failure.kind {
         case .network, .serviceUnavailable: break
         default: history.addSurprise("\(name): \(failure)")
@@ -311,10 +350,10 @@ package actor LeaseUser {
             urls = address()
         }
         guard let urls, membership.urls != urls else { return }
-        await client.shutdown()
+        for client in clients { await client.shutdown() }
         membership.urls = urls
         do throws(SyncFailure) {
-            client = try CloudClient(membership)
+            clients = try Self.clients(membership)
         } catch {
             history.addSurprise("\(name): \(error)")
         }

@@ -12,4 +12,7 @@ package enum WitnessZones {
     package static let changing = (
         name: "mixed", terms: LeaseTerms(timeToLive: .seconds(30), lockDelay: .seconds(4), policy: .keep)
     )
+
+    /// How many leases each may ever have, where meters are invented: hosts reach it, and their share of a quarter, within seconds.
+    package static let leaseLimit = 24
 }

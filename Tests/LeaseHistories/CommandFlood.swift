@@ -1,0 +1,168 @@
+import AsyncHTTPClient
+import CloudAPI
+import CloudClient
+import Gateway
+import LeaseCore
+import LinuxIO
+import MeterModel
+import NIOCore
+import NIOHTTP1
+import RelayCore
+import SyncCore
+
+/// Four hosts of one zone send commands and take them back, before and after the store has all that they may have there.
+/// Meanwhile a host of another zone has another one do something, and somebody asks whether the cloud is well.
+struct CommandFlood: Sendable {
+    /// The zone that is judged, and the one that floods.
+    static let zones = ["calm", "loud"]
+    /// Stored commands of one host (Docs/ThreatModel.md).
+    private static let share = 512
+    private static let floodingHosts = 4
+    /// Between two commands of a host: 80 a second, of the 100 requests that it may send.
+    private static let pause = Duration.milliseconds(12)
+    /// What is asked meanwhile, and how long it may take: it takes a hundredth of that.
+    private static let probes = 4
+    private static let longest = Duration.seconds(5)
+
+    private(set) var commands: [Duration] = []
+    private(set) var health: [Duration] = []
+    /// What is wrong.
+    private(set) var complaints: [String] = []
+
+    var figures: String {
+        func slowest(_ times: [Duration]) -> String { "\((times.max() ?? .zero).milliseconds) ms" }
+        return "another zone's commands took at most \(slowest(commands)), /v1/health \(slowest(health))"
+    }
+
+    /// - Parameters:
+    ///   - enrolments: tokens with which hosts join the two zones.
+    ///   - fill: stores so many commands of each host, which were not claimed.
+    init(
+        url: String, enrolments: [Secret],
+        fill: (_ authors: [HostID], _ meter: MeterID, _ token: FencingToken, _ count: Int) async throws -> Void
+    ) async throws {
+        let calm = try await Bench(hosts: 1, url: url, enrolment: enrolments[0])
+        let loud = try await Bench(hosts: Self.floodingHosts, url: url, enrolment: enrolments[1])
+        let http = HTTPClient(eventLoopGroupProvider: .singleton)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await calm.serve() }
+            for author in loud.authors { group.addTask { await loud.flood(from: author, each: Self.pause) } }
+            // With room for those that are not known yet; and without any.
+            for count in [Self.share - 64, 64] {
+                try await fill(loud.hosts, loud.meter, loud.token, count)
+                try await Task.sleep(for: .milliseconds(500))
+                await judge(calm, http, url)
+            }
+            await judgeRefusal(of: loud)
+            group.cancelAll()
+        }
+        try await http.shutdown()
+        for client in calm.clients + loud.clients { await client.shutdown() }
+    }
+
+    private mutating func judge(_ calm: Bench, _ http: HTTPClient, _ url: String) async {
+        for _ in 0..<Self.probes {
+            let (words, time) = await Self.timed { await calm.order(from: calm.authors[0]) }
+            commands.append(time)
+            if let words { complaints.append("a command of another zone was not done: \(words)") }
+            let (status, wait) = await Self.timed {
+                try? await http.execute(HTTPClientRequest(url: url + "/v1/health"), timeout: .seconds(15)).status.code
+            }
+            health.append(wait)
+            if status != 200 { complaints.append("/v1/health answered \(status.map { "\($0)" } ?? "nothing")") }
+        }
+        for (what, times) in [("a command of another zone", commands), ("/v1/health", health)] {
+            guard let slowest = times.max(), slowest > Self.longest else { continue }
+            complaints.append("\(what) took \(slowest.milliseconds) ms")
+        }
+    }
+
+    private mutating func judgeRefusal(of loud: Bench) async {
+        let words = await loud.order(from: loud.authors[0]) ?? ""
+        if !words.contains("\(Self.share) are stored") { complaints.append("who has no share left was told: \(words)") }
+    }
+
+    private static func timed<Value: Sendable>(_ body: () async -> Value) async -> (Value, Duration) {
+        let start = LinuxClock.now
+        return (await body(), LinuxClock.now - start)
+    }
+}
+
+/// A host that has a meter, and others of its zone that command it.
+private struct Bench {
+    let meter = MeterID.usb(vendor: 0x0483, product: 0x00FF, serial: "flooded")
+    let token: FencingToken
+    let hosts: [HostID]
+    let authors: [CloudClient]
+    private let holder: CloudClient
+    private let session: SessionID
+
+    var clients: [CloudClient] { [holder] + authors }
+
+    init(hosts count: Int, url: String, enrolment: Secret) async throws {
+        var rng = SystemRandomNumberGenerator()
+        var hosts: [HostID] = []
+        var clients: [CloudClient] = []
+        for number in 0...count {
+            let host = HostID(using: &rng)
+            hosts.append(host)
+            let membership = try await CloudClient.join(
+                urls: [url], token: enrolment, pin: nil,
+                as: JoinRequest(hostID: host.description, hostName: "bench \(number)", machine: "bench \(number)"))
+            clients.append(try CloudClient(membership))
+        }
+        session = SessionID(using: &rng)
+        let request = LeaseAcquire(
+            requestID: RequestID(using: &rng), host: hosts[0], hostName: "bench 0", session: session,
+            previousSession: nil, timeToLive: .seconds(120), transport: .usb, takeover: nil)
+        guard case .granted(let lease) = try await clients[0].acquire(request, of: meter) else {
+            throw RunFailure("the meter of a flood cannot be had")
+        }
+        token = lease.token
+        (holder, authors, self.hosts) = (clients[0], Array(clients.dropFirst()), Array(hosts.dropFirst()))
+    }
+
+    /// Does what it is told until its task is cancelled.
+    func serve() async {
+        while !Task.isCancelled {
+            do {
+                for try await event in holder.events() {
+                    guard case .command(let command) = event, try await holder.claim(command, session: session) else {
+                        continue
+                    }
+                    try await holder.answer(command, .done(result: nil))
+                }
+            } catch {
+                // Whoever waits for it says so.
+            }
+        }
+    }
+
+    /// - Returns: why it was not done, as its author heard it; nil if it was.
+    func order(from author: CloudClient) async -> String? {
+        var rng = SystemRandomNumberGenerator()
+        do throws(SyncFailure) {
+            switch try await author.command(RequestID(using: &rng), .stopRecording, of: meter, token: token) {
+            case .done: return nil
+            case .refused(_, let words, _), .notDone(let words), .timedOut(let words): return words
+            }
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// Commands, and takes each back before long, until its task is cancelled.
+    func flood(from author: CloudClient, each pause: Duration) async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                group.addTask {
+                    let sent = Task { await order(from: author) }
+                    try? await Task.sleep(for: pause * 2)
+                    sent.cancel()
+                    _ = await sent.value
+                }
+                try? await Task.sleep(for: pause)
+            }
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A folder with a unique name, which is removed with the value. It lies in memory where there is room: each commit of a
 /// store waits for its disk.
@@ -8,6 +9,14 @@ package final class TemporaryFolder: Sendable {
     package init() throws {
         path = Self.parent + "/meter-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        _ = Self.removalAtExit
+        Self.inUse.withLock { _ = $0.insert(path) }
+    }
+
+    private static let inUse = Mutex<Set<String>>([])
+    /// Removes the folders that tasks still hold when the process exits: they would stay in memory.
+    private static let removalAtExit = atexit {
+        for path in TemporaryFolder.inUse.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }
 
     private static let parent: String = {
@@ -30,7 +39,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // A folder that cannot be removed is left to the system, which empties this place by itself.
         try? FileManager.default.removeItem(atPath: path)
+        Self.inUse.withLock { _ = $0.remove(path) }
     }
 }

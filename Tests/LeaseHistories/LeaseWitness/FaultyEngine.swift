@@ -33,7 +33,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case forgetsCommandsOfOthers
     /// Counts the commands of all zones against each one's share.
     case sharesOnePool
-    /// Walks over all commands for each request about one.
+    /// Walks over all commands for each new one.
     case walksOverCommands
     /// Has no limit of leases.
     case ignoresLeaseLimit
@@ -84,15 +84,22 @@ package struct FaultyEngine: ForwardingEngine {
 
     /// Walks over all commands, one walk after the other, as under a lock.
     private actor Walker {
+        private static let stepTime = Duration.microseconds(10)
+        /// Beyond, one costs nothing, so that the line is served soon after the flood.
+        private static let longest = 350
         private var last: Task<Void, Never>?
+        private var waiting = 0
 
-        func walk(_ base: any CloudEngine) async {
+        func walk(over count: Int) async {
+            waiting += 1
+            let time = waiting > Self.longest ? .zero : Self.stepTime * count
             let task = Task { [last] in
                 await last?.value
-                _ = try? await base.commandMarks()
+                try? await Task.sleep(for: time)
             }
             last = task
             await task.value
+            waiting -= 1
         }
     }
 
@@ -158,9 +165,6 @@ package struct FaultyEngine: ForwardingEngine {
         case .forgetsCommandsOfOthers:
             let isPast = try await isPast(id, in: zone)
             return try await base.decideCommand(id, under: meter, in: zone) { rule(isPast ? nil : $0, $1) }
-        case .walksOverCommands:
-            await memory.walker.walk(base)
-            return try await base.decideCommand(id, under: meter, in: zone, rule)
         default: return try await base.decideCommand(id, under: meter, in: zone, rule)
         }
     }
@@ -174,8 +178,10 @@ package struct FaultyEngine: ForwardingEngine {
 
     package func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts {
         var counts = try await base.commandCounts(of: author, in: zone)
-        if fault == .sharesOnePool { counts.zone = try await base.commandMarks().count }
-        if fault == .walksOverCommands { await memory.walker.walk(base) }
+        guard fault == .sharesOnePool || fault == .walksOverCommands else { return counts }
+        var all = 0
+        for zone in try await base.zones() { all += try await base.commandCounts(of: author, in: zone.name).zone }
+        if fault == .sharesOnePool { counts.zone = all } else { await memory.walker.walk(over: all) }
         return counts
     }
 

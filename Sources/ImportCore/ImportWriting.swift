@@ -87,7 +87,7 @@ private struct DateOrders: Sendable {
         }
         let dated = left.compactMap { order in date.day(order).map { (order, $0) } }
         let past = dated.filter { $0.1 <= latest }
-        // That it is no date, or none yet, is said where it is read.
+        // Reading the line reports a date that cannot be, or that lies in the future.
         let found = past.isEmpty ? dated : past
         guard !found.isEmpty else { return }
         let rising = found.filter { order, day in day >= days[order] ?? .min }

@@ -364,7 +364,9 @@ let package = Package(
             dependencies: ["MeterModel", "MeterTestKit", "ServerKit", logging, nioCore, nioEmbedded, nioTLS]),
         .testTarget(
             name: "ProgramKitTests",
-            dependencies: ["Cloud", "IOPorts", "LinuxIO", "MeterModel", "MeterTestKit", "ProgramKit", logging]),
+            dependencies: [
+                "Cloud", "IOPorts", "LinuxIO", "MeterModel", "MeterTestKit", "MetricsCore", "ProgramKit", logging,
+            ]),
         .testTarget(
             name: "MeterdTests",
             dependencies: [

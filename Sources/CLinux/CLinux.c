@@ -6,6 +6,7 @@
 #include <linux/hidraw.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,12 @@ int cl_hidraw_info(int fd, struct cl_hid_device *device) {
     device->vendor = (unsigned short)info.vendor;
     device->product = (unsigned short)info.product;
     return 0;
+}
+
+void cl_give_back_freed_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 int cl_spawn_apart(posix_spawn_file_actions_t *actions) {

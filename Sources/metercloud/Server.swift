@@ -83,6 +83,9 @@ struct Server {
             announce(port: port, pin: certificate?.pin, hasToken: hasToken)
             report?.ready()
         }
+        services.append(
+            .init(
+                service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
         // The last one stops first: it reports that metercloud is ending before anything else happens.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(

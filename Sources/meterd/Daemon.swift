@@ -61,6 +61,9 @@ struct Daemon {
                 report?.ready()
             }
         }
+        services.append(
+            .init(
+                service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
         // The last one stops first: it reports that meterd is ending before anything else happens.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(

@@ -50,6 +50,9 @@ void cl_name_this_thread(const char *name);
 // file but 0, 1 and 2. 0, or an errno value.
 int cl_spawn_apart(posix_spawn_file_actions_t *actions);
 
+// malloc_trim is not part of the Glibc module map. Does nothing with another C library.
+void cl_give_back_freed_memory(void);
+
 // The netlink headers are not part of the Glibc module map. A socket that hears of every change of links, addresses
 // and routes in the network namespace of the calling thread; it neither blocks nor survives an exec. -1 and errno when
 // that fails.

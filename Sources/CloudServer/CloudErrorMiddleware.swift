@@ -5,6 +5,7 @@ package import Hummingbird
 import Logging
 import MeterModel
 import NIOCore
+import ServerKit
 
 /// Turns every error into a `CloudErrorBody` with a suitable status, so that no host ever has to interpret prose.
 struct CloudErrorMiddleware: RouterMiddleware {
@@ -32,8 +33,8 @@ struct CloudErrorMiddleware: RouterMiddleware {
             return try Self.response(.init(code: .limitExceeded, message: message), status: .contentTooLarge)
         } catch let error as HTTPError {
             return try Self.response(for: error, request: request)
-        } catch is CancellationError {
-            throw CancellationError()
+        } catch let error where leavesNobodyToAnswer(error) {
+            throw error
         } catch {
             context.logger.error(
                 "request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(words(for: error))"])

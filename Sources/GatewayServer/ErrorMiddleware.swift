@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import MeterModel
 import NIOCore
+import ServerKit
 
 /// Turns every error into an `ErrorBody`, so that no client ever has to interpret prose.
 struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -34,8 +35,8 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
                 code: .badRequest, message: "the request's body is longer than \(JSON.bodyBytesMax) bytes",
                 next: "see Docs/API.md for what \(request.uri.path) takes")
             return try JSON.response(body, status: .contentTooLarge)
-        } catch is CancellationError {
-            throw CancellationError()
+        } catch let error where leavesNobodyToAnswer(error) {
+            throw error
         } catch {
             context.logger.error(
                 "request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(words(for: error))"])

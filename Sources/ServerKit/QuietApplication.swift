@@ -74,5 +74,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
 }
 
+/// Whether the client left within its request or broke it off, or this server ends: there is nothing to answer or to log.
+package func leavesNobodyToAnswer(_ error: any Error) -> Bool { error is HTTPParserError || error is CancellationError }
+
 /// An answer broke off while its request's body was read.
 private struct HalfAnswer: Error {}

@@ -317,6 +317,19 @@ struct RefusalTests {
         }
     }
 
+    /// Whoever leaves within a request, or sends a broken one, writes no errors into the cloud's log.
+    @Test func bodyThatBreaksOff_isNoErrorOfTheCloud() async throws {
+        let host = try await bench.host("a")
+        try await bench.test(.socket) { browser in
+            let socket = try RawSocket(port: try #require(browser.client.port))
+            try socket.send(
+                "POST /v1/zones/home/records/modify HTTP/1.1\r\nHost: cloud\r\n"
+                    + "Authorization: Bearer \(host.token)\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n")
+            _ = await socket.drain()
+        }
+        #expect(bench.log.entries(saying: "request failed") == [])
+    }
+
     // MARK: Too much
 
     @Test(arguments: Medium.allCases)

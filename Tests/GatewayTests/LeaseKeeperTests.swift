@@ -97,7 +97,6 @@ struct LeaseKeeperTests {
             return await keeper.callsUnderWay
         }()
         try await eventually("the person waits") { began.withLock { $0 } }
-        for _ in 0..<100 { await Task.yield() }
         grant()
         on { $0.released(.success(()), HeldLease(meter: .um, token: FencingToken(rawValue: 6)), of: .um) }
         for call in await calls() { on { $0.callEnded(call) } }

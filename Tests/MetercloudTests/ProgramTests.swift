@@ -24,8 +24,8 @@ struct ProgramTests {
         #expect(
             try Program.run(["zone", "list"] + data).output
                 == """
-                ZONE  POLICY  TTL    LOCK-DELAY  CHANGES  USED         RECORDS
-                home  keep    2 min  15 s        0        0 of 100 MB  0 of 200000
+                ZONE  POLICY  TTL    LOCK-DELAY  CHANGES  USED         RECORDS      LEASES
+                home  keep    2 min  15 s        0        0 of 100 MB  0 of 200000  0 of 100000
 
                 """)
         let limited = try Program.run(["zone", "set", "home", "--max-megabytes", "8", "--host-records", "7"] + data)

@@ -95,6 +95,11 @@ struct AtorchDriverTests {
         #expect(driver.profile.baudRate == 9600)
     }
 
+    @Test func counters_moveInTheStepsOfTheReport() {
+        let steps = [ModelName.atorchUSB, .atorchDC, .atorchAC].map { AtorchDriver(model: $0).profile.counterSteps }
+        #expect(steps == [.fine, .tens, .tens])
+    }
+
     @Test(arguments: [
         ("ff55020101000040", "acknowledged"), ("ff55020102000041", "rejected"), ("ff55020103000042", "rejected"),
         ("ff55020000000046", "frame"),

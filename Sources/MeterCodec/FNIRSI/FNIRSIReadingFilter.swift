@@ -18,12 +18,17 @@ package struct FNIRSIReadingFilter: Sendable {
 
         func with(_ level: FNIRSIGlitchFilter.Level) -> Self {
             var other = self
-            if level.voltage != self.level.voltage { other.reading[.voltage] = Double(level.voltage) / 1e5 }
-            if level.current != self.level.current { other.reading[.current] = Double(level.current) / 1e5 }
+            if level.voltage != self.level.voltage { other.replace(.voltage, by: level.voltage) }
+            if level.current != self.level.current { other.replace(.current, by: level.current) }
             guard reading.supported.contains(.power) else { return other }
             let (voltage, current) = (other.reading[.voltage], other.reading[.current])
             other.reading[.power] = voltage.flatMap { voltage in current.map { voltage * $0 } }
             return other
+        }
+
+        /// What is unknown stays so.
+        private mutating func replace(_ quantity: Quantity, by steps: Int) {
+            if reading[quantity] != nil { reading[quantity] = Double(steps) / 1e5 }
         }
     }
 

@@ -60,7 +60,8 @@ package struct EnergyCounter: Hashable, Sendable {
     /// This host has the meter's lease, by this token. Begins anew from zero if another host had it meanwhile: what that one
     /// counted is not in these sums, and whoever adds up both would take the difference for consumption.
     ///
-    /// A grant to another host raises the token by one, and the next to this one by another (Docs/Leases.md).
+    /// A grant to another host raises the token by one, and the next to this one by another (Docs/Leases.md). So does a release
+    /// of this host that got no answer, which cannot be told from that.
     package mutating func leased(_ token: UInt64, at wall: WallTime) {
         defer { count.token = token }
         guard let before = count.token, token > before, token - before > 1, count.since != nil else { return }
@@ -71,10 +72,11 @@ package struct EnergyCounter: Hashable, Sendable {
         let step = last.map { (time - $0).seconds }
         last = time
         let (chargeBefore, energyBefore) = (current, power)
-        current.add(values[.current], step: step, stepMax: stepMax.seconds)
-        power.add(values.flow, step: step, stepMax: stepMax.seconds)
-        if current.isBehind(chargeBefore, values[.current], step: step) { isChargeBehind = true }
-        if power.isBehind(energyBefore, values.flow, step: step) { isEnergyBehind = true }
+        let (amperes, watts, stepMax) = (values[.current], values.flow, stepMax.seconds)
+        current.add(amperes, step: step, stepMax: stepMax)
+        power.add(watts, step: step, stepMax: stepMax)
+        if current.isBehind(chargeBefore, amperes, step: step) { isChargeBehind = true }
+        if power.isBehind(energyBefore, watts, step: step) { isEnergyBehind = true }
         count.seconds += max(current.seconds, power.seconds) - max(chargeBefore.seconds, energyBefore.seconds)
         var charge = (current.integral - chargeBefore.integral) / 3.6
         var energy = (power.integral - energyBefore.integral) / 3600

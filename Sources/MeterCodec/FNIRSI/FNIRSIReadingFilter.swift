@@ -33,7 +33,7 @@ package struct FNIRSIReadingFilter: Sendable {
     }
 
     private var neighbours = FNIRSINeighbours<Sample>()
-    private var last: Sample?
+    private var last: (time: WallTime, level: FNIRSIGlitchFilter.Level)?
     private let reach: Int64
     /// Samples that hold a neighbour's voltage or current, or were left out since nothing confirmed them.
     package private(set) var filtered = 0
@@ -55,7 +55,7 @@ package struct FNIRSIReadingFilter: Sendable {
             neighbours = FNIRSINeighbours()
         }
         let sample = Sample(time, reading, after: last?.level)
-        last = sample
+        last = (time, sample.level)
         var found: WallTime?
         neighbours.take(sample) { sample, isReplaced in
             if isReplaced { found = sample.time }

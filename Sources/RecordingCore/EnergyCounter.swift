@@ -12,8 +12,6 @@ package import MeterModel
 package struct EnergyCounter: Hashable, Sendable {
     /// What was counted until now.
     package private(set) var count: EnergyCount
-    /// The smallest steps of the meter's own counters.
-    package var steps = CounterSteps.fine
     /// Amperes, and watts.
     private var current = IntegratedValue()
     private var power = IntegratedValue()
@@ -32,10 +30,12 @@ package struct EnergyCounter: Hashable, Sendable {
 
     /// A reading came. To be called in the order of the readings' monotonic times.
     ///
-    /// - Parameter stepMax: a longer time between two readings is a gap.
+    /// - Parameters:
+    ///   - stepMax: a longer time between two readings is a gap.
+    ///   - steps: the smallest of the meter's own counters.
     /// - Returns: whether the sums belong into it: it has the meter's own counters, or of a meter without them a current or a
     ///   power, even an unknown one.
-    package mutating func add(_ reading: TimedReading, stepMax: Duration) -> Bool {
+    package mutating func add(_ reading: TimedReading, stepMax: Duration, steps: CounterSteps = .fine) -> Bool {
         let values = reading.reading
         let hasOwn = values.supported.contains(.energy) || values.supported.contains(.charge)
         let hasFlow = values.supported.contains(.current) || values.supported.contains(.power)
@@ -44,7 +44,7 @@ package struct EnergyCounter: Hashable, Sendable {
         integrate(values, at: reading.time, stepMax: stepMax)
         guard !hasOwn else {
             ownCameAt = reading.time
-            follow(reading)
+            follow(reading, steps)
             return true
         }
         return ownCameAt.map { reading.time - $0 > Self.ownFramesWithin } ?? true
@@ -52,9 +52,7 @@ package struct EnergyCounter: Hashable, Sendable {
 
     /// Begins anew from zero.
     package mutating func reset(at wall: WallTime) {
-        let (token, steps) = (count.token, steps)
-        self = Self(EnergyCount(since: wall, token: token))
-        self.steps = steps
+        self = Self(EnergyCount(since: wall, token: count.token))
     }
 
     /// This host has the meter's lease, by this token. Begins anew from zero if another host had it meanwhile: what that one
@@ -90,7 +88,7 @@ package struct EnergyCounter: Hashable, Sendable {
     }
 
     /// Looks at the meter's own counters: what they went further than was integrated flowed in a gap.
-    private mutating func follow(_ reading: TimedReading) {
+    private mutating func follow(_ reading: TimedReading, _ steps: CounterSteps) {
         let values = reading.reading
         guard values[.charge] != nil || values[.energy] != nil else { return }
         let own = count.own ?? OwnCounters(at: reading.wallTime)

@@ -183,9 +183,8 @@ struct EnergyCounterTests {
             var rng = SplitMix64(seed: seed)
             var meter = GroupMeter(steps: steps)
             var counter = EnergyCounter()
-            counter.steps = steps
             var (told, least) = (0.0, 0.0)
-            _ = counter.add(meter.reading(isKnown: true), stepMax: stepMax)
+            _ = counter.add(meter.reading(isKnown: true), stepMax: stepMax, steps: steps)
             for _ in 0..<300 {
                 let before = meter.flowed
                 var isGap = false
@@ -201,15 +200,15 @@ struct EnergyCounterTests {
                 case 4:
                     let count = counter.count
                     counter = EnergyCounter(count)
-                    counter.steps = steps
                     meter.restartsClock()
                     isGap = true
                 default: meter.watts = Double.random(in: 0...40, using: &rng).rounded()
                 }
                 // What is measured is constant over a step.
-                if !isGap { _ = counter.add(meter.reading(isKnown: true), stepMax: stepMax) }
+                if !isGap { _ = counter.add(meter.reading(isKnown: true), stepMax: stepMax, steps: steps) }
                 meter.flow(for: Int.random(in: 0...10, using: &rng))
-                _ = counter.add(meter.reading(isKnown: Bool.random(using: &rng) || isGap), stepMax: stepMax)
+                _ = counter.add(
+                    meter.reading(isKnown: Bool.random(using: &rng) || isGap), stepMax: stepMax, steps: steps)
                 let total = counter.count.energy_Wh
                 #expect(total >= told && total <= meter.flowed + 1e-6, "seed \(seed)")
                 let flowed = meter.flowed - before

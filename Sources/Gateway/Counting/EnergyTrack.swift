@@ -7,6 +7,7 @@ package final class EnergyTrack: Sendable {
     private struct State {
         var counter: EnergyCounter
         var stepMax = Duration.seconds(10)
+        var steps = CounterSteps.fine
         /// Whether something is counted that is not written yet.
         var isChanged = false
         /// As the store has it: what is left after a power cut. Nil where it has nothing.
@@ -20,7 +21,7 @@ package final class EnergyTrack: Sendable {
     }
 
     /// - Parameter steps: of the meter's own counters, as the link in use tells them.
-    func adopt(_ steps: CounterSteps) { state.withLock { $0.counter.steps = steps } }
+    func adopt(_ steps: CounterSteps) { state.withLock { $0.steps = steps } }
 
     /// - Parameter stepMax: a longer time between two readings is a gap.
     func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
@@ -36,7 +37,7 @@ package final class EnergyTrack: Sendable {
     /// Counts a reading, and puts the sums into it, unless they belong into another kind of frame.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
-            let isForSums = state.counter.add(reading, stepMax: state.stepMax)
+            let isForSums = state.counter.add(reading, stepMax: state.stepMax, steps: state.steps)
             state.isChanged = state.isChanged || state.counter.count.since != nil
             guard isForSums else { return reading }
             var reading = reading
@@ -60,9 +61,7 @@ package final class EnergyTrack: Sendable {
     func takeUp(_ other: EnergyCount) {
         state.withLock { state in
             guard state.counter.count.since == nil else { return }
-            let steps = state.counter.steps
             state.counter = EnergyCounter(other)
-            state.counter.steps = steps
             state.isChanged = true
         }
     }

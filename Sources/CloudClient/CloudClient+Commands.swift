@@ -23,7 +23,7 @@ extension CloudClient {
                 patience: .milliseconds(CloudLimits.commandMilliseconds) + patience)
             return RelayOutcome(answer)
         } catch {
-            // What the cloud refuses is not told to anybody. Where it failed, it may have been done before.
+            // A command that the cloud refuses reaches no holder. After a failure of the cloud, a holder may have done it.
             guard case .refused(let content) = error,
                 ![.serviceUnavailable, .internalError, .readOnly].contains(content.code)
             else { throw error.failure }

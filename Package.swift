@@ -43,46 +43,28 @@ let package = Package(
     targets: [
         // MARK: Layer 0 - values and machines: no I/O, no clock, no random numbers, no Foundation
 
-        .target(name: "MeterModel"),
+        .target(name: "Domain"),
         .systemLibrary(name: "COpenSSL"),
         // Digests and ciphers of OpenSSL (Docs/Decisions/0037); layer 0's only library, as the TC66 encrypts its answers.
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
-        .target(name: "MeterCodec", dependencies: ["MeterModel", "Cryptography"]),
-        .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec", "Cryptography"]),
-        .target(name: "BluetoothCore", dependencies: ["MeterModel", "MeterCodec"]),
-        .target(name: "ConnectionCore", dependencies: ["MeterModel"]),
-        .target(name: "SettingsCore", dependencies: ["MeterModel"]),
-        .target(name: "LeaseCore", dependencies: ["MeterModel"]),
-        .target(name: "RelayCore", dependencies: ["MeterModel", "LeaseCore"]),
-        .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore", "AlertCore"]),
-        .target(name: "AlertCore", dependencies: ["MeterModel"]),
-        .target(name: "ImportCore", dependencies: ["MeterModel"]),
-        .target(name: "InfluxCore", dependencies: ["MeterModel"]),
-        .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
-        .target(name: "MetricsCore"),
-        .target(name: "HomeAutomationCore", dependencies: ["MeterModel"]),
+        .target(name: "MeterCodec", dependencies: ["Domain", "Cryptography"]),
+        .target(name: "MeterSimulator", dependencies: ["Domain", "MeterCodec", "Cryptography"]),
+        .target(name: "BluetoothCore", dependencies: ["Domain", "MeterCodec"]),
         .target(name: "CBuildInfo"),
-        .target(name: "GatewayAPI", dependencies: ["MeterModel", "CBuildInfo"]),
-        .target(name: "CloudAPI", dependencies: ["MeterModel", "SettingsCore", "LeaseCore"]),
-
-        // MARK: Layer ½ - the loop, its channels, the network and what is plugged in, as services and edges see them
-
-        .target(name: "IOPorts", dependencies: ["MeterModel"]),
+        .target(name: "GatewayAPI", dependencies: ["Domain", "CBuildInfo"]),
+        .target(name: "CloudAPI", dependencies: ["Domain"]),
 
         // MARK: Layer 1 - ports, and the services that run the machines
 
         .target(
             name: "Gateway",
-            dependencies: [
-                "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-                "RecordingCore", "AlertCore", "ImportCore", "InfluxCore", "RelayCore", "GatewayAPI", logging,
-            ]),
-        .target(name: "Cloud", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", logging]),
+            dependencies: ["Domain", "MeterCodec", "GatewayAPI", logging]),
+        .target(name: "Cloud", dependencies: ["Domain", "CloudAPI", logging]),
 
         // MARK: Layer 2 - edges
 
         .target(name: "CLinux"),
-        .target(name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "MetricsCore", "IOPorts"]),
+        .target(name: "LinuxIO", dependencies: ["CLinux", "Domain"]),
         .systemLibrary(name: "CMosquitto"),
         .systemLibrary(name: "CUdev"),
         .systemLibrary(name: "CZlib"),
@@ -90,85 +72,67 @@ let package = Package(
         .target(
             name: "ServerKit",
             dependencies: [
-                "Cryptography", "LinuxIO", "MeterModel", hummingbird, hummingbirdCore, logging, nioCore, nioHTTP1,
-                nioTLS, serviceLifecycle,
+                "Cryptography", "LinuxIO", "Domain", hummingbird, hummingbirdCore, logging, nioCore, nioHTTP1, nioTLS,
+                serviceLifecycle,
             ]),
         // How a host reaches the cloud, and one copy of it another: by the pin of its certificate.
         .target(name: "PinnedHTTP", dependencies: ["CloudAPI", "Cryptography", asyncHTTPClient, nioCore, nioSSL]),
         // What two stores in SQLite files have in common: their lock, their errors.
         .target(name: "StoreKit", dependencies: ["LinuxIO", grdb]),
-        .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "IOPorts", "MeterModel", "MeterCodec"]),
+        .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Domain", "MeterCodec"]),
         .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(
             name: "BlueZTransport",
-            dependencies: [
-                "CBluetooth", "LinuxIO", "IOPorts", "Gateway", "GatewayAPI", "BluetoothCore", "MeterModel", logging,
-            ]),
-        .target(name: "SimulatedPort", dependencies: ["LinuxIO", "IOPorts", "MeterModel", "MeterSimulator"]),
+            dependencies: ["CBluetooth", "LinuxIO", "Domain", "Gateway", "GatewayAPI", "BluetoothCore", logging]),
+        .target(name: "SimulatedPort", dependencies: ["LinuxIO", "Domain", "MeterSimulator"]),
         .target(
             name: "MeterStore",
-            dependencies: [
-                "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "AlertCore", "LeaseCore",
-                "GatewayAPI", "Gateway", "StoreKit", grdb,
-            ]),
+            dependencies: ["Domain", "MeterCodec", "GatewayAPI", "Gateway", "StoreKit", grdb]),
         // How people and programs are told of alerts.
         .target(
             name: "Notifications",
-            dependencies: [
-                "MeterModel", "AlertCore", "InfluxCore", "Gateway", "GatewayAPI", "LinuxIO", asyncHTTPClient, nioCore,
-                nioHTTP1, nioPosix,
-            ]),
+            dependencies: ["Domain", "Gateway", "GatewayAPI", "LinuxIO", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
         // The web page is a part of the program (Docs/Decisions/0009-the-web-page.md).
         .target(name: "CWebPage"),
         .target(
             name: "GatewayServer",
             dependencies: [
-                "CWebPage", "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore",
-                "RecordingCore", "RelayCore", "AlertCore", "ImportCore", "IOPorts", "Gateway", "GatewayAPI",
-                "MetricsCore", "ServerKit", "Cryptography", hummingbird, hummingbirdCore, logging, nioCore,
-                serviceLifecycle,
+                "CWebPage", "CZlib", "Domain", "MeterCodec", "Gateway", "GatewayAPI", "ServerKit", "Cryptography",
+                hummingbird, hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
             // CWebPage embeds it.
             exclude: ["Page"]),
         .target(
             name: "HomeAutomation",
-            dependencies: [
-                "CMosquitto", "MeterModel", "HomeAutomationCore", "CloudAPI", "IOPorts", "LinuxIO", logging,
-            ]),
+            dependencies: ["CMosquitto", "Domain", "CloudAPI", "LinuxIO", logging]),
         .target(
             name: "CloudStore",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "StoreKit", grdb,
-            ]),
+            dependencies: ["Domain", "CloudAPI", "Cloud", "LinuxIO", "StoreKit", grdb]),
         .target(
             name: "CloudEtcd",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", asyncHTTPClient, logging, nioCore,
-                nioHTTP1, nioSSL,
-            ]),
+            dependencies: ["Domain", "CloudAPI", "Cloud", asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL]),
         .target(
             name: "CloudServer",
             dependencies: [
-                "COpenSSL", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Cryptography",
-                "LinuxIO", "MetricsCore", "ServerKit", hummingbird, hummingbirdCore, hummingbirdTLS, logging, nioCore,
-                nioSSL, serviceLifecycle,
+                "COpenSSL", "Domain", "CloudAPI", "Cloud", "Cryptography", "LinuxIO", "ServerKit", hummingbird,
+                hummingbirdCore, hummingbirdTLS, logging, nioCore, nioSSL, serviceLifecycle,
             ]),
         .target(
             name: "CloudClient",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "Gateway",
-                "PinnedHTTP", asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "Domain", "CloudAPI", "Gateway", "PinnedHTTP", asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
             ]),
 
         // What several programs have in common: their output, their errors, and a cloud that is served.
         .target(
             name: "ProgramKit",
-            dependencies: ["MeterModel", "LinuxIO", argumentParser, logging, serviceLifecycle]),
+            dependencies: ["Domain", "LinuxIO", argumentParser, logging, serviceLifecycle]),
         .target(
             name: "CloudHosting",
             dependencies: [
-                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO", "MetricsCore",
-                "PinnedHTTP", "ServerKit", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
+                "Domain", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO", "PinnedHTTP",
+                "ServerKit", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
 
         // MARK: Layer 3 - programs: composition only, and their executables
@@ -176,26 +140,24 @@ let package = Package(
         .target(
             name: "meterd",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO",
-                "USBTransport", "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer",
-                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "AlertCore", "InfluxCore",
-                "Notifications", "HomeAutomation", "HomeAutomationCore", "Cloud", "CloudHosting", "CloudServer",
-                "CloudClient", "Cryptography", "ProgramKit", "ServerKit",
-                argumentParser, logging, serviceLifecycle, tomlKit, unixSignals,
+                "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
+                "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "CloudAPI",
+                "Notifications", "HomeAutomation", "Cloud", "CloudHosting", "CloudServer", "CloudClient",
+                "Cryptography", "ProgramKit", "ServerKit", argumentParser, logging, serviceLifecycle, tomlKit,
+                unixSignals,
             ]),
         .target(
             name: "meterctl",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "ImportCore", "GatewayAPI", "LinuxIO", "SimulatedPort",
-                "ProgramKit", "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1,
-                unixSignals,
+                "Domain", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
+                "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1, unixSignals,
             ]),
         .target(
             name: "metercloud",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore",
-                "CloudEtcd", "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit", "ServerKit", argumentParser,
-                asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle, unixSignals,
+                "Domain", "CloudAPI", "Cloud", "CloudHosting", "CloudStore", "CloudEtcd", "CloudServer", "GatewayAPI",
+                "LinuxIO", "ProgramKit", "ServerKit", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1,
+                serviceLifecycle, unixSignals,
             ]),
 
         // meterd's executable is all three, by the name it is called by: the package has it once.
@@ -206,14 +168,13 @@ let package = Package(
         // MARK: Test support
 
         // What the suites of pure cores need: apart, so that they build nothing above these.
-        .target(name: "CoreTestKit", dependencies: ["MeterModel"], path: "Tests/Support/CoreTestKit"),
+        .target(name: "CoreTestKit", dependencies: ["Domain"], path: "Tests/Support/CoreTestKit"),
         .target(
             name: "SimulatedPeripheral", dependencies: ["BluetoothCore"], path: "Tests/Support/SimulatedPeripheral"),
         .target(
             name: "MeterTestKit",
             dependencies: [
-                "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
-                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "CloudAPI", "Cloud",
+                "LinuxIO", "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "CloudAPI", "Cloud",
                 "CoreTestKit", logging,
             ]),
 
@@ -221,16 +182,15 @@ let package = Package(
 
         .target(
             name: "SimulatedCloud",
-            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "RelayCore", "CloudAPI", "Cloud"],
+            dependencies: ["Domain", "CloudAPI", "Cloud"],
             path: "Tests/Simulation/SimulatedCloud"),
 
         // The program's own parts over virtual time.
         .target(
             name: "SimulatedProgram",
             dependencies: [
-                "MeterModel", "IOPorts", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "GatewayAPI",
-                "MeterStore", "Cloud", "CloudStore", "CloudClient", "LeaseWitness", "MeterTestKit", "SimulatedCloud",
-                grdb, logging,
+                "Domain", "CloudAPI", "Gateway", "GatewayAPI", "MeterStore", "Cloud", "CloudStore", "CloudClient",
+                "LeaseWitness", "MeterTestKit", "SimulatedCloud", grdb, logging,
             ],
             path: "Tests/Simulation/SimulatedProgram"),
 
@@ -238,172 +198,148 @@ let package = Package(
         .target(
             name: "LeaseWitness",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "RelayCore", "CloudAPI", "Gateway", "Cloud",
-                "CloudClient", "LinuxIO", "MeterTestKit", "SimulatedCloud",
+                "Domain", "CloudAPI", "Gateway", "Cloud", "CloudClient", "LinuxIO", "MeterTestKit", "SimulatedCloud",
             ],
             path: "Tests/LeaseHistories/LeaseWitness"),
 
         // MARK: Tests
 
-        .testTarget(name: "MeterModelTests", dependencies: ["MeterModel", "CoreTestKit"]),
+        .testTarget(name: "MeterModelTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(
-            name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Cryptography"]),
+            name: "MeterCodecTests", dependencies: ["Domain", "MeterCodec", "MeterSimulator", "Cryptography"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         // A family of meters from end to end: recognised, played, listed, described, driven.
         .testTarget(
             name: "MeterFamilyTests",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "IOPorts", "Gateway",
-                "GatewayAPI", "HomeAutomationCore", "MeterStore", "MeterTestKit", "meterctl",
+                "Domain", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "Gateway", "GatewayAPI",
+                "MeterStore", "MeterTestKit", "meterctl",
             ]),
         .testTarget(
             name: "MeterSimulatorTests",
-            dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Cryptography"]),
+            dependencies: ["Domain", "MeterCodec", "MeterSimulator", "Cryptography"]),
         .testTarget(
             name: "BluetoothCoreTests",
-            dependencies: ["MeterModel", "MeterCodec", "BluetoothCore", "CoreTestKit", "SimulatedPeripheral"]),
-        .testTarget(name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"]),
-        .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "CoreTestKit"]),
+            dependencies: ["Domain", "MeterCodec", "BluetoothCore", "CoreTestKit", "SimulatedPeripheral"]),
+        .testTarget(name: "ConnectionCoreTests", dependencies: ["Domain"]),
+        .testTarget(name: "SettingsCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(
             name: "RecordingCoreTests",
-            dependencies: ["MeterModel", "SettingsCore", "AlertCore", "RecordingCore", "CoreTestKit"]),
-        .testTarget(name: "AlertCoreTests", dependencies: ["MeterModel", "AlertCore"]),
-        .testTarget(name: "InfluxCoreTests", dependencies: ["MeterModel", "InfluxCore", "CoreTestKit"]),
-        .testTarget(name: "ImportCoreTests", dependencies: ["MeterModel", "ImportCore", "CoreTestKit"]),
+            dependencies: ["Domain", "CoreTestKit"]),
+        .testTarget(name: "AlertCoreTests", dependencies: ["Domain"]),
+        .testTarget(name: "InfluxCoreTests", dependencies: ["Domain", "CoreTestKit"]),
+        .testTarget(name: "ImportCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(
             name: "NotificationsTests",
             dependencies: [
-                "MeterModel", "AlertCore", "InfluxCore", "Notifications", "Gateway", "GatewayAPI", "LinuxIO",
-                "MeterTestKit", nioCore, nioPosix,
+                "Domain", "Notifications", "Gateway", "GatewayAPI", "LinuxIO", "MeterTestKit", nioCore, nioPosix,
             ]),
-        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore", "CoreTestKit"]),
-        .testTarget(name: "RelayCoreTests", dependencies: ["MeterModel", "LeaseCore", "RelayCore", "CoreTestKit"]),
-        .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "CoreTestKit"]),
-        .testTarget(name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"]),
+        .testTarget(name: "LeaseCoreTests", dependencies: ["Domain", "CoreTestKit"]),
+        .testTarget(name: "RelayCoreTests", dependencies: ["Domain", "CoreTestKit"]),
+        .testTarget(name: "SyncCoreTests", dependencies: ["Domain", "CoreTestKit"]),
+        .testTarget(name: "MetricsCoreTests", dependencies: ["Domain", "GatewayServer", "CloudServer"]),
         .testTarget(
             name: "HomeAutomationCoreTests",
-            dependencies: ["MeterModel", "HomeAutomationCore", "CoreTestKit"]),
+            dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(
             name: "HomeAutomationTests",
             dependencies: [
-                "MeterModel", "HomeAutomationCore", "HomeAutomation", "CloudAPI", "Gateway", "LinuxIO", "MeterTestKit",
-                "CoreTestKit",
-                logging,
+                "Domain", "HomeAutomation", "CloudAPI", "Gateway", "LinuxIO", "MeterTestKit", "CoreTestKit", logging,
             ]),
-        .testTarget(name: "CloudAPITests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI"]),
+        .testTarget(name: "CloudAPITests", dependencies: ["Domain", "CloudAPI"]),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SimulatedCloud", "SimulatedProgram"]),
+            dependencies: ["Domain", "SimulatedCloud", "SimulatedProgram"]),
         .testTarget(
             name: "CloudTests",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit", "CoreTestKit",
-                "StoreTestKit", logging,
-            ]),
+            dependencies: ["Domain", "CloudAPI", "Cloud", "MeterTestKit", "CoreTestKit", "StoreTestKit", logging]),
         .testTarget(
             name: "CloudStoreTests",
             dependencies: [
-                "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore",
-                "MeterTestKit", "CoreTestKit", "StoreTestKit", grdb,
+                "CFaultyVFS", "Domain", "CloudAPI", "Cloud", "CloudStore", "MeterTestKit", "CoreTestKit",
+                "StoreTestKit", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "CloudEtcdTests",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd",
-                "MeterTestKit", "CoreTestKit", logging, nioCore, nioPosix,
+                "Domain", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "MeterTestKit", "CoreTestKit", logging,
+                nioCore, nioPosix,
             ],
             exclude: ["Fixtures"]),
         .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument"),
         // Real stores in temporary folders, and their SQLite files as tests change them.
         .target(
             name: "StoreTestKit",
-            dependencies: ["MeterModel", "Cloud", "CloudStore", "MeterTestKit", "CoreTestKit", grdb],
+            dependencies: ["Domain", "Cloud", "CloudStore", "MeterTestKit", "CoreTestKit", grdb],
             path: "Tests/Support/StoreTestKit"),
         .testTarget(
             name: "CloudServerTests",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
-                "CoreTestKit", "StoreTestKit",
-                "YAMLDocument", "MetricsCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging,
-                nioCore, nioSSL, serviceLifecycle,
+                "Domain", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit", "CoreTestKit", "StoreTestKit",
+                "YAMLDocument", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, nioSSL,
+                serviceLifecycle,
             ]),
         .testTarget(
             name: "CloudClientTests",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "CloudClient",
-                "CloudServer",
-                "Cloud", "Gateway", "MeterTestKit", "CoreTestKit", "StoreTestKit", "ServerKit", hummingbird, logging,
-                nioCore, nioPosix, nioSSL, serviceLifecycle,
+                "Domain", "CloudAPI", "CloudClient", "CloudServer", "Cloud", "Gateway", "MeterTestKit", "CoreTestKit",
+                "StoreTestKit", "ServerKit", hummingbird, logging, nioCore, nioPosix, nioSSL, serviceLifecycle,
             ]),
         .testTarget(
             name: "MetercloudTests",
             dependencies: [
-                "metercloud", "Cloud", "CloudAPI", "CloudEtcd", "CloudHosting", "CloudServer", "MeterModel",
-                "MeterTestKit",
-                "ProgramKit", "SettingsCore", argumentParser, logging, serviceLifecycle,
+                "metercloud", "Cloud", "CloudAPI", "CloudEtcd", "CloudHosting", "CloudServer", "Domain", "MeterTestKit",
+                "ProgramKit", argumentParser, logging, serviceLifecycle,
             ]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "InfluxCore", "RelayCore",
-                "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI",
-                "MeterTestKit", "CoreTestKit", logging,
+                "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "MeterTestKit", "CoreTestKit",
+                logging,
             ]),
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
-                "CZlib", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
-                "GatewayServer",
-                "MeterTestKit", "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "AlertCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1,
-                serviceLifecycle,
+                "CZlib", "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer",
+                "MeterTestKit", "YAMLDocument", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging,
+                nioCore, nioHTTP1, serviceLifecycle,
             ]),
         .testTarget(
             name: "ServerKitTests",
-            dependencies: ["MeterModel", "MeterTestKit", "ServerKit", logging, nioCore, nioEmbedded, nioTLS]),
+            dependencies: ["Domain", "MeterTestKit", "ServerKit", logging, nioCore, nioEmbedded, nioTLS]),
         .testTarget(
             name: "ProgramKitTests",
-            dependencies: [
-                "Cloud", "IOPorts", "LinuxIO", "MeterModel", "MeterTestKit", "MetricsCore", "ProgramKit", logging,
-            ]),
+            dependencies: ["Cloud", "Domain", "LinuxIO", "MeterTestKit", "ProgramKit", logging]),
         .testTarget(
             name: "MeterdTests",
             dependencies: [
-                "meterd", "BluetoothCore", "MeterModel", "MeterCodec", "IOPorts", "Gateway", "GatewayAPI", "LeaseCore",
-                "SyncCore", "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore",
-                "ServerKit", "Notifications",
-                logging,
+                "meterd", "BluetoothCore", "Domain", "MeterCodec", "Gateway", "GatewayAPI", "CloudAPI", "CloudClient",
+                "MeterTestKit", "HomeAutomation", "ServerKit", "Notifications", logging,
             ]),
         .testTarget(
             name: "MeterctlTests",
             dependencies: [
-                "MeterTestKit", "meterctl", "MeterModel", "MeterCodec", "GatewayAPI", "ProgramKit", "USBTransport",
+                "MeterTestKit", "meterctl", "Domain", "MeterCodec", "GatewayAPI", "ProgramKit", "USBTransport",
             ]),
         .testTarget(
             name: "LinuxIOTests",
-            dependencies: [
-                "MeterTestKit", "CoreTestKit", "LinuxIO", "IOPorts", "Gateway", "MeterModel", "MetricsCore",
-                "SyncCore",
-            ]),
+            dependencies: ["MeterTestKit", "CoreTestKit", "LinuxIO", "Domain", "Gateway"]),
         .testTarget(
             name: "USBTransportTests",
             dependencies: [
-                "MeterTestKit", "CoreTestKit", "USBTransport", "LinuxIO", "IOPorts", "Gateway", "MeterModel",
-                "MeterCodec",
+                "MeterTestKit", "CoreTestKit", "USBTransport", "LinuxIO", "Domain", "Gateway", "MeterCodec",
             ]),
         .testTarget(
             name: "BlueZTransportTests",
             dependencies: [
-                "MeterTestKit", "SimulatedPeripheral", "BlueZTransport", "BluetoothCore", "LinuxIO", "IOPorts",
-                "Gateway", "GatewayAPI",
-                "MeterModel", "MeterCodec", "MeterSimulator", logging,
+                "MeterTestKit", "SimulatedPeripheral", "BlueZTransport", "BluetoothCore", "LinuxIO", "Domain",
+                "Gateway", "GatewayAPI", "MeterCodec", "MeterSimulator", logging,
             ]),
         .testTarget(
             name: "SimulatedPortTests",
             dependencies: [
-                "MeterTestKit", "SimulatedPort", "USBTransport", "LinuxIO", "IOPorts", "MeterCodec", "MeterModel",
-                "MeterSimulator",
+                "MeterTestKit", "SimulatedPort", "USBTransport", "LinuxIO", "Domain", "MeterCodec", "MeterSimulator",
             ]),
         // A disk for SQLite that forgets at a power cut what was not synced.
         .target(
@@ -413,8 +349,8 @@ let package = Package(
         .testTarget(
             name: "MeterStoreTests",
             dependencies: [
-                "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "GatewayAPI", "MeterModel", "MeterCodec",
-                "SettingsCore", "SyncCore", "LeaseCore", "RecordingCore", "AlertCore", "StoreTestKit", grdb,
+                "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "GatewayAPI", "Domain", "MeterCodec",
+                "StoreTestKit", grdb,
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "ArchitectureTests"),
@@ -438,9 +374,9 @@ if Context.environment["WITH_TOOLS"] != nil {
         .executableTarget(
             name: "LeaseHistories",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
-                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "RelayCore", "ServerKit",
-                "SimulatedCloud", "LeaseWitness", asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle,
+                "Domain", "CloudAPI", "Gateway", "Cloud", "CloudStore", "CloudServer", "CloudClient", "LinuxIO",
+                "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness", asyncHTTPClient, logging, nioCore,
+                nioHTTP1, serviceLifecycle,
             ],
             path: "Tests/LeaseHistories",
             exclude: ["README.md", "LeaseWitness"]),
@@ -448,9 +384,8 @@ if Context.environment["WITH_TOOLS"] != nil {
         .executableTarget(
             name: "Chaos",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "MeterStore", "Cloud",
-                "CloudEtcd", "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud",
-                "LeaseWitness", logging, serviceLifecycle,
+                "Domain", "CloudAPI", "Gateway", "MeterStore", "Cloud", "CloudEtcd", "CloudServer", "CloudClient",
+                "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness", logging, serviceLifecycle,
             ],
             path: "Tests/Chaos/Chaos"),
         // make bench, make load.
@@ -458,11 +393,10 @@ if Context.environment["WITH_TOOLS"] != nil {
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
-                "LinuxIO", "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore",
-                "SettingsCore", "LeaseCore", "RelayCore", "SyncCore", "CloudAPI", "MeterTestKit", "SimulatedPeripheral",
-                "Cloud", "CloudStore",
-                "CloudServer", "CloudClient", "ServerKit", asyncHTTPClient, grdb, logging, nioCore, nioHTTP1, nioSSL,
+                "CBenchmarks", "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO",
+                "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore", "CloudAPI",
+                "MeterTestKit", "SimulatedPeripheral", "Cloud", "CloudStore", "CloudServer", "CloudClient", "ServerKit",
+                asyncHTTPClient, grdb, logging, nioCore, nioHTTP1, nioSSL,
             ],
             path: "Tests/Benchmarks",
             exclude: ["CBenchmarks"]),

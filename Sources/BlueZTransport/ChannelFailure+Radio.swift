@@ -1,7 +1,6 @@
+package import Domain
 import Glibc
-package import IOPorts
 package import LinuxIO
-package import MeterModel
 
 /// The kernel's reasons as texts that say what to do.
 ///

@@ -1,5 +1,4 @@
-import IOPorts
-import MeterModel
+import Domain
 
 /// An adapter's slot that was granted. It is given back once, however often that is requested. To be used only on the
 /// loop.

@@ -1,9 +1,8 @@
 import BluetoothCore
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import LinuxIO
-import MeterModel
 
 /// A meter's bytes over Bluetooth LE: the attribute protocol's packets go to a `GATTSerialMachine` and come from it.
 ///

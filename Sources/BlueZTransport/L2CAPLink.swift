@@ -1,5 +1,5 @@
+import Domain
 import LinuxIO
-import MeterModel
 
 /// The attribute protocol's channel of a meter's radio, as a link that carries packets.
 struct L2CAPLink: RadioDescriptorLink {

@@ -1,7 +1,6 @@
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 
 /// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel, whose number the meter gives.
 ///

@@ -1,5 +1,5 @@
+import Domain
 import LinuxIO
-import MeterModel
 
 /// A serial port of a meter's radio, as a link that carries a stream.
 struct RFCOMMLink: RadioDescriptorLink {

@@ -1,6 +1,5 @@
-package import IOPorts
+package import Domain
 package import LinuxIO
-package import MeterModel
 
 /// Time limits for links over radio.
 package struct RadioLimits: Hashable, Sendable {

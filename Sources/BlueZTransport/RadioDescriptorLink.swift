@@ -1,6 +1,5 @@
-import IOPorts
+import Domain
 import LinuxIO
-import MeterModel
 
 /// What links to a meter's radio have in common, whatever they carry.
 protocol RadioDescriptorLink: DescriptorLink {

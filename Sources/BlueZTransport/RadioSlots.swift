@@ -1,5 +1,4 @@
-package import IOPorts
-package import MeterModel
+package import Domain
 
 /// Decides whether an adapter can have one more link, and is told what becomes of it. To be used only on the loop.
 ///

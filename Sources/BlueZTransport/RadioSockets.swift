@@ -1,7 +1,7 @@
 import BluetoothCore
 import CBluetooth
+package import Domain
 package import LinuxIO
-package import MeterModel
 
 /// What the channels need from the kernel. Tests replace it by socket pairs.
 package protocol RadioSockets: Sendable {

@@ -1,7 +1,7 @@
+import Domain
 import Gateway
 import Glibc
 import LinuxIO
-import MeterModel
 
 /// Asks a meter for the channel of its serial port. Runs on a thread of its own, because libbluetooth blocks; `cancel`
 /// ends the wait.

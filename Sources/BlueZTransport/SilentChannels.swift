@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Remembers RFCOMM channels that opened and brought nothing, so that the other usual ones come first the next time.
 ///

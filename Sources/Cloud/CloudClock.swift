@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The cloud's two clocks and its only way to wait, passed in so that tests control time.
 package struct CloudClock: Sendable {

@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// Failures that all engines report in the same words.
 extension CloudFailure {

@@ -1,5 +1,5 @@
 package import CloudAPI
-import MeterModel
+import Domain
 
 /// Why the cloud refuses a request, or fails. Sent to the host as a `CloudErrorBody`.
 package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-package import LeaseCore
+package import Domain
 
 /// What another copy of this cloud did, for an engine shared by several: for the hosts that listen to this one.
 ///

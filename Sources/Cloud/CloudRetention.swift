@@ -1,5 +1,5 @@
+import Domain
 package import Logging
-import MeterModel
 
 /// Deletes old tombstones in the cloud. Ages count back from a stored date (`BelievedDate`), which only a calendar
 /// confirmed from outside this machine moves forward; all copies of a cloud share the date.

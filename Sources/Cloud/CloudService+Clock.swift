@@ -1,5 +1,4 @@
-import MeterModel
-import SettingsCore
+import Domain
 
 extension CloudService {
     /// What the accepted stamps say against this machine's calendar, if anything and if the store knows.

@@ -1,7 +1,5 @@
 package import CloudAPI
-package import LeaseCore
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// The administrator's requests on the server's own machine, which need no permission.
 extension CloudService {

@@ -1,7 +1,6 @@
 package import CloudAPI
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 
 extension CloudService {
     /// - Parameters:

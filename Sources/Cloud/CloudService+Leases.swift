@@ -1,8 +1,6 @@
 package import CloudAPI
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
-import SettingsCore
 
 extension CloudService {
     /// Leases that somebody holds or waits for, by meter.

@@ -1,6 +1,5 @@
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 
 extension CloudService {
     /// Passes on what another copy of this cloud did.

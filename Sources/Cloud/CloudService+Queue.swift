@@ -1,7 +1,6 @@
 package import CloudAPI
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 
 extension CloudService {
     /// Queues for a meter. When it is available, the host's event stream brings an `offer`, which it answers with an

@@ -1,8 +1,6 @@
 package import CloudAPI
-import LeaseCore
+package import Domain
 import Logging
-import MeterModel
-package import SettingsCore
 
 /// What an administrator, or a person on another host, wants removed.
 extension CloudService {

@@ -1,7 +1,6 @@
 import CloudAPI
-import LeaseCore
+import Domain
 package import Logging
-import MeterModel
 import Synchronization
 
 /// Decides hosts' requests to the cloud: who may make them, whether they are well formed, and what the engine has to

@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 import Synchronization
 
 /// Tells the hosts of each zone what happens there.

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 extension FencingToken {
     /// The least token of a restored store: unix seconds × 2^20, which no cloud reaches by granting. At most 2^52,

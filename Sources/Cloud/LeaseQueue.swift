@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 
 /// The hosts that wait for one meter, in order, as this copy of the cloud knows them, and its offer to the first.
 ///

@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 import Synchronization
 
 /// The lease queues of all meters that anybody waits for, as this copy of the cloud knows them.

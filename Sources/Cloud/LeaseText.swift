@@ -1,7 +1,5 @@
 import CloudAPI
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 
 // Converts between the bodies that are sent and the values of the rules.
 

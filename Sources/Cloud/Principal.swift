@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// The author of a request: a valid credential.
 package struct Principal: Hashable, Sendable {

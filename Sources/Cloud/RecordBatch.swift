@@ -1,6 +1,5 @@
 import CloudAPI
-import MeterModel
-import SettingsCore
+import Domain
 
 /// The records of one request being processed: which were refused at once, what to store for the others, and the
 /// results, in the order of the request.

@@ -1,6 +1,5 @@
 import CloudAPI
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// The decision about one record sent by a host, from it and from what is stored: the one rule for all engines.
 package enum RecordIntake: Hashable, Sendable {

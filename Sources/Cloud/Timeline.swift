@@ -1,5 +1,5 @@
 package import CloudAPI
-package import MeterModel
+package import Domain
 
 // A store may go back behind what hosts have seen: a copied file, a machine's snapshot, a card that lied about its
 // flush. Sequences then prove nothing any more, because others write over those that were lost. So each stretch of

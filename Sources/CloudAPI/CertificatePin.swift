@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// The fingerprint by which a host recognises its cloud: SHA-256 of the certificate's public key (the DER form of its
 /// SubjectPublicKeyInfo), so that a renewed certificate with the same key still matches.

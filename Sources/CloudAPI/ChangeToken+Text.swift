@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 extension ChangeToken: CustomStringConvertible {
     package var description: String {

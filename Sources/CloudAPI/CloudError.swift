@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Why the cloud refused a request, or failed (Docs/Sync.md#errors). The raw value is what JSON carries.
 package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 // What hosts send and get at each heartbeat, and with each meter that they connect: as JSON without a coder, which took
 // most of the time of such a request (`WrittenBody`, `ReadBody`).

@@ -1,5 +1,4 @@
-import MeterModel
-import SettingsCore
+import Domain
 
 /// A body that is written as JSON without a coder, because a coder takes most of the time of such a request: it has
 /// hundreds of records, which `RecordText` writes, or comes thousands of times a second.

@@ -1,5 +1,4 @@
-import MeterModel
-package import SettingsCore
+package import Domain
 
 /// The records of a page of changes, in their order.
 ///

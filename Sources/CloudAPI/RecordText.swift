@@ -1,5 +1,4 @@
-import MeterModel
-package import SettingsCore
+package import Domain
 
 /// A record as the JSON that is sent (`SyncRecord: Codable`), written without an encoder: a page has hundreds of records,
 /// each with many stamps, and a general encoder would take most of the request's time.

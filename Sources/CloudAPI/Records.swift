@@ -1,4 +1,4 @@
-package import SettingsCore
+package import Domain
 
 /// `GET /v1/account`.
 package struct AccountBody: Codable, Hashable, Sendable {

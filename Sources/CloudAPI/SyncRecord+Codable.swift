@@ -1,5 +1,4 @@
-import MeterModel
-package import SettingsCore
+package import Domain
 
 // A record as it is sent and as the cloud stores it:
 // {"type":…,"name":…,"properties":{p:{"value":…,"stamp":…,"broughtBy":…?}},

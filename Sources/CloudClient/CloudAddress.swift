@@ -1,5 +1,5 @@
 import CloudAPI
-package import SyncCore
+package import Domain
 
 /// A cloud's address, checked before anything is sent there.
 package struct CloudAddress: Hashable, Sendable {

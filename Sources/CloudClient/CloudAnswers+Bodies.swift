@@ -1,10 +1,6 @@
 package import CloudAPI
+package import Domain
 package import Gateway
-package import LeaseCore
-package import MeterModel
-import RelayCore
-package import SettingsCore
-package import SyncCore
 
 // What crosses the network, in the words of the services on this host, and back. No connection has a part in it.
 

@@ -1,11 +1,8 @@
 package import CloudAPI
+package import Domain
 import Gateway
-package import LeaseCore
-package import MeterModel
 import NIOCore
 import NIOHTTP1
-package import RelayCore
-package import SyncCore
 
 /// Commands for meters that other hosts have, and from other hosts (Docs/Relay.md#commands).
 extension CloudClient {

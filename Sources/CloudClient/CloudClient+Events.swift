@@ -1,13 +1,10 @@
 import AsyncHTTPClient
 import CloudAPI
+import Domain
 import FoundationEssentials
 package import Gateway
-import LeaseCore
-import MeterModel
 import NIOCore
 import NIOHTTP1
-import SettingsCore
-import SyncCore
 
 extension CloudClient {
     package func events() -> AsyncThrowingStream<CloudEvent, any Error> {

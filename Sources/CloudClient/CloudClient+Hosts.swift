@@ -1,7 +1,7 @@
 package import CloudAPI
+package import Domain
 import Gateway
 import NIOHTTP1
-package import SyncCore
 
 extension CloudClient {
     /// Excludes another host of the zone for good.

@@ -1,10 +1,8 @@
 import CloudAPI
+package import Domain
 package import Gateway
-package import LeaseCore
-package import MeterModel
 import NIOCore
 import NIOHTTP1
-package import SyncCore
 
 extension CloudClient: LeaseAuthority {
     package func acquire(_ request: LeaseAcquire, of meter: MeterID) async throws(SyncFailure) -> AcquireOutcome {

@@ -1,9 +1,8 @@
 package import CloudAPI
+package import Domain
 package import Gateway
-package import MeterModel
 import NIOCore
 import NIOHTTP1
-package import SyncCore
 
 extension CloudClient: LogLink {
     package func parts(of meter: MeterID, within: Duration?) async throws(SyncFailure) -> LogParts {

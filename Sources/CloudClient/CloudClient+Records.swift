@@ -1,9 +1,7 @@
 import CloudAPI
+package import Domain
 import Gateway
-import MeterModel
 import NIOHTTP1
-package import SettingsCore
-package import SyncCore
 
 extension CloudClient: CloudLink {
     package func account() async throws(SyncFailure) -> CloudAccount {

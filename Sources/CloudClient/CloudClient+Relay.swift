@@ -1,11 +1,8 @@
 package import CloudAPI
+package import Domain
 import FoundationEssentials
 package import Gateway
-import LeaseCore
-package import MeterModel
 import NIOHTTP1
-package import RelayCore
-package import SyncCore
 
 extension CloudClient: RelayLink {
     package func watch(_ meter: MeterID, wantsAll: Bool) -> AsyncThrowingStream<RelayNews, any Error> {

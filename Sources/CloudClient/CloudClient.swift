@@ -1,12 +1,11 @@
 import AsyncHTTPClient
 package import CloudAPI
+package import Domain
 import FoundationEssentials
 import Gateway
-import MeterModel
 import NIOCore
 import NIOHTTP1
 import PinnedHTTP
-package import SyncCore
 import Synchronization
 
 /// Talks to metercloud over HTTP: implements `CloudLink` and `LeaseAuthority`.

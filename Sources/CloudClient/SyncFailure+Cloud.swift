@@ -1,12 +1,12 @@
 import AsyncHTTPClient
 package import CloudAPI
+package import Domain
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import PinnedHTTP
-package import SyncCore
 
 extension SyncFailure {
     /// The failure that the cloud reported.

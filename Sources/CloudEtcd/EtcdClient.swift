@@ -1,8 +1,8 @@
 import AsyncHTTPClient
 import Cloud
+import Domain
 import FoundationEssentials
 import Logging
-import MeterModel
 import NIOCore
 import NIOHTTP1
 import NIOSSL

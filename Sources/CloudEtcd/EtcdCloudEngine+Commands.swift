@@ -1,6 +1,5 @@
 package import Cloud
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// A stored command, with a unique id of its last write.
 struct CommandEntry: StoredValue, Hashable {

@@ -1,6 +1,6 @@
 package import Cloud
 import CloudAPI
-package import MeterModel
+package import Domain
 
 extension EtcdCloudEngine {
     package func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String] {

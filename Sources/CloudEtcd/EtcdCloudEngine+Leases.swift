@@ -1,6 +1,5 @@
 package import Cloud
-package import LeaseCore
-package import MeterModel
+package import Domain
 import Synchronization
 
 extension EtcdCloudEngine {

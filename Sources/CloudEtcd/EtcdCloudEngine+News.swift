@@ -1,6 +1,6 @@
 package import Cloud
+import Domain
 import Logging
-import MeterModel
 
 extension EtcdCloudEngine {
     /// Reports what other copies did, until its task is cancelled.

@@ -1,7 +1,6 @@
 package import Cloud
 package import CloudAPI
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 extension EtcdCloudEngine {
     package func modify(

@@ -1,6 +1,5 @@
 import Cloud
-package import MeterModel
-import SettingsCore
+package import Domain
 
 extension EtcdCloudEngine {
     package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {

@@ -1,7 +1,6 @@
 package import Cloud
 import CloudAPI
-package import LeaseCore
-import MeterModel
+package import Domain
 import Synchronization
 
 extension EtcdCloudEngine {

@@ -1,9 +1,7 @@
 package import Cloud
 import CloudAPI
-import LeaseCore
+import Domain
 package import Logging
-import MeterModel
-import SettingsCore
 import Synchronization
 
 /// A cloud over etcd: any number of copies, each of which does everything, and which know of each other only through

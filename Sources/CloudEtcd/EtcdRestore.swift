@@ -1,6 +1,5 @@
 import Cloud
-import LeaseCore
-package import MeterModel
+package import Domain
 import Synchronization
 
 /// Turns an etcd that was restored from a snapshot into a store of its own, while no copy of the cloud runs

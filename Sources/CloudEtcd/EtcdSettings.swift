@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// Which etcd to use, and how to connect to it.
 package struct EtcdSettings: Sendable {

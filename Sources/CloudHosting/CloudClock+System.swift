@@ -1,6 +1,6 @@
 package import Cloud
+import Domain
 import LinuxIO
-import MeterModel
 
 extension CloudClock {
     /// The machine's own clocks. Swift's `ContinuousClock` is the boot-time clock that `LinuxClock` reads.

@@ -3,10 +3,9 @@ import CloudAPI
 package import CloudEtcd
 package import CloudServer
 package import CloudStore
+import Domain
 import LinuxIO
 package import Logging
-import MeterModel
-import MetricsCore
 package import ServerKit
 package import ServiceLifecycle
 

@@ -3,7 +3,7 @@ import CloudAPI
 import CloudEtcd
 import CloudServer
 import CloudStore
-import MeterModel
+import Domain
 import ServiceLifecycle
 
 /// What a hosted cloud needs from its store beyond what the service needs.

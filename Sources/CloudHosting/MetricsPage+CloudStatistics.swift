@@ -1,6 +1,6 @@
 import Cloud
 import CloudServer
-import MetricsCore
+import Domain
 
 extension MetricsPage {
     mutating func add(_ figures: CloudStatistics) {

@@ -1,7 +1,7 @@
 import Cloud
 import CloudAPI
+import Domain
 import Hummingbird
-import MeterModel
 import ServerKit
 
 /// One request, with what its route needs from it.

@@ -1,9 +1,9 @@
 import Cloud
 package import CloudAPI
+import Domain
 import FoundationEssentials
 package import Hummingbird
 import Logging
-import MeterModel
 import NIOCore
 import ServerKit
 

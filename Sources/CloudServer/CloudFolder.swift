@@ -1,10 +1,9 @@
 package import Cloud
 import CloudAPI
+package import Domain
 import FoundationEssentials
 import Glibc
-import LeaseCore
 import LinuxIO
-package import MeterModel
 package import ServerKit
 
 /// The one folder of a cloud: its store, its certificate and key, the first token, the console's socket.

@@ -1,4 +1,4 @@
-package import MetricsCore
+package import Domain
 
 /// Everything that a cloud reports to Prometheus.
 package enum CloudMetrics {

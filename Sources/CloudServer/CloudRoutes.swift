@@ -1,9 +1,8 @@
 package import Cloud
 import CloudAPI
+package import Domain
 package import Hummingbird
 import Logging
-import MeterModel
-package import MetricsCore
 package import ServerKit
 
 /// The routes of Docs/openapi.yaml: each decodes, calls the service, and encodes.

@@ -1,7 +1,6 @@
 package import Cloud
 import CloudAPI
-import LeaseCore
-import MeterModel
+import Domain
 package import ServerKit
 
 /// Answers an administrator. Anybody who reaches it may do everything: it is on the server's own machine, behind a

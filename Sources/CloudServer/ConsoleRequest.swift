@@ -1,5 +1,5 @@
 package import CloudAPI
-package import SettingsCore
+package import Domain
 
 /// A request by an administrator on the server's own machine. Sent as JSON over the console's socket while the server
 /// runs, and answered within the console's own process while it does not.

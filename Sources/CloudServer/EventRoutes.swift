@@ -1,7 +1,7 @@
 import Cloud
 import CloudAPI
+import Domain
 import Hummingbird
-import MeterModel
 import NIOCore
 
 /// The stream of events: server-sent events, each named after the field of `EventBody` that it has.

@@ -1,6 +1,6 @@
 package import Cloud
 import CloudAPI
-package import MeterModel
+package import Domain
 package import ServerKit
 import Synchronization
 

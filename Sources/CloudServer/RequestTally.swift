@@ -1,4 +1,4 @@
-import MetricsCore
+import Domain
 import Synchronization
 
 /// Counts responses and the time that they took.

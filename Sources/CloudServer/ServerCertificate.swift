@@ -1,6 +1,6 @@
 package import CloudAPI
 import Cryptography
-package import MeterModel
+package import Domain
 package import NIOSSL
 import ServerKit
 

@@ -1,5 +1,5 @@
+package import Domain
 package import Logging
-package import MeterModel
 
 /// Whether the cloud's store works, checked on request.
 ///

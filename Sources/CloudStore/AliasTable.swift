@@ -1,7 +1,6 @@
 import Cloud
+import Domain
 import GRDB
-import LeaseCore
-import SettingsCore
 
 /// The tables of the aliases that are in force.
 enum AliasTable {

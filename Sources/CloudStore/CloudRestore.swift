@@ -1,8 +1,7 @@
 import Cloud
+package import Domain
 import Foundation
 import GRDB
-import LeaseCore
-package import MeterModel
 import StoreKit
 
 /// Puts a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and

@@ -1,6 +1,6 @@
 import Cloud
+import Domain
 import GRDB
-import MeterModel
 
 /// The tables, their migrations, and the settings of the file.
 enum CloudSchema {

@@ -1,8 +1,7 @@
 package import Cloud
+package import Domain
 import Foundation
 import GRDB
-package import LeaseCore
-package import MeterModel
 
 /// A command in its table.
 enum CommandRow {

@@ -1,7 +1,7 @@
 import Cloud
+import Domain
 import Foundation
 import GRDB
-import MeterModel
 
 /// A credential in its table.
 enum CredentialRow {

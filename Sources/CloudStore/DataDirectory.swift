@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import GRDB
-import MeterModel
 
 /// The names in a cloud's data directory.
 struct DataDirectory: Sendable {

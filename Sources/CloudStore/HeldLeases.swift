@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 
 /// The held leases of one zone by meter, packed: a cloud may have a hundred thousand of them in memory, and a
 /// `LeaseRecord` in a dictionary takes about five times the room.

@@ -1,6 +1,5 @@
+import Domain
 import GRDB
-import LeaseCore
-import MeterModel
 
 /// A lease in its table, which does not contain its renewal time.
 enum LeaseRow {

@@ -1,6 +1,6 @@
 import Cloud
+import Domain
 import GRDB
-import MeterModel
 
 /// How many leases each zone has had: a row for the zone, and one for each host that created some.
 enum LeaseUsageTable {

@@ -1,9 +1,8 @@
 import Cloud
 import CloudAPI
+import Domain
 import Foundation
 import GRDB
-import MeterModel
-import SettingsCore
 
 /// A record in its table.
 enum RecordRow {

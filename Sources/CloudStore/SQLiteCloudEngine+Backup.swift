@@ -1,5 +1,5 @@
+package import Domain
 import GRDB
-package import MeterModel
 import StoreKit
 
 extension SQLiteCloudEngine {

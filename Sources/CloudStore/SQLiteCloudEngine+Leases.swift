@@ -1,7 +1,6 @@
 package import Cloud
+package import Domain
 import GRDB
-package import LeaseCore
-package import MeterModel
 import Synchronization
 
 extension SQLiteCloudEngine {

@@ -1,8 +1,7 @@
 package import Cloud
 package import CloudAPI
+package import Domain
 import GRDB
-package import MeterModel
-package import SettingsCore
 
 extension SQLiteCloudEngine {
     package func modify(

@@ -1,6 +1,6 @@
 import Cloud
+package import Domain
 import GRDB
-package import MeterModel
 
 extension SQLiteCloudEngine {
     package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {

@@ -1,7 +1,6 @@
 package import Cloud
+package import Domain
 import GRDB
-import LeaseCore
-package import MeterModel
 import StoreKit
 import Synchronization
 

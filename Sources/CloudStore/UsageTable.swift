@@ -1,7 +1,6 @@
 package import Cloud
+import Domain
 import GRDB
-import MeterModel
-import SettingsCore
 
 /// How much of its quota each zone uses: a row for the zone, and one for each host with a share.
 enum UsageTable {

@@ -1,8 +1,6 @@
 import Cloud
+import Domain
 import GRDB
-import LeaseCore
-import MeterModel
-import SettingsCore
 
 /// One transaction on its way to the disk: the database, and the changes to the tables in memory once it is there.
 ///

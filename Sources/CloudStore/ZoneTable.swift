@@ -1,7 +1,6 @@
 import Cloud
+import Domain
 import GRDB
-import LeaseCore
-import MeterModel
 import Synchronization
 
 /// A zone with data that only the store needs.

@@ -1,5 +1,5 @@
+import Domain
 package import GatewayAPI
-import MeterModel
 
 /// Why the gateway did not do what a person asked. Travels to the command line as it is.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A command that a meter takes, in `GET /v1/meters/{meter}/commands`. Unknown or not applicable is null.
 package struct CommandBody: Codable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What energy costs at its meter's tariff.
 package struct CostBody: Codable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// One meter in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
 package struct MeterStatus: Codable, Hashable, Sendable {

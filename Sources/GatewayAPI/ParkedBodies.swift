@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A record, or part of one, that this host has but does not sync (`meterctl sync parked`).
 package struct ParkedEntry: Codable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A reading in JSON: one key for each quantity, with the unit last; `null` for what the model has but does not know.
 package struct ReadingBody: Codable, Hashable, Sendable {

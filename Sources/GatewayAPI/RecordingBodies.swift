@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// `POST /v1/meters/{meter}/recording`.
 package struct RecordingRequest: Codable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// `POST /v1/meters/{meter}/connect`.
 package struct ConnectRequest: Codable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// `GET /v1/meters/{meter}/stretch`: what the readings of a stretch of time come to. Unknown is null.
 package struct StretchBody: Codable, Hashable, Sendable {

@@ -1,8 +1,7 @@
-import AlertCore
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 
 /// What people want to be told of: `/v1/alerts`.
 package struct AlertRoutes: RouteGroup {

@@ -1,8 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 import Hummingbird
 import Logging
-import MeterModel
 import NIOCore
 import ServerKit
 

@@ -1,5 +1,5 @@
+import Domain
 import Gateway
-import MeterModel
 import NIOCore
 
 /// Writes readings of one meter, or several on one time base, as lines of text: CSV with a header, or one JSON object a

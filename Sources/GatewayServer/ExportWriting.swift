@@ -1,9 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 import Hummingbird
-import MeterModel
 import NIOCore
-import RecordingCore
 
 /// One export on its way to a client.
 struct ExportWriting {

@@ -1,8 +1,7 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
-import SettingsCore
 
 /// Overwritten values of a meter's settings, and the rebuild of all settings: `/v1/meters/{meter}/history` and
 /// `/v1/rebuild`.

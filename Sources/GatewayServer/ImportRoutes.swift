@@ -1,9 +1,7 @@
+package import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-package import IOPorts
-import ImportCore
-package import MeterModel
 import NIOCore
 import Synchronization
 

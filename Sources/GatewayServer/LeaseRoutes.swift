@@ -1,7 +1,7 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 
 /// Who has which meter: `/v1/leases`.
 package struct LeaseRoutes: RouteGroup {

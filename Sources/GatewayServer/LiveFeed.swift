@@ -1,8 +1,7 @@
+package import Domain
 package import Gateway
 package import GatewayAPI
 package import Hummingbird
-package import IOPorts
-import MeterModel
 import Synchronization
 
 /// The events for open pages: every half second what changed about meters, adapters, cloud and sync, encoded once for

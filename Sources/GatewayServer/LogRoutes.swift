@@ -1,8 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 import Hummingbird
 import MeterCodec
-import MeterModel
 
 /// What meters recorded by themselves. A meter is not measured while it sends that, so this is only for those who may
 /// make changes.

@@ -1,7 +1,7 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 
 /// What happened to meters: `/v1/meters/{meter}/log`. What meters recorded by themselves is in `…/logs`
 /// (LogRoutes.swift).

@@ -1,8 +1,7 @@
+import Domain
 package import Gateway
 package import GatewayAPI
 package import Hummingbird
-import MeterModel
-import RelayCore
 
 /// The routes of the control socket: each decodes, calls one service, and encodes (Docs/API.md).
 package struct MeterRoutes: Sendable {

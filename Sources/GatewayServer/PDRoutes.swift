@@ -1,8 +1,8 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
 import MeterCodec
-import MeterModel
 import NIOCore
 
 /// What was heard of USB Power Delivery on a meter's CC line: `/v1/meters/{meter}/pd`.

@@ -1,7 +1,7 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 
 /// Records that are not synced: `/v1/sync/parked`.
 package struct ParkedRoutes: RouteGroup {

@@ -1,10 +1,7 @@
-import AlertCore
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
-import RecordingCore
-import RelayCore
 
 /// Charge sessions: `/v1/meters/{meter}/recording` begins and ends one, `/v1/recordings` lists all.
 package struct RecordingRoutes: RouteGroup {

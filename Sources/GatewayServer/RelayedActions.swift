@@ -1,9 +1,7 @@
+package import Domain
 package import Gateway
 import GatewayAPI
 import Hummingbird
-package import MeterModel
-import RecordingCore
-package import RelayCore
 
 /// What other hosts may have this one do with its meters, answered as its own API answers.
 package struct RelayedActions: Sendable {

@@ -1,7 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 
 /// Routes on one topic, which add themselves below `/v1` on the control socket.
 package protocol RouteGroup: Sendable {

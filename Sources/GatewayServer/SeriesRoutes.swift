@@ -1,7 +1,7 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 
 /// Readings over time, for charts: `/v1/meters/{meter}/series`.
 package struct SeriesRoutes: RouteGroup {

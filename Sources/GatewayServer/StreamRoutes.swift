@@ -1,8 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
 import Hummingbird
-import MeterModel
-import RelayCore
 
 /// Routes whose response continues until the client leaves: one JSON object on each line.
 extension MeterRoutes {

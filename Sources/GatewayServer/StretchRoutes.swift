@@ -1,9 +1,8 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 import NIOCore
-import RecordingCore
 
 /// Any stretch of stored readings, whether or not somebody recorded it: what it comes to, a recording of it afterwards,
 /// and all of it as a file.

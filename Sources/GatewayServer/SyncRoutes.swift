@@ -1,9 +1,7 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// The state of the sync engine, and requests to it: `/v1/sync`, and `/v1/refreshes`.
 package struct SyncRoutes: RouteGroup {

@@ -1,4 +1,4 @@
-package import HomeAutomationCore
+package import Domain
 
 /// A connection to a broker, as `HomeBridge` uses it: one attempt or link at a time. Nothing here blocks; results go to
 /// the listener given with the attempt, from any thread.

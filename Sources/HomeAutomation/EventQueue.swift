@@ -1,4 +1,4 @@
-import HomeAutomationCore
+import Domain
 import Synchronization
 
 /// Events from links that nobody has taken yet. The number of messages is bounded: beyond it they are only counted, so

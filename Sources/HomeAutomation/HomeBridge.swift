@@ -1,7 +1,5 @@
-package import HomeAutomationCore
-package import IOPorts
+package import Domain
 package import Logging
-package import MeterModel
 
 /// Runs the bridge between this host's meters and a broker.
 ///

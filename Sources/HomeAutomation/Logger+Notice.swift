@@ -1,6 +1,5 @@
-import HomeAutomationCore
+import Domain
 import Logging
-import MeterModel
 
 extension Logger {
     /// Logs a notice from the machine.

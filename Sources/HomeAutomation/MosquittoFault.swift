@@ -1,6 +1,6 @@
 import CMosquitto
+import Domain
 import Glibc
-import HomeAutomationCore
 
 /// How an attempt or a link ended, according to the library and the kernel.
 enum MosquittoFault: Hashable {

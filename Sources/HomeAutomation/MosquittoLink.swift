@@ -1,4 +1,4 @@
-package import HomeAutomationCore
+package import Domain
 import LinuxIO
 import Synchronization
 

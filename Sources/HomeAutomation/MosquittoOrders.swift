@@ -1,5 +1,5 @@
+import Domain
 import Glibc
-import HomeAutomationCore
 import LinuxIO
 import Synchronization
 

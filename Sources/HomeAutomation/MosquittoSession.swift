@@ -1,6 +1,6 @@
 import CMosquitto
+import Domain
 import Glibc
-import HomeAutomationCore
 
 /// One attempt and the link that results, on the one thread that uses it. libmosquitto calls back on that thread.
 final class MosquittoSession {

@@ -1,6 +1,6 @@
 import CLinux
+import Domain
 import Glibc
-import MeterModel
 import Synchronization
 
 /// Runs another program for a limited time, in a process group of its own that is gone afterwards, with the given

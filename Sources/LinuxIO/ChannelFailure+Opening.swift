@@ -1,5 +1,5 @@
+import Domain
 import Glibc
-import IOPorts
 
 extension FileDescriptor {
     /// Opens the node of a meter's device to read and write, without blocking.

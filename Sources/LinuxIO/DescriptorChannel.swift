@@ -1,5 +1,4 @@
-package import IOPorts
-import MeterModel
+package import Domain
 
 /// A channel over a descriptor, from before that is open until it is closed.
 ///

@@ -1,4 +1,4 @@
-package import IOPorts
+package import Domain
 
 /// What a transport knows about one link: how to open it, how it carries bytes, and what to tell people.
 /// `DescriptorChannel` does the rest.

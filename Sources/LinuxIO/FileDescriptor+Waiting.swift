@@ -1,5 +1,5 @@
+import Domain
 import Glibc
-import MeterModel
 
 /// For a program with a thread to spare. Everything else waits with an `IOLoop`.
 extension FileDescriptor {

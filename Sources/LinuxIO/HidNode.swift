@@ -1,6 +1,6 @@
 import CLinux
+package import Domain
 import Glibc
-package import IOPorts
 
 /// A raw HID device, open for reading and writing reports.
 ///

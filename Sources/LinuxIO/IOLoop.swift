@@ -1,7 +1,6 @@
 import CLinux
+package import Domain
 import Glibc
-package import IOPorts
-package import MeterModel
 import Synchronization
 
 /// A thread that waits for descriptors and timers, and runs actors.

@@ -1,6 +1,6 @@
 import CLinux
+package import Domain
 import Glibc
-package import MeterModel
 
 /// The system's two clocks.
 package enum LinuxClock {

@@ -1,5 +1,5 @@
+package import Domain
 import Glibc
-package import MeterModel
 
 /// Which way the kernel would send a packet. None is sent: connecting a datagram socket makes the kernel choose a route
 /// and a source address.

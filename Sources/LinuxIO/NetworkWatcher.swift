@@ -1,7 +1,6 @@
 import CLinux
+package import Domain
 import Glibc
-import IOPorts
-package import MeterModel
 
 /// Watches the route to the cloud: looks when the kernel reports a change, and now and then anyway, because reports can
 /// get lost.

@@ -1,5 +1,5 @@
+package import Domain
 import Glibc
-package import MetricsCore
 
 extension ProcessFigures {
     /// The figures of this process. Nil without `/proc`.

@@ -1,6 +1,6 @@
 import CLinux
+package import Domain
 import Glibc
-package import IOPorts
 
 /// A serial port, opened exclusively: 8 data bits, no parity, one stop bit, no flow control, nothing interpreted.
 package struct SerialLine: LinkEndpoint {

@@ -1,6 +1,6 @@
 import CLinux
+import Domain
 import Glibc
-import MeterModel
 
 /// The service manager that started this program, systemd, and the messages it expects (sd_notify(3)).
 ///

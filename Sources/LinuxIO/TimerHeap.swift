@@ -1,4 +1,4 @@
-import IOPorts
+import Domain
 
 /// Timers in the order in which they fall due, or with equal deadlines the order in which they were added. A value
 /// without a clock.

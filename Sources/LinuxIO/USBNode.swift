@@ -1,6 +1,6 @@
 import CLinux
+package import Domain
 import Glibc
-package import IOPorts
 
 /// A USB device as the kernel exposes it to programs, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs).
 ///

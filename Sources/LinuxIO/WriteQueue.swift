@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Bytes to send that the line has not accepted yet, up to a limit, and when the line may be given the next.
 package struct WriteQueue {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Why bytes are not a frame, or a command cannot be encoded. Holds numbers only, so that creating one costs nothing;
 /// the text is made when somebody reads it.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Describes a family of meters to the rest of the program: everything about it except its bytes, as one value in the
 /// family's folder. Listing it in `MeterCatalogue.standard` makes its meters known everywhere.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// One complete message from a meter, verified as far as its model has checks.
 ///

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The families of meters that a program knows, and what follows from them: the driver for each model and link, and the
 /// decoder for each name that a person types.

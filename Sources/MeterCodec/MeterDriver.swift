@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The host's side of the conversation with a meter: what to send, and what the answers mean. One value per link.
 ///

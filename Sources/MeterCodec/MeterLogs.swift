@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A request for what a meter recorded by itself.
 package enum LogRequest: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A family whose models people describe themselves, beside those that it knows: in the configuration, for example. What can
 /// be described, and by which keys, is the family's own business; what carries a description to it knows values alone.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A frame of a family without a case of its own in `Frame`: its bytes are inside the value, so that decoding one
 /// allocates nothing.

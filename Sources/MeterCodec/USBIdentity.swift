@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// How a USB device is recognised as a meter of a model: a line of `udev/devices.tsv`.
 package struct USBIdentity: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 extension Duration {
     /// The number of whole steps of `length` that fit in. Counted in nanoseconds and never in floating point, so that a

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What a simulated meter measures: a phone that charges with a current that falls as it fills, from a supply that
 /// sags; or a battery that is emptied.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Simulates the meters of one family: a value in the family's folder, listed in `SimulatorCatalogue.standard`.
 package protocol FamilySimulator: Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A meter behind a Bluetooth LE radio module, which splits what the meter writes into notifications regardless of what
 /// the bytes mean (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links and Docs/Protocols/Atorch.md#links).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A simulated meter as a value: what a host writes goes in, and what the meter would send comes out, byte for byte as
 /// on the wire.

@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// Which simulator simulates which model over which link.
 package struct SimulatorCatalogue: Sendable {

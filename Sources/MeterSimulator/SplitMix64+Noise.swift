@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 extension SplitMix64 {
     package mutating func bytes(_ count: Int) -> [UInt8] {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A meter that replays what a recorded one sent. The bytes are real; the state behind them is not there.
 ///

@@ -1,9 +1,8 @@
+import Domain
 import Foundation
 import GRDB
 import Gateway
 import Glibc
-import MeterModel
-import SettingsCore
 import StoreKit
 
 /// What was done with a file that SQLite cannot read, for the log and for people

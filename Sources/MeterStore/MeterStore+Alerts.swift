@@ -1,7 +1,6 @@
-package import AlertCore
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
 
 extension MeterStore: AlertRepository {
     package func alerts() async throws(StoreError) -> [StoredAlert] {

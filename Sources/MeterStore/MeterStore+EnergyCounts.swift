@@ -1,7 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
-package import RecordingCore
 
 extension MeterStore: EnergyCountRepository {
     package func energyCounts() async throws(StoreError) -> [MeterID: EnergyCount] {

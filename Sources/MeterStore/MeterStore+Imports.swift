@@ -1,6 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
 
 extension MeterStore: ImportRepository {
     package func importStretches() async throws(StoreError) -> [MeterID] {

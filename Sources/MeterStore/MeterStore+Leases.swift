@@ -1,7 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import LeaseCore
-package import MeterModel
 
 /// What one run hands on to the next about leases.
 extension MeterStore {

@@ -1,7 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-import LeaseCore
-package import MeterModel
 
 extension MeterStore: LogRepository {
     package func lastLogNumber() async throws(StoreError) -> Int64 {

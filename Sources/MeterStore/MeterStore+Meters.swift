@@ -1,7 +1,7 @@
+package import Domain
 import GRDB
 package import Gateway
 import MeterCodec
-package import MeterModel
 
 extension MeterStore: MeterRepository {
     package func meters() async throws(StoreError) -> [KnownMeter] {

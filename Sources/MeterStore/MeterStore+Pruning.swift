@@ -1,6 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
 
 extension MeterStore {
     /// Readings keep at least half of `maxBytes`, whatever else is in the file: if the settings are what is too much,

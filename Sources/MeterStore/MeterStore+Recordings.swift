@@ -1,8 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-import MeterModel
-package import RecordingCore
-import SettingsCore
 
 extension MeterStore: RecordingRepository {
     package func runningRecordings() async throws(StoreError) -> [Recording] {

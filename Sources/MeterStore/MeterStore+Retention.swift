@@ -1,6 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
 
 extension MeterStore: RetentionRepository {
     package func believed() async throws(StoreError) -> BelievedDate? {

@@ -1,8 +1,7 @@
+package import Domain
 import Foundation
 import GRDB
 package import Gateway
-package import MeterModel
-package import RecordingCore
 
 extension MeterStore: SampleRepository {
     package func append(

@@ -1,7 +1,7 @@
+package import Domain
 import Foundation
 import GRDB
 package import Gateway
-package import MeterModel
 
 extension MeterStore: TierRepository {
     /// Readings that one call aggregates or replaces: some tens of milliseconds of work, and the longest that others

@@ -1,8 +1,8 @@
+package import Domain
 import GRDB
 package import Gateway
 import Glibc
 package import MeterCodec
-package import MeterModel
 import StoreKit
 import Synchronization
 

@@ -1,7 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
-import SettingsCore
 
 /// Takes over ids that only one host can issue. These contain its id; those that were issued under the host's name, or
 /// under the id of the machine that the file was copied from, become this host's own, together with the wish for the

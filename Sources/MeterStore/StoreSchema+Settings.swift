@@ -1,5 +1,5 @@
+import Domain
 import GRDB
-import MeterModel
 
 extension StoreSchema {
     /// Turns settings into records that merge with those of other hosts (Docs/SettingsAndRebuild.md).

@@ -1,7 +1,5 @@
 package import Cloud
-package import LeaseCore
-import MeterModel
-package import SettingsCore
+package import Domain
 
 /// The complete content of a cloud's store, except for when leases were renewed.
 package struct CloudContents: Hashable {

@@ -1,6 +1,5 @@
 package import Cloud
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// Short forms of what tests often ask.
 extension CloudEngine {

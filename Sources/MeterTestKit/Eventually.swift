@@ -1,5 +1,5 @@
+package import Domain
 import LinuxIO
-package import MeterModel
 import Synchronization
 
 /// Returns once `condition` holds, letting other tasks run meanwhile.

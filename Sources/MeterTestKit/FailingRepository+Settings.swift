@@ -1,8 +1,6 @@
+package import Domain
 package import Gateway
 package import GatewayAPI
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 
 extension FailingRepository: SettingsRepository {
     package func hostIdentity() throws -> HostID { throw error }

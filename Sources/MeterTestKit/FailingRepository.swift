@@ -1,6 +1,5 @@
+package import Domain
 package import Gateway
-package import MeterModel
-package import RecordingCore
 
 /// A store that always fails, as with a full disk or a damaged file.
 package struct FailingRepository: MeterRepository, SampleRepository {

@@ -1,8 +1,6 @@
 package import Cloud
 package import CloudAPI
-package import LeaseCore
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// An engine in front of another, which answers every call that this one does not implement.
 package protocol ForwardingEngine: CloudEngine {

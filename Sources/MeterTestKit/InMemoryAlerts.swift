@@ -1,6 +1,5 @@
-package import AlertCore
+package import Domain
 package import Gateway
-package import MeterModel
 
 /// Alerts that are kept in memory, and fail when a test says so.
 package actor InMemoryAlerts: AlertRepository {

@@ -1,6 +1,5 @@
+package import Domain
 package import Gateway
-package import MeterModel
-package import RecordingCore
 
 /// A store that keeps everything in memory, and fails when a test says so. It keeps the contracts of both repositories,
 /// as `MeterStore` does.

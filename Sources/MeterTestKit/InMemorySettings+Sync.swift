@@ -1,8 +1,6 @@
+package import Domain
 package import Gateway
 import GatewayAPI
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 
 extension InMemorySettings: SyncRepository {
     package func progress() -> SyncProgress {

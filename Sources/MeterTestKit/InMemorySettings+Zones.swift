@@ -1,8 +1,6 @@
+package import Domain
 package import Gateway
 package import GatewayAPI
-package import MeterModel
-import SettingsCore
-package import SyncCore
 
 extension InMemorySettings {
     /// Properties that are set aside.

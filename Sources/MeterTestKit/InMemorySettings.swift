@@ -1,8 +1,6 @@
+package import Domain
 package import Gateway
 package import GatewayAPI
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 
 /// Settings that are kept in memory. They keep the contracts of `SettingsRepository` and `SyncRepository`, as
 /// `MeterStore` does.

@@ -1,8 +1,5 @@
+package import Domain
 package import Gateway
-package import IOPorts
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 import Synchronization
 
 /// A cloud's records in memory, which fails, waits and loses its past when a test says so. Each host has a link of its

@@ -1,4 +1,4 @@
-package import AlertCore
+package import Domain
 import Gateway
 import Synchronization
 

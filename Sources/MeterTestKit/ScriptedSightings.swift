@@ -1,5 +1,4 @@
-package import IOPorts
-package import MeterModel
+package import Domain
 import Synchronization
 
 /// A watcher that sees what a test tells it, and remembers which ports it was asked to watch.

@@ -1,7 +1,5 @@
+package import Domain
 package import Gateway
-package import LeaseCore
-package import MeterModel
-package import SyncCore
 import Synchronization
 
 /// One host's link to a simulated zone, over which requests take time, get lost, or hang.

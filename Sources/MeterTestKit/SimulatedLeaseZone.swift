@@ -1,7 +1,5 @@
+package import Domain
 import Gateway
-import IOPorts
-package import LeaseCore
-package import MeterModel
 import Synchronization
 
 /// The leases of a zone in memory and in virtual time, by the authority's own rules, shared by several hosts of a test.

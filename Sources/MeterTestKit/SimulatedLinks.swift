@@ -1,5 +1,4 @@
-package import IOPorts
-package import MeterModel
+package import Domain
 package import MeterSimulator
 import Synchronization
 

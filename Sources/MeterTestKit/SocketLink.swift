@@ -1,5 +1,5 @@
+package import Domain
 import Glibc
-package import IOPorts
 package import LinuxIO
 
 /// A link over a socket whose other end a test holds.

@@ -1,5 +1,5 @@
 package import Cloud
-package import MeterModel
+package import Domain
 import Synchronization
 
 /// A cloud's clocks, which move only when a test says so.

@@ -1,6 +1,5 @@
+package import Domain
 import Foundation
-package import IOPorts
-package import MeterModel
 import Synchronization
 
 /// A loop whose time moves only when a test says so.

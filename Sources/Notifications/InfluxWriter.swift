@@ -1,7 +1,6 @@
+package import Domain
 import FoundationEssentials
 import Gateway
-package import InfluxCore
-import MeterModel
 import NIOCore
 
 /// A time series database, as `[influx]` in the configuration says.

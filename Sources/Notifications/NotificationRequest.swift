@@ -1,7 +1,6 @@
-import AlertCore
+import Domain
 import FoundationEssentials
 import GatewayAPI
-import MeterModel
 
 /// What is sent to an address: a value, so that a test sees it without a server.
 struct NotificationRequest: Hashable, Sendable {

@@ -1,8 +1,7 @@
-package import AlertCore
+package import Domain
 import Gateway
 import Glibc
 import LinuxIO
-import MeterModel
 import NIOCore
 
 /// Tells people and programs of alerts: by HTTP, or by running a program.

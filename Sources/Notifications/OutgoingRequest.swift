@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Domain
 import LinuxIO
-import MeterModel
 import NIOCore
 import NIOHTTP1
 import NIOPosix

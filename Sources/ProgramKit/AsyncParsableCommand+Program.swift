@@ -1,6 +1,6 @@
 package import ArgumentParser
+import Domain
 import Glibc
-import MeterModel
 
 extension AsyncParsableCommand {
     /// Runs a program like the library's own `main`, but with this project's exit code for wrong usage and its format

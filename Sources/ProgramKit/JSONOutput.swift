@@ -1,6 +1,6 @@
 import ArgumentParser
+import Domain
 import FoundationEssentials
-import MeterModel
 
 /// JSON for programs: keys sorted, one object on each line in streams, indented elsewhere. Also safe on a terminal.
 package enum JSONOutput {

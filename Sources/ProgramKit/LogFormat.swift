@@ -1,7 +1,7 @@
+import Domain
 import Glibc
 import LinuxIO
 package import Logging
-import MeterModel
 
 /// Writes one line for each message to stderr: time, level, what happened, then the values.
 ///

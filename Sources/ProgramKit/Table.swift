@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Columns for people: as wide as their widest cell, two blanks apart, and no wider together than the terminal.
 ///

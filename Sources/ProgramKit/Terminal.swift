@@ -1,6 +1,6 @@
+import Domain
 import Glibc
 import LinuxIO
-import MeterModel
 
 /// stdout is data, stderr is talk. Text for people leaves the program through `visible`; data for programs is written
 /// unchanged.

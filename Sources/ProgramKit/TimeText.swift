@@ -1,5 +1,5 @@
+package import Domain
 import LinuxIO
-package import MeterModel
 
 /// Moments as people read and type them: in their own time zone, with the date where it is not today.
 ///

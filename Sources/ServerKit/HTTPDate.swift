@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 import Synchronization
 
 /// The present moment as HTTP says it in every answer (RFC 9110, section 6.6.1), put into words once a second at most and only

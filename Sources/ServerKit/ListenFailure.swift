@@ -1,5 +1,5 @@
+import Domain
 import Glibc
-import MeterModel
 import NIOCore
 
 /// Why nothing can be served at an address, in words for people.

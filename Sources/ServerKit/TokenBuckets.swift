@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// How often a client may ask: on average `perSecond` times a second, and `burst` times at once after a rest.
 package struct Rate: Hashable, Sendable {

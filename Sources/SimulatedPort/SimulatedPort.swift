@@ -1,6 +1,5 @@
-import IOPorts
+package import Domain
 package import LinuxIO
-package import MeterModel
 package import MeterSimulator
 
 /// A simulated meter behind a pseudo-terminal: to whoever opens `path`, it is a meter on a serial port.

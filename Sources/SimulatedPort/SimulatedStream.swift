@@ -1,5 +1,5 @@
+import Domain
 package import LinuxIO
-import MeterModel
 package import MeterSimulator
 
 /// A simulated meter between two descriptors: it hears what comes from one and says what it has to say to the other.

@@ -1,7 +1,6 @@
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 
 /// A channel over a device's bulk endpoints, from before it is open until it is closed.
 ///

@@ -1,8 +1,7 @@
+package import Domain
 import Glibc
-package import IOPorts
 package import LinuxIO
 import MeterCodec
-package import MeterModel
 
 /// Opens makers' own interfaces of USB devices as channels.
 package struct BulkChannelOpener: ChannelOpener {

@@ -1,4 +1,4 @@
-import IOPorts
+import Domain
 import LinuxIO
 
 /// Two bulk endpoints of a device, as a channel uses them: one transfer each way at a time. To be used only on the

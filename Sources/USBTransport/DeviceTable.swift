@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// Which USB device is which meter, by what their families say. `udev/devices.tsv` is the list of all for udev's rules,
 /// and a test keeps the two alike.

@@ -1,6 +1,5 @@
-package import IOPorts
+package import Domain
 package import LinuxIO
-package import MeterModel
 
 /// Opens raw HID devices as channels.
 package struct HidChannelOpener: ChannelOpener {

@@ -1,8 +1,7 @@
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
 import MeterCodec
-import MeterModel
 
 /// A meter's raw HID device as a link.
 struct HidLink: DescriptorLink {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A known USB device that is not read here: a meter without a driver, or something else with a meter's ids.
 package struct KnownUSBDevice: Hashable, Sendable {

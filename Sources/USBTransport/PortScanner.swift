@@ -1,7 +1,6 @@
-package import IOPorts
+package import Domain
 import LinuxIO
 package import MeterCodec
-package import MeterModel
 
 /// Finds, in one look, which device nodes are there and which of them are meters.
 ///

@@ -1,6 +1,5 @@
-package import IOPorts
+package import Domain
 import LinuxIO
-package import MeterModel
 import Synchronization
 
 /// Watches this host's ports for meters: looks when hot-plug events say that something happened, and regularly for what

@@ -1,6 +1,5 @@
-package import IOPorts
+package import Domain
 package import LinuxIO
-package import MeterModel
 
 /// Opens serial ports as channels.
 package struct SerialChannelOpener: ChannelOpener {

@@ -1,4 +1,4 @@
-import IOPorts
+import Domain
 import LinuxIO
 
 /// A serial port as a link.

@@ -1,5 +1,4 @@
-import IOPorts
-import MeterModel
+import Domain
 
 /// What was there at the last look, and what has changed since. A value without a clock.
 struct SightingSet {

@@ -1,6 +1,6 @@
+package import Domain
 import LinuxIO
 package import MeterCodec
-package import MeterModel
 
 /// What the kernel reports about the USB device behind a device node.
 struct USBDevice: Hashable, Sendable {

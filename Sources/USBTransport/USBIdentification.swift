@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// What a USB device is identified as, by its ids, texts and interfaces.
 package enum USBIdentification: Hashable, Sendable {

@@ -1,5 +1,4 @@
-import IOPorts
-import MeterModel
+import Domain
 
 /// A meter that is plugged in, before it has an id.
 struct PluggedMeter: Hashable {

@@ -4,11 +4,11 @@ import CloudAPI
 import CloudHosting
 import CloudServer
 import CloudStore
+import Domain
 import FoundationEssentials
 import Glibc
 import LinuxIO
 import Logging
-import MeterModel
 import NIOCore
 import NIOHTTP1
 import ProgramKit

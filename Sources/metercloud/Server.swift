@@ -4,11 +4,11 @@ import CloudEtcd
 import CloudHosting
 import CloudServer
 import CloudStore
+import Domain
 import GatewayAPI
 import Glibc
 import LinuxIO
 import Logging
-import MeterModel
 import NIOCore
 import ProgramKit
 import ServerKit

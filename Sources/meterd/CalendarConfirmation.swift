@@ -1,6 +1,6 @@
 import CloudClient
+import Domain
 import LinuxIO
-import MeterModel
 import ServerKit
 import Synchronization
 

@@ -1,16 +1,13 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
-import LeaseCore
 import LinuxIO
 import Logging
-import MeterModel
 import MeterStore
 import ServerKit
-import SettingsCore
-import SyncCore
 
 /// This host as a member of a cloud: joins, leaves, and in between runs what belongs to the membership.
 ///

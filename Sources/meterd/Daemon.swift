@@ -1,10 +1,9 @@
 import CloudServer
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import LinuxIO
 import Logging
-import MeterModel
 import ProgramKit
 import ServerKit
 import ServiceLifecycle

@@ -1,8 +1,7 @@
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import SimulatedPort
 

@@ -1,13 +1,10 @@
-import AlertCore
+import Domain
 import Gateway
 import GatewayAPI
 import HomeAutomation
-import HomeAutomationCore
-import LeaseCore
 import LinuxIO
 import Logging
 import MeterCodec
-import MeterModel
 
 extension HomeBridge {
     /// The bridge of one host, as configured, if it uses a broker.

@@ -1,16 +1,13 @@
 import BlueZTransport
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Glibc
 import HomeAutomation
-import IOPorts
-import LeaseCore
 import LinuxIO
 import Logging
-import MeterModel
 import MeterStore
-import MetricsCore
 import Notifications
 import ServiceLifecycle
 import Synchronization

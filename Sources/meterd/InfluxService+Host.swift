@@ -1,9 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
-import InfluxCore
 import LinuxIO
 import Logging
-import MeterModel
 import MeterStore
 import Notifications
 

@@ -1,7 +1,7 @@
 import Cryptography
+import Domain
 import FoundationEssentials
 import GatewayAPI
-import MeterModel
 import MeterStore
 
 extension Machine {

@@ -1,8 +1,8 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 
 /// The cloud that this host belongs to, in a separate file that only its owner may read, because it holds the token.
 ///

@@ -1,9 +1,9 @@
+import Domain
 import FoundationEssentials
 import Gateway
 import GatewayAPI
 import Glibc
 import LinuxIO
-import MeterModel
 
 /// A file that only its owner may read, with one value in human-readable JSON.
 struct OwnersFile<Content: Codable>: Sendable {

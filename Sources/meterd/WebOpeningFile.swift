@@ -1,7 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
-import MeterModel
 
 /// Stores how the page is open to the network, in a separate file that only its owner may read.
 struct WebOpeningFile: WebOpeningRepository {

@@ -1,5 +1,4 @@
-import AlertCore
-import MeterModel
+import Domain
 import Testing
 
 struct AlertParserTests {

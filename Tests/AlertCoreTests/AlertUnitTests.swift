@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AlertCore
+@testable import Domain
 
 struct AlertUnitTests {
     @Test(arguments: [

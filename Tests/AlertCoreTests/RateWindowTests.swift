@@ -1,7 +1,6 @@
-import MeterModel
 import Testing
 
-@testable import AlertCore
+@testable import Domain
 
 /// Against a list that keeps everything: the change since the oldest value that is at most a window old, of those kept.
 struct RateWindowTests {

@@ -37,7 +37,8 @@ struct CitationTests {
         let text = "see Docs/Leases.md#rule-99 and Docs/Nowhere.md, Docs/Decisions/0013, Docs/Decisions/9999."
         #expect(Citation.pages(in: text).map { fault(of: $0) != nil } == [true, true, false, true])
         #expect(Citation.documents(in: "by spec/plan.md, 2.1, and *.md") == ["plan.md"])
-        let lost = "[`LeaseTerms.nowhere`](../Sources/LeaseCore) [`LeaseTerms.over`](../Sources/LeaseCore) [a](B.md)"
+        let lost =
+            "[`LeaseTerms.nowhere`](../Sources/Domain/LeaseCore) [`LeaseTerms.over`](../Sources/Domain/LeaseCore) [a](B.md)"
         #expect(Citation.links(in: lost).map { fault(of: $0, from: "Docs/A.md") != nil } == [true, false, true])
         let page = "# A `b`, c: d\n```\n# no\n```\n## A b c d\n## Ü 1"
         #expect(Citation.anchors(in: page) == ["a-b-c-d", "a-b-c-d-1", "ü-1"])

@@ -23,7 +23,7 @@ struct FamilyTests {
             let isFamilys = folders.contains {
                 file.name.hasPrefix("Sources/MeterCodec/\($0)/") || file.name.hasPrefix("Sources/MeterSimulator/\($0)/")
             }
-            guard !isFamilys, !file.name.hasPrefix("Sources/MeterModel/") else { continue }
+            guard !isFamilys, !file.name.hasPrefix("Sources/Domain/MeterModel/") else { continue }
             let found = Self.members(in: file.text).intersection(names)
             guard !found.isEmpty else { continue }
             naming.insert(file.name)

@@ -23,9 +23,14 @@ private let systemModules: [String: Set<String>] = [
 
 /// Layers 0 and ½: no I/O, no clock, no random numbers, no package of others.
 private let pure: Set<String> = [
-    "MeterModel", "Cryptography", "MeterCodec", "MeterSimulator", "BluetoothCore", "ConnectionCore", "SettingsCore",
-    "LeaseCore", "RelayCore", "RecordingCore", "AlertCore", "ImportCore", "InfluxCore", "SyncCore", "MetricsCore",
-    "HomeAutomationCore", "GatewayAPI", "CloudAPI", "IOPorts",
+    "Domain", "Cryptography", "MeterCodec", "MeterSimulator", "BluetoothCore", "GatewayAPI", "CloudAPI",
+]
+
+/// What the folders of Domain may use beside MeterModel, which all may. To the compiler they are one module.
+private let domain: [String: Set<String>] = [
+    "MeterModel": [], "ConnectionCore": [], "SettingsCore": [], "LeaseCore": [], "AlertCore": [], "ImportCore": [],
+    "InfluxCore": [], "MetricsCore": [], "HomeAutomationCore": [], "IOPorts": [], "RelayCore": ["LeaseCore"],
+    "SyncCore": ["SettingsCore"], "RecordingCore": ["SettingsCore", "AlertCore"],
 ]
 
 struct LayeringTests {
@@ -50,6 +55,18 @@ struct LayeringTests {
         }
     }
 
+    @Test func folderOfDomain_usesOnlyWhatItMay() throws {
+        let files = try SourceTree.swiftFiles(below: SourceTree.sources.appending(path: "Domain")).map { file in
+            (folder: String(file.name.split(separator: "/")[2]), text: file.text)
+        }
+        #expect(Set(files.map(\.folder)) == Set(domain.keys))
+        #expect(FolderUse(of: files).beyond(domain) == [])
+        // It would find what is there not.
+        let planted = FolderUse(
+            of: files + [("AlertCore", "func planted() -> LeaseTerms? { \"Stamp\".count > 0 // Stamp")])
+        #expect(planted.beyond(domain) == ["AlertCore uses LeaseTerms of LeaseCore"])
+    }
+
     @Test func programs_haveNoTestSupport() throws {
         let package = try PackageManifest.read()
         let support = Set(package.targets.filter { $0.path.hasPrefix("Tests/") }.map(\.name)).union(["MeterTestKit"])
@@ -63,7 +80,7 @@ struct LayeringTests {
     @Test(arguments: ["metercloud", "meterctl"])
     func program_reachesNoEngineThatItIsNotGiven(program: String) throws {
         let engines: Set = [
-            "Gateway", "MeterCodec", "MeterSimulator", "ConnectionCore", "SyncCore", "RecordingCore", "BlueZTransport",
+            "Gateway", "MeterCodec", "MeterSimulator", "BlueZTransport",
         ]
         let package = try PackageManifest.read()
         let given = package.targets.first { $0.name == program }?.dependencies ?? []
@@ -87,6 +104,53 @@ struct LayeringTests {
         let manifest = PackageManifest(
             targets: [target("a", ["b", "c"]), target("b", ["d"]), target("d", ["a"]), target("e", ["f"])])
         #expect(manifest.reach(of: "a") == ["a", "b", "c", "d"])
+    }
+}
+
+/// Which folders of one module use which, by the names that are declared outside of types.
+private struct FolderUse {
+    private var folders: [String: String] = [:]
+    private var words: [String: Set<String>] = [:]
+    /// Types within types, whose names may be those of another folder.
+    private var inner: [String: Set<String>] = [:]
+
+    init(of files: [(folder: String, text: String)]) {
+        let kinds: Set = ["struct", "enum", "class", "protocol", "actor", "typealias", "func"]
+        for (folder, text) in files {
+            for line in text.split(separator: "\n") {
+                let found = Self.words(of: line)
+                words[folder, default: []].formUnion(found)
+                guard let kind = found.firstIndex(where: kinds.contains), kind + 1 < found.count else { continue }
+                let name = found[kind + 1]
+                if line.first?.isWhitespace == false {
+                    folders[name] = folder
+                } else if found[kind] != "func" {
+                    inner[folder, default: []].insert(name)
+                }
+            }
+        }
+    }
+
+    /// What a folder uses and may not.
+    func beyond(_ allowed: [String: Set<String>]) -> [String] {
+        var found: [String] = []
+        for (folder, words) in words {
+            let known = (allowed[folder] ?? []).union([folder, "MeterModel"])
+            for word in words.subtracting(inner[folder] ?? []) {
+                guard let other = folders[word], !known.contains(other) else { continue }
+                found.append("\(folder) uses \(word) of \(other)")
+            }
+        }
+        return found.sorted()
+    }
+
+    /// The words of a line of code that are no member of anything, without texts and comments.
+    private static func words(of line: Substring) -> [String] {
+        let code = line.split(separator: "//", omittingEmptySubsequences: false)[0]
+        let spoken = code.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+        return spoken.filter { $0.offset.isMultiple(of: 2) }.flatMap { _, part in
+            part.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }
+        }.filter { $0.first != "." }.map { String($0.prefix { $0 != "." }) }
     }
 }
 

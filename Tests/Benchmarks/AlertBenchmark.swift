@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// What it adds to meterd's work that it watches its meters for as many rules as it takes.
 enum AlertBenchmark {

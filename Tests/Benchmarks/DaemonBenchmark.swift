@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// What the daemon costs as a whole, with many meters and with fast ones.
 enum DaemonBenchmark {

@@ -1,6 +1,6 @@
 import CBenchmarks
+import Domain
 import MeterCodec
-import MeterModel
 import MeterSimulator
 
 /// How fast each decoder is on one core, and how often it asks for memory.

@@ -1,6 +1,6 @@
+import Domain
 import Gateway
 import MeterCodec
-import MeterModel
 import MeterStore
 
 /// Ten million stored readings as a file: the real daemon, and `meterctl export` into a file.

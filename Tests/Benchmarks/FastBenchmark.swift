@@ -1,12 +1,11 @@
 import CBenchmarks
+import Domain
 import Gateway
 import GatewayAPI
 import Glibc
-import IOPorts
 import LinuxIO
 import Logging
 import MeterCodec
-import MeterModel
 import MeterStore
 import USBTransport
 

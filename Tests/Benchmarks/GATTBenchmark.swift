@@ -1,10 +1,9 @@
 import BlueZTransport
+import Domain
 import Gateway
 import Glibc
-import IOPorts
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import SimulatedPeripheral

@@ -1,8 +1,8 @@
 import CloudAPI
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import Glibc
-import MeterModel
 
 /// The real daemon, the optimised program beside this one, with a store and a socket of its own.
 final class MeterdProcess: Sendable {

@@ -1,11 +1,10 @@
+import Domain
 import Gateway
 import GatewayAPI
 import Glibc
-import IOPorts
 import LinuxIO
 import Logging
 import MeterCodec
-import MeterModel
 import MeterStore
 import USBTransport
 

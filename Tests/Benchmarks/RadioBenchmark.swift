@@ -1,12 +1,11 @@
 import BlueZTransport
 import BluetoothCore
+import Domain
 import Gateway
 import GatewayAPI
 import Glibc
-import IOPorts
 import LinuxIO
 import Logging
-import MeterModel
 import Synchronization
 
 /// What it costs to listen to a crowd: 200 advertisers, ten reports a second each, every tenth of them a meter.

@@ -1,6 +1,6 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterStore
 
 /// A month of one meter at 2 Hz as a chart: what the server needs until the answer is there, but for the socket.

@@ -1,7 +1,7 @@
+import Domain
 import Glibc
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import SimulatedPort
 

@@ -1,6 +1,6 @@
+import Domain
 import FoundationEssentials
 import Gateway
-import MeterModel
 import MeterStore
 
 /// A store as a meter leaves it that has been read for 31 days up to now: a reading each five seconds, and the last ten minutes at

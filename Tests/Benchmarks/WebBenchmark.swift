@@ -1,8 +1,8 @@
 import AsyncHTTPClient
+import Domain
 import FoundationEssentials
 import Glibc
 import MeterCodec
-import MeterModel
 import NIOCore
 import NIOHTTP1
 

@@ -1,6 +1,6 @@
 import BluetoothCore
+import Domain
 import Gateway
-import MeterModel
 import Testing
 
 @testable import BlueZTransport

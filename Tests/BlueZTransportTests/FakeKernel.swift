@@ -1,7 +1,7 @@
 import BluetoothCore
+import Domain
 import Glibc
 import LinuxIO
-import MeterModel
 
 /// The kernel's side of a management channel, over a pair of sockets, as a script says.
 ///

@@ -1,9 +1,8 @@
 import BlueZTransport
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import SimulatedPeripheral

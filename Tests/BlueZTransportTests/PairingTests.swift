@@ -1,10 +1,9 @@
 import BlueZTransport
 import BluetoothCore
+import Domain
 import GatewayAPI
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import Testing
 

@@ -1,8 +1,7 @@
+import Domain
 import Gateway
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

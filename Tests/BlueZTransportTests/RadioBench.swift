@@ -1,11 +1,10 @@
 import BlueZTransport
 import BluetoothCore
+import Domain
 import Gateway
 import GatewayAPI
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

@@ -1,9 +1,8 @@
 import BlueZTransport
+import Domain
 import Gateway
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 import Testing
 
 struct RadioFailureTests {

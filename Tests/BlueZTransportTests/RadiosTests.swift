@@ -1,12 +1,11 @@
 import BlueZTransport
 import BluetoothCore
+import Domain
 import Gateway
 import GatewayAPI
 import Glibc
-import IOPorts
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

@@ -1,9 +1,8 @@
 import BlueZTransport
+import Domain
 import Foundation
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import Synchronization
 

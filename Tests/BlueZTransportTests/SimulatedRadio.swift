@@ -1,7 +1,7 @@
 import BluetoothCore
+import Domain
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import SimulatedPeripheral

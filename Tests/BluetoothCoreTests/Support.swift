@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 
 extension MonotonicTime {
     static func seconds(_ seconds: Int) -> Self { Self(sinceOrigin: .seconds(seconds)) }

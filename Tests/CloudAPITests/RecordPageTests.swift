@@ -1,7 +1,6 @@
 import CloudAPI
+import Domain
 import Foundation
-import MeterModel
-import SettingsCore
 import Testing
 
 struct RecordPageTests {

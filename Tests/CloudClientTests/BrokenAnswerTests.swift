@@ -1,10 +1,6 @@
 import CloudClient
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
-import RelayCore
-import SettingsCore
-import SyncCore
 import Testing
 
 /// Answers that no metercloud gives: each is a failure with words, and none a trap or a wait without end.

@@ -1,6 +1,6 @@
 import CloudAPI
 import CloudClient
-import SyncCore
+import Domain
 import Testing
 
 struct CloudAddressTests {

@@ -3,14 +3,10 @@ import CloudAPI
 import CloudClient
 import CloudServer
 import CoreTestKit
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import RelayCore
 import ServerKit
-import SettingsCore
-import SyncCore
 import Testing
 
 /// Records, leases and events against a real server.

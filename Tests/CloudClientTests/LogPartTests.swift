@@ -1,12 +1,10 @@
 import Cloud
 import CloudAPI
 import CloudClient
+import Domain
 import Foundation
 import Gateway
-import MeterModel
 import MeterTestKit
-import RelayCore
-import SyncCore
 import Testing
 
 /// What crosses the network of a meter's log, and back (Docs/Relay.md#the-meters-log).

@@ -1,8 +1,7 @@
 import CloudAPI
 import CloudServer
-import MeterModel
+import Domain
 import NIOSSL
-import SyncCore
 import Testing
 
 @testable import CloudClient

@@ -1,10 +1,8 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Foundation
 import Gateway
-import LeaseCore
-import MeterModel
-import RelayCore
 import Testing
 
 /// What crosses the network of a watched meter, and back (Docs/Relay.md).

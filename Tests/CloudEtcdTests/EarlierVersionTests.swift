@@ -1,11 +1,9 @@
 import Cloud
 import CloudAPI
+import Domain
 import Foundation
-import LeaseCore
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 @testable import CloudEtcd

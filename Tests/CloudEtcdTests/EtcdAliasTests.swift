@@ -1,11 +1,9 @@
 import Cloud
 import CloudStore
 import CoreTestKit
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 @testable import CloudEtcd

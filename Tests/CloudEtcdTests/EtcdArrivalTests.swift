@@ -2,11 +2,9 @@ import Cloud
 import CloudAPI
 import CloudStore
 import CoreTestKit
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Synchronization
 import Testing
 

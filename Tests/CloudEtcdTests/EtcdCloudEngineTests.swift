@@ -1,6 +1,6 @@
 import Cloud
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
 import Testing
 

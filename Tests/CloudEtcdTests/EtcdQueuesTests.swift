@@ -1,8 +1,7 @@
 import CloudAPI
 import CoreTestKit
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
 import Testing
 

@@ -1,6 +1,6 @@
 import Cloud
+import Domain
 import Foundation
-import LeaseCore
 import MeterTestKit
 import Testing
 

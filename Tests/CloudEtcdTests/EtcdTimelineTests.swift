@@ -1,11 +1,9 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
+import Domain
 import Foundation
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Synchronization
 import Testing
 

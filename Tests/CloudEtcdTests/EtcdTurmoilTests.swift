@@ -1,10 +1,8 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
-import SettingsCore
 import Synchronization
 import Testing
 

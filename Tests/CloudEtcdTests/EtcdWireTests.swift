@@ -1,12 +1,10 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
+import Domain
 import Foundation
-import LeaseCore
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 @testable import CloudEtcd

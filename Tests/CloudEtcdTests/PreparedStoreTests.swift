@@ -1,10 +1,8 @@
 import Cloud
 import CloudAPI
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Synchronization
 import Testing
 

@@ -1,7 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 import Testing
 
 @testable import CloudEtcd

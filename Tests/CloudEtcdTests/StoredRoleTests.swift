@@ -1,6 +1,6 @@
 import Cloud
+import Domain
 import Foundation
-import MeterModel
 import Testing
 
 @testable import CloudEtcd

@@ -2,10 +2,10 @@ import AsyncHTTPClient
 import Cloud
 import CloudAPI
 import CloudServer
+import Domain
 import Foundation
 import Hummingbird
 import Logging
-import MeterModel
 import MeterTestKit
 import NIOCore
 import NIOSSL

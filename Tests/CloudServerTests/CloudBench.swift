@@ -2,16 +2,13 @@ import Cloud
 import CloudAPI
 import CloudServer
 import CoreTestKit
+import Domain
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import LeaseCore
 import Logging
-import MeterModel
 import MeterTestKit
-import MetricsCore
 import ServerKit
-import SettingsCore
 import StoreTestKit
 import Synchronization
 import Testing

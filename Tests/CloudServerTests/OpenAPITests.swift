@@ -1,11 +1,10 @@
 import CloudAPI
 import CloudServer
+import Domain
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import MeterModel
 import ServerKit
-import SettingsCore
 import Testing
 import YAMLDocument
 

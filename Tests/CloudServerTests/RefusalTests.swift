@@ -1,14 +1,12 @@
 import Cloud
 import CloudAPI
 import CloudServer
+import Domain
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import LeaseCore
-import MeterModel
 import MeterTestKit
 import ServerKit
-import SettingsCore
 import StoreTestKit
 import Testing
 

@@ -1,14 +1,12 @@
 import Cloud
 import CloudAPI
 import CloudServer
+import Domain
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import LeaseCore
-import MeterModel
 import MeterTestKit
 import ServerKit
-import SettingsCore
 import Testing
 
 /// What the routes answer when all is well, on the router and on a socket.

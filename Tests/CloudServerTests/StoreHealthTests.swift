@@ -1,8 +1,8 @@
 import Cloud
 import CloudAPI
 import CloudServer
+import Domain
 import Hummingbird
-import MeterModel
 import MeterTestKit
 import StoreTestKit
 import Synchronization

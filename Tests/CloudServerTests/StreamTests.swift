@@ -1,10 +1,9 @@
 import CloudAPI
 import CloudServer
+import Domain
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import LeaseCore
-import MeterModel
 import MeterTestKit
 import NIOCore
 import ServerKit

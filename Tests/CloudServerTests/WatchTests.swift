@@ -1,9 +1,9 @@
 import CloudAPI
 import CloudServer
+import Domain
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import MeterModel
 import MeterTestKit
 import ServerKit
 import Testing

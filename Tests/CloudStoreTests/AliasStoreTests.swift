@@ -1,11 +1,9 @@
 import Cloud
 import CloudStore
 import CoreTestKit
+import Domain
 import GRDB
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 /// Aliases over restarts, and from versions that leased without them.

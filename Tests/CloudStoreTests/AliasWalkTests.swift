@@ -1,9 +1,7 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 import StoreTestKit
 import Testing
 

@@ -2,10 +2,8 @@ import Cloud
 import CloudAPI
 import CloudStore
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
-import SettingsCore
 import Testing
 
 /// A store that everything leaves for another one.

@@ -2,11 +2,9 @@ import Cloud
 import CloudAPI
 import CloudStore
 import CoreTestKit
+import Domain
 import Foundation
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
 import Testing
 

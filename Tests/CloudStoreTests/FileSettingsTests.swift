@@ -1,8 +1,7 @@
 import Cloud
+import Domain
 import Foundation
 import GRDB
-import LeaseCore
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

@@ -1,12 +1,10 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
+import Domain
 import Foundation
 import GRDB
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 @testable import CloudStore

@@ -1,10 +1,8 @@
 import Cloud
 import CloudStore
+import Domain
 import Foundation
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Synchronization
 import Testing
 

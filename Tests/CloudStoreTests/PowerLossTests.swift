@@ -1,11 +1,9 @@
 import CFaultyVFS
 import Cloud
 import CloudStore
+import Domain
 import Foundation
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Synchronization
 import Testing
 

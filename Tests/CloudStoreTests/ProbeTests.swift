@@ -1,8 +1,8 @@
 import Cloud
 import CloudAPI
 import CloudStore
+import Domain
 import GRDB
-import LeaseCore
 import MeterTestKit
 import StoreTestKit
 import Testing

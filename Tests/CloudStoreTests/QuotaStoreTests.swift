@@ -2,11 +2,9 @@ import Cloud
 import CloudAPI
 import CloudStore
 import CoreTestKit
+import Domain
 import GRDB
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 /// What a zone has used, over starts and from older versions.

@@ -2,8 +2,7 @@ import Cloud
 import CloudAPI
 import CloudStore
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
 import StoreTestKit
 import Testing

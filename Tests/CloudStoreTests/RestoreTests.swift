@@ -2,12 +2,10 @@ import Cloud
 import CloudAPI
 import CloudStore
 import CoreTestKit
+import Domain
 import Foundation
 import GRDB
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
 import Testing
 

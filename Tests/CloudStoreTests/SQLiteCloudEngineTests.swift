@@ -1,6 +1,6 @@
 import Cloud
 import CloudStore
-import MeterModel
+import Domain
 import MeterTestKit
 import Testing
 

@@ -1,7 +1,7 @@
 import CloudStore
 import CoreTestKit
+import Domain
 import Foundation
-import MeterModel
 import MeterTestKit
 import StoreTestKit
 

@@ -1,8 +1,6 @@
 import CloudAPI
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
-import SettingsCore
 import Testing
 
 @testable import Cloud

@@ -1,10 +1,8 @@
 import Cloud
 import CoreTestKit
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import CloudAPI
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
 import StoreTestKit
 import Testing

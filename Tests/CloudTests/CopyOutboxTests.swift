@@ -1,6 +1,6 @@
 import CloudAPI
 import CoreTestKit
-import MeterModel
+import Domain
 import MeterTestKit
 import Testing
 

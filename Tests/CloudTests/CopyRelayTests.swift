@@ -1,7 +1,7 @@
 import CloudAPI
 import CoreTestKit
+import Domain
 import FoundationEssentials
-import MeterModel
 import MeterTestKit
 import StoreTestKit
 import Synchronization

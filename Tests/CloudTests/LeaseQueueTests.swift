@@ -1,6 +1,5 @@
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
 import Testing
 

@@ -1,11 +1,9 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
+import Domain
 import FoundationEssentials
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 struct LeaseTests {

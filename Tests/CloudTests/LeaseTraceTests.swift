@@ -1,6 +1,5 @@
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// Random runs of the model of leases (Docs/Models.md), replayed through the real rules: each answer is the model's.

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import MeterModel
 
 /// One line of a trace of a model (Docs/Models.md): a word, then names with their numbers, and after the colon what the model answered.
 struct ModelLine {

@@ -1,9 +1,7 @@
 import Cloud
 import CloudAPI
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
-import SettingsCore
 import Testing
 
 /// Hosts that wait for a meter.

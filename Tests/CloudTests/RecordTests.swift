@@ -1,9 +1,8 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import MeterModel
+import Domain
 import MeterTestKit
-import SettingsCore
 import Testing
 
 struct RecordTests {

@@ -1,7 +1,6 @@
 import CloudAPI
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
 import Testing
 

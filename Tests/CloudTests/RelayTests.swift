@@ -1,7 +1,7 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import MeterModel
+import Domain
 import MeterTestKit
 import Testing
 

@@ -1,11 +1,9 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
 import Testing
 

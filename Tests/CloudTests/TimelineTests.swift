@@ -1,9 +1,8 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
 import Testing
 

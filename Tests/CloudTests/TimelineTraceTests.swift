@@ -1,7 +1,7 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import MeterModel
+import Domain
 import Testing
 
 /// Random runs of the model of timelines (Docs/Models.md), replayed through the real judgement of change tokens.

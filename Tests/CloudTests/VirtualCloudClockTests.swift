@@ -1,5 +1,5 @@
 import Cloud
-import MeterModel
+import Domain
 import MeterTestKit
 import Testing
 

@@ -1,5 +1,4 @@
-import ConnectionCore
-import MeterModel
+import Domain
 import Testing
 
 struct ConnectionMachineTests {

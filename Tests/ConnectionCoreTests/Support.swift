@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 extension MonotonicTime {
     static func seconds(_ seconds: Int) -> Self { Self(sinceOrigin: .seconds(seconds)) }

@@ -15,20 +15,20 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "MeterFuzz",
     targets: [
-        .target(name: "MeterModel", swiftSettings: strict),
-        .target(name: "BluetoothCore", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
+        .target(name: "Domain", swiftSettings: strict),
+        .target(name: "BluetoothCore", dependencies: ["Domain", "MeterCodec"], swiftSettings: strict),
         .systemLibrary(name: "COpenSSL"),
         .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "MeterCodec", dependencies: ["MeterModel", "Cryptography"], swiftSettings: strict),
+        .target(name: "MeterCodec", dependencies: ["Domain", "Cryptography"], swiftSettings: strict),
         .target(
-            name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec", "Cryptography"], swiftSettings: strict),
+            name: "MeterSimulator", dependencies: ["Domain", "MeterCodec", "Cryptography"], swiftSettings: strict),
         // Only what reads and writes stored chunks.
-        .target(name: "Gateway", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "Gateway", dependencies: ["Domain"], swiftSettings: strict),
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "BluetoothCore", "CFuzzer", "Cryptography", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator",
+                "BluetoothCore", "CFuzzer", "Cryptography", "Gateway", "MeterCodec", "Domain", "MeterSimulator",
             ],
             swiftSettings: strict,
             // libFuzzer itself comes without its main: Fuzz has one. See `run` for the library's path.

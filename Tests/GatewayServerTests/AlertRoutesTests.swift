@@ -1,9 +1,8 @@
-import AlertCore
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import MeterModel
 import MeterTestKit
 import Testing
 

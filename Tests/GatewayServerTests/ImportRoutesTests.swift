@@ -1,10 +1,10 @@
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
 import HummingbirdTesting
-import MeterModel
 import MeterTestKit
 import Testing
 

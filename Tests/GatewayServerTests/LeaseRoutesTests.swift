@@ -1,12 +1,10 @@
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import LeaseCore
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import SyncCore
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

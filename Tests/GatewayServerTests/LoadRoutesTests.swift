@@ -1,13 +1,11 @@
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import RecordingCore
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
+import Domain
 import GatewayServer
-import MeterModel
 import Testing
 
 struct LoginGuessesTests {

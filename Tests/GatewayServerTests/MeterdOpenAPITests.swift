@@ -1,13 +1,11 @@
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RecordingCore
-import SettingsCore
 import Testing
 import YAMLDocument
 

@@ -1,15 +1,11 @@
-import AlertCore
+import Domain
 import Gateway
 import GatewayAPI
 import Hummingbird
 import HummingbirdTesting
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import MetricsCore
-import SyncCore
 import Testing
 
 @testable import GatewayServer

@@ -1,10 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import Testing

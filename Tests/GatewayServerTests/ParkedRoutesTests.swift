@@ -1,11 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Testing
 
 struct ParkedRoutesTests {

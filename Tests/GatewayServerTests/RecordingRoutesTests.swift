@@ -1,12 +1,10 @@
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import MeterModel
 import MeterTestKit
-import RecordingCore
-import SettingsCore
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

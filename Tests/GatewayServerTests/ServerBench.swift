@@ -1,12 +1,11 @@
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
 import HummingbirdTesting
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import Testing

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
@@ -6,7 +7,6 @@ import GatewayServer
 import Hummingbird
 import HummingbirdTesting
 import Logging
-import MeterModel
 import MeterTestKit
 import NIOCore
 import ServiceLifecycle

@@ -1,8 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import MeterModel
 import MeterTestKit
 import Testing
 

@@ -1,13 +1,11 @@
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,9 +1,9 @@
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import ServerKit

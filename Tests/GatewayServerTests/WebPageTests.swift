@@ -1,8 +1,8 @@
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import ServerKit

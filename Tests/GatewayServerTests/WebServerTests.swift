@@ -1,11 +1,11 @@
 import AsyncHTTPClient
 import CZlib
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
-import MeterModel
 import MeterTestKit
 import NIOCore
 import NIOHTTP1

@@ -1,9 +1,7 @@
-import AlertCore
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterTestKit
 import Testing
 

@@ -1,10 +1,7 @@
-import AlertCore
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterTestKit
-import RecordingCore
-import SettingsCore
 import Testing
 
 /// Battery tests from their start until somebody was told what came of them, over restarts.

@@ -1,12 +1,8 @@
-import AlertCore
+import Domain
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import RecordingCore
 import Testing
 
 @testable import Gateway

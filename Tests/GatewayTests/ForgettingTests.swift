@@ -1,10 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RecordingCore
-import SettingsCore
 import Testing
 
 /// Meters that a person wants removed, and ids that nobody gives any more.

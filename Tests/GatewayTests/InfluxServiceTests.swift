@@ -1,7 +1,5 @@
+import Domain
 import Gateway
-import IOPorts
-import InfluxCore
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

@@ -1,6 +1,5 @@
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
 import Testing
 
 /// What a host knows about the others' leases.

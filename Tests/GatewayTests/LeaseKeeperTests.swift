@@ -1,11 +1,8 @@
 import CoreTestKit
+import Domain
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import Logging
-import MeterModel
 import MeterTestKit
-import SyncCore
 import Synchronization
 import Testing
 

@@ -1,11 +1,9 @@
 import CoreTestKit
+import Domain
 import Gateway
 import GatewayAPI
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RelayCore
 import Testing
 
 /// Sessions and requests of people on a host that may only look (Docs/Relay.md#hosts-that-may-only-look).

@@ -1,9 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import Testing

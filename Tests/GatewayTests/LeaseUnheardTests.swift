@@ -1,12 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import SettingsCore
 import Testing
 
 /// `connect` on a host that does not hear the meter: another host is connected to it, so it does not advertise.

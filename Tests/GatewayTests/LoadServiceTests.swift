@@ -1,12 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import RecordingCore
-import SettingsCore
 import Synchronization
 import Testing
 

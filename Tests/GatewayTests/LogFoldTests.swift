@@ -1,7 +1,6 @@
 import CoreTestKit
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
 import MeterTestKit
 import Testing
 

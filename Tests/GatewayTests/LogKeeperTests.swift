@@ -1,9 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

@@ -1,11 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import SettingsCore
 import Testing
 
 /// One TC66C that is reached over its cable and its radio.

@@ -1,6 +1,6 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import Testing
 
 struct MeterReferenceTests {

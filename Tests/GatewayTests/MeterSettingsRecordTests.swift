@@ -1,8 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
-import MeterModel
-import SettingsCore
 import Testing
 
 struct MeterSettingsRecordTests {

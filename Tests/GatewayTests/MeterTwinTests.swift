@@ -1,10 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import Logging
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import Testing

@@ -1,9 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Testing
 
 /// What a person does with what is not synced.

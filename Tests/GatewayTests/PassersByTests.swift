@@ -1,12 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RecordingCore
-import SettingsCore
 import Testing
 
 /// A device that looks like a meter and goes as it came, such as a neighbour's gadget, leaves nothing behind: through

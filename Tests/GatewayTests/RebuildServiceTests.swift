@@ -1,8 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,10 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RecordingCore
-import SettingsCore
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

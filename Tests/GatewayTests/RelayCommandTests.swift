@@ -1,11 +1,9 @@
 import CoreTestKit
+import Domain
 import Gateway
 import GatewayAPI
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RelayCore
 import Synchronization
 import Testing
 

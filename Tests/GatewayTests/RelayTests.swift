@@ -1,10 +1,7 @@
 import CoreTestKit
+import Domain
 import Gateway
-import IOPorts
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import RelayCore
 import Testing
 
 /// Readings on their way from the host that has a meter to one that watches it, over virtual time (Docs/Relay.md).

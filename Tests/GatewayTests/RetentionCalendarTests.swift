@@ -1,5 +1,5 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

@@ -1,5 +1,4 @@
-import IOPorts
-import MeterModel
+import Domain
 import MeterTestKit
 import Testing
 

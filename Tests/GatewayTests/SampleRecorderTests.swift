@@ -1,9 +1,8 @@
+import Domain
 import GatewayAPI
 import Logging
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RecordingCore
 import Synchronization
 import Testing
 

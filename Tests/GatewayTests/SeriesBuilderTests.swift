@@ -1,6 +1,6 @@
 import CoreTestKit
+import Domain
 import Gateway
-import MeterModel
 import MeterTestKit
 import Testing
 

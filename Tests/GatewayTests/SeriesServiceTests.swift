@@ -1,7 +1,6 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterTestKit
-import RecordingCore
 import Testing
 
 struct SeriesServiceTests {

@@ -1,7 +1,7 @@
+import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import Synchronization

@@ -1,10 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import RecordingCore
 import Testing
 
 /// A session's readings, lost links and settings reach the recording.

@@ -1,11 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import RecordingCore
 import Testing
 
 /// A meter that samples by its own clock, from its queue to the store and to those who watch.

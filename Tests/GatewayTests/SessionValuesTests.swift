@@ -1,9 +1,6 @@
-import ConnectionCore
+import Domain
 import GatewayAPI
-import IOPorts
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterTestKit
 import Testing
 

@@ -1,10 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Synchronization
 import Testing
 

@@ -1,8 +1,6 @@
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import SyncCore
 import Synchronization
 import Testing
 

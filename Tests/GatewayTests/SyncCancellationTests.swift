@@ -1,8 +1,6 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Synchronization
 import Testing
 

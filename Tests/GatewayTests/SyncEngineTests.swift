@@ -1,9 +1,7 @@
+import Domain
 import Gateway
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Synchronization
 import Testing
 

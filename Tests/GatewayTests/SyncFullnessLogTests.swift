@@ -1,9 +1,7 @@
+import Domain
 import Gateway
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Testing
 
 /// A host whose cloud has no room for what it needs to send.

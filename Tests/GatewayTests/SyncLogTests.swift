@@ -1,8 +1,6 @@
+import Domain
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Testing
 
 @testable import Gateway

@@ -1,5 +1,4 @@
-import HomeAutomationCore
-import MeterModel
+import Domain
 import Testing
 
 struct AlertDiscoveryTests {

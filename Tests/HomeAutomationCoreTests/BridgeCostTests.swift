@@ -1,6 +1,5 @@
 import CoreTestKit
-import HomeAutomationCore
-import MeterModel
+import Domain
 import Testing
 
 /// What it costs to look at the meters each second: payloads are made of what changed, and of nothing else.

@@ -1,5 +1,4 @@
-import HomeAutomationCore
-import MeterModel
+import Domain
 import Testing
 
 /// What the machine counts, for those who ask how it is doing.

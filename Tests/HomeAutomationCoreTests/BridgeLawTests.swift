@@ -1,7 +1,6 @@
-import MeterModel
 import Testing
 
-@testable import HomeAutomationCore
+@testable import Domain
 
 /// The bridge at its exact limits, in the wrong order, and the second time.
 struct BridgeLawTests {

@@ -1,5 +1,4 @@
-import HomeAutomationCore
-import MeterModel
+import Domain
 import Testing
 
 /// The link, and what is told over it.

@@ -1,6 +1,5 @@
 import CoreTestKit
-import HomeAutomationCore
-import MeterModel
+import Domain
 import Testing
 
 /// Brokers that go, stall and refuse.

@@ -1,7 +1,6 @@
-import MeterModel
 import Testing
 
-@testable import HomeAutomationCore
+@testable import Domain
 
 /// The link as its own part: one way through its states each.
 struct BrokerConnectionTests {

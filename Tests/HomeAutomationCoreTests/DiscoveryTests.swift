@@ -1,7 +1,6 @@
 import CoreTestKit
+import Domain
 import Foundation
-import HomeAutomationCore
-import MeterModel
 import Testing
 
 /// What Home Assistant is told, read as it reads it: by a JSON library that is not ours.

@@ -1,6 +1,5 @@
 import CoreTestKit
-import HomeAutomationCore
-import MeterModel
+import Domain
 import Testing
 
 /// What is asked through the broker.

@@ -1,5 +1,4 @@
-import HomeAutomationCore
-import MeterModel
+import Domain
 import Testing
 
 /// Meters and moments that the tests of this target share.

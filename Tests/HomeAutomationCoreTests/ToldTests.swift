@@ -1,6 +1,5 @@
+import Domain
 import Foundation
-import HomeAutomationCore
-import MeterModel
 import Testing
 
 /// What a meter tells besides readings reaches the broker with them, and has entities.

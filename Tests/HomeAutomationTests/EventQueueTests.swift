@@ -1,4 +1,4 @@
-import HomeAutomationCore
+import Domain
 import Synchronization
 import Testing
 

@@ -1,8 +1,7 @@
 import CoreTestKit
+import Domain
 import Gateway
-import HomeAutomationCore
 import Logging
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

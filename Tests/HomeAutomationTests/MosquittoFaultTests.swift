@@ -1,6 +1,6 @@
 import CMosquitto
+import Domain
 import Glibc
-import HomeAutomationCore
 import Testing
 
 @testable import HomeAutomation

@@ -1,5 +1,5 @@
+import Domain
 import HomeAutomation
-import HomeAutomationCore
 import Testing
 
 /// libmosquitto against brokers that are a few bytes long, and do what real ones should not.

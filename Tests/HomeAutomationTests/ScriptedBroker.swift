@@ -1,5 +1,5 @@
+import Domain
 import HomeAutomation
-import HomeAutomationCore
 import Synchronization
 
 /// A broker that does what the test says: keeps what it is given, and confirms it as long as it is not told to stall.

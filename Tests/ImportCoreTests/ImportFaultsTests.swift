@@ -1,5 +1,4 @@
-import ImportCore
-import MeterModel
+import Domain
 import Testing
 
 /// Files of other programs whose numbers cannot be what the meter measured, and files that other loggers write.

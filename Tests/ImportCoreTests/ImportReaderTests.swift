@@ -1,6 +1,5 @@
 import CoreTestKit
-import ImportCore
-import MeterModel
+import Domain
 import Testing
 
 struct ImportReaderTests {

@@ -1,5 +1,4 @@
-import ImportCore
-import MeterModel
+import Domain
 import Testing
 
 /// Numbers, quotes, escapes, columns and limits, each at its ends.

@@ -1,4 +1,4 @@
-import ImportCore
+import Domain
 
 /// What is wrong with a file; nil if it is taken.
 func importError<Taken>(_ take: () throws(ImportError) -> Taken) -> ImportError? {

@@ -1,5 +1,4 @@
-import ImportCore
-import MeterModel
+import Domain
 import Testing
 
 struct ZoneRulesTests {

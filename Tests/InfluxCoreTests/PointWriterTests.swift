@@ -1,5 +1,4 @@
-import InfluxCore
-import MeterModel
+import Domain
 import Testing
 
 struct PointWriterTests {

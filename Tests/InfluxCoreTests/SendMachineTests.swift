@@ -1,6 +1,5 @@
 import CoreTestKit
-import InfluxCore
-import MeterModel
+import Domain
 import Testing
 
 struct SendMachineTests {

@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// Who gets a meter that was asked for under a second id, which had leases of its own before it became an alias

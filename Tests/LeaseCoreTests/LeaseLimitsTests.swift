@@ -1,7 +1,6 @@
-import MeterModel
 import Testing
 
-@testable import LeaseCore
+@testable import Domain
 
 /// The numbers of Docs/Leases.md, and what stands at their ends.
 struct LeaseLimitsTests {

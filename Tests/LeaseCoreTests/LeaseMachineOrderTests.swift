@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// The holder's machine: words that come late or twice, and what has to begin anew when something begins again.

@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// The machine of a host that may only look (Docs/Relay.md#hosts-that-may-only-look).

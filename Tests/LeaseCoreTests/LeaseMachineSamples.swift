@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 
 extension LeaseView {
     /// A lease of host 1 unless another is named, as it was just granted.

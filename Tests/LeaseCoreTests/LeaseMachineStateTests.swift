@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// The holder's machine: what each answer does in each state, and what is forgotten when something ends.

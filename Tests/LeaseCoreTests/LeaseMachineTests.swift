@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// The holder's machine: asking, holding, losing, letting go.

@@ -1,6 +1,5 @@
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// Any sequence of events keeps what must always hold. The seed is in the message of a failure.

@@ -1,7 +1,6 @@
-import MeterModel
 import Testing
 
-@testable import LeaseCore
+@testable import Domain
 
 /// The parts of the holder's machine, each by itself.
 struct PendingRequestTests {

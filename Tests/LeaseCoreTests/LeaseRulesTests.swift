@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// Who gets a meter (Docs/Leases.md#what-a-host-can-ask).

@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 
 extension MonotonicTime {
     static func seconds(_ seconds: Double) -> Self { Self(sinceOrigin: .milliseconds(Int64(seconds * 1000))) }

@@ -1,6 +1,5 @@
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import Testing
 
 /// Hosts and the authority over virtual time, with messages that are late, lost or come twice.

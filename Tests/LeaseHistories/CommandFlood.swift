@@ -1,14 +1,11 @@
 import AsyncHTTPClient
 import CloudAPI
 import CloudClient
+import Domain
 import Gateway
-import LeaseCore
 import LinuxIO
-import MeterModel
 import NIOCore
 import NIOHTTP1
-import RelayCore
-import SyncCore
 
 /// Four hosts of one zone send commands and take them back, before and after the store has all that they may have there.
 /// Meanwhile a host of another zone has another one do something, and somebody asks whether the cloud is well.

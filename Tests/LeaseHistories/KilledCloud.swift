@@ -1,8 +1,8 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Foundation
 import Glibc
-import LeaseCore
 import LeaseWitness
 import MeterTestKit
 import Synchronization

@@ -1,8 +1,7 @@
 import CloudAPI
 import CloudClient
-import LeaseCore
+import Domain
 import LeaseWitness
-import MeterModel
 import Synchronization
 
 /// All users of all zones of one cloud.

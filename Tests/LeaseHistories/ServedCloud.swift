@@ -3,11 +3,10 @@ import CloudAPI
 import CloudClient
 import CloudServer
 import CloudStore
-import LeaseCore
+import Domain
 import LeaseWitness
 import LinuxIO
 import Logging
-import MeterModel
 import MeterTestKit
 import ServerKit
 import ServiceLifecycle

@@ -1,7 +1,7 @@
+import Domain
 import Glibc
 import LeaseWitness
 import LinuxIO
-import MeterModel
 
 // usage: LeaseHistories [seed]
 //

@@ -1,6 +1,6 @@
+import Domain
 import Gateway
 import Glibc
-import IOPorts
 import Testing
 
 @testable import LinuxIO

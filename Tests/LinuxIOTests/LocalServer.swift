@@ -1,5 +1,5 @@
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
 import MeterTestKit
 

@@ -1,7 +1,7 @@
+import Domain
 import Gateway
 import Glibc
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

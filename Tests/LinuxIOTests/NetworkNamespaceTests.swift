@@ -1,9 +1,8 @@
+import Domain
 import Gateway
 import Glibc
 import LinuxIO
-import MeterModel
 import MeterTestKit
-import SyncCore
 import Testing
 
 /// The monitor against a real kernel: a network namespace of its own, in which links come and go.

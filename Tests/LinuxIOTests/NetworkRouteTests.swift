@@ -1,5 +1,5 @@
+import Domain
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import Testing
 

@@ -1,6 +1,5 @@
+import Domain
 import LinuxIO
-import MeterModel
-import MetricsCore
 import Testing
 
 struct ProcessFiguresTests {

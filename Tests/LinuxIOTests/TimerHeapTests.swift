@@ -1,5 +1,5 @@
 import CoreTestKit
-import IOPorts
+import Domain
 import MeterTestKit
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Which measurements of a meter without a check are told, and when.

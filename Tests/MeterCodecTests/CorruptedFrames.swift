@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// What becomes of damaged frames: how many values come out that no good frame holds.

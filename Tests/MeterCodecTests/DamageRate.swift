@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// How many damaged frames in a driver's stream come out with a voltage, current or power that no good frame has.

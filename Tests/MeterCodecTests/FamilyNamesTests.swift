@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// What a family takes for one of its meters by the name alone, over which radio.

@@ -1,10 +1,9 @@
 import BluetoothCore
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterStore
 import MeterTestKit

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import MeterCodec
-import MeterModel
 
 /// The pages that people read about their meters (Docs/Meters), beside what the drivers say.
 struct MeterPages {

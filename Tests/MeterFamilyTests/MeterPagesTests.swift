@@ -1,7 +1,6 @@
+import Domain
 import Foundation
-import HomeAutomationCore
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import Testing
 

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import Testing
 
 /// A number with its unit, as people type it.

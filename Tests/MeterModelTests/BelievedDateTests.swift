@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import Testing
 
 /// A date by which things are deleted is not taken from any calendar.

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import MeterModel
 import Testing
 
 struct ErrorWordsTests {
@@ -24,7 +24,7 @@ struct ErrorWordsTests {
     /// What a decoder of our own finds wrong has words of its own, where it says where.
     @Test func valueThatIsWrong_isToldWithItsPlace() {
         func words(at path: [any CodingKey]) -> String {
-            MeterModel.words(
+            Domain.words(
                 for: DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: "no port is 0")))
         }
         #expect(words(at: []) == "it is not valid JSON")

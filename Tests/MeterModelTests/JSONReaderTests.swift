@@ -1,6 +1,6 @@
 import CoreTestKit
+import Domain
 import Foundation
-import MeterModel
 import Testing
 
 struct JSONReaderTests {

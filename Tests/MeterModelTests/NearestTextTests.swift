@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import Testing
 
 struct NearestTextTests {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import Testing
 
 /// What people see of text from elsewhere.

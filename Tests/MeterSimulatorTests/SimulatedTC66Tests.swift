@@ -1,6 +1,6 @@
 import Cryptography
+import Domain
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import Testing
 

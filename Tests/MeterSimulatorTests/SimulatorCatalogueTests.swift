@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import Testing
 

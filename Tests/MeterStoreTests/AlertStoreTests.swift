@@ -1,6 +1,5 @@
-import AlertCore
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
 import StoreTestKit

@@ -1,11 +1,9 @@
+import Domain
 import Foundation
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
-import SyncCore
 import Testing
 
 /// Files that programs of earlier versions have really written.

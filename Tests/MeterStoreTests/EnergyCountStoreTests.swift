@@ -1,8 +1,7 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import RecordingCore
 import Testing
 
 /// What is counted for meters that count no energy, over restarts.

@@ -1,12 +1,10 @@
+import Domain
 import Foundation
 import GRDB
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
-import SyncCore
 import Synchronization
 import Testing
 

@@ -1,8 +1,7 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import RecordingCore
 import Testing
 
 /// What files brought, beside what was measured.

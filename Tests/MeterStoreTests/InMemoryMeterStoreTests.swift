@@ -1,7 +1,6 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterTestKit
-import RecordingCore
 import Testing
 
 /// The fake keeps the same promises as the store that it stands for.

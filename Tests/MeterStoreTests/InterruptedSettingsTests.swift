@@ -1,9 +1,7 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Synchronization
 import Testing
 

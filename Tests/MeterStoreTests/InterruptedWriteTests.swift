@@ -1,7 +1,7 @@
+import Domain
 import GRDB
 import Gateway
 import MeterCodec
-import MeterModel
 import MeterStore
 import MeterTestKit
 import Synchronization

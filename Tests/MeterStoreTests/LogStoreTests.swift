@@ -1,10 +1,8 @@
+import Domain
 import Gateway
-import LeaseCore
 import MeterCodec
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
 import Synchronization
 import Testing
 

@@ -1,10 +1,8 @@
+import Domain
 import Foundation
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
 import Testing

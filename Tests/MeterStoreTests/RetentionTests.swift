@@ -1,8 +1,7 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
 import Testing
 

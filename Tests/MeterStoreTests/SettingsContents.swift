@@ -1,9 +1,7 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
-import SyncCore
 
 /// Everything that can be read from a store's settings, to compare before and after.
 struct SettingsContents: Hashable {

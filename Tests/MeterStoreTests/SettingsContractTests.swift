@@ -1,7 +1,7 @@
+import Domain
 import Gateway
 import MeterStore
 import MeterTestKit
-import SyncCore
 import Testing
 
 struct SettingsContractTests {

@@ -1,12 +1,10 @@
+import Domain
 import GRDB
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
-import SyncCore
 import Synchronization
 import Testing
 

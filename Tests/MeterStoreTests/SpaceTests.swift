@@ -1,9 +1,7 @@
+import Domain
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Testing
 
 /// A store that is full of something other than readings.

@@ -1,12 +1,10 @@
+import Domain
 import Foundation
 import GRDB
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
-import SyncCore
 import Testing
 
 /// Everything that can be wrong with the file: each error is distinct, names the file, and deletes nothing.

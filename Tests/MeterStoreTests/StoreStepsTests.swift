@@ -1,11 +1,9 @@
-import AlertCore
+import Domain
 import GRDB
 import Gateway
 import MeterCodec
-import MeterModel
 import MeterStore
 import MeterTestKit
-import RecordingCore
 import StoreTestKit
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
 import StoreTestKit

@@ -1,7 +1,7 @@
+import Domain
 import Foundation
 import GRDB
 import Gateway
-import MeterModel
 import MeterStore
 import MeterTestKit
 import StoreTestKit

@@ -1,11 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterStore
 import MeterTestKit
-import SettingsCore
 import StoreTestKit
-import SyncCore
 import Testing
 
 /// A host that moves between two zones of one cloud, whose store has one epoch: with the real store, and scripted

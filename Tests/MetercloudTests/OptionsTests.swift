@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudServer
+import Domain
 import Logging
-import MeterModel
 import Testing
 
 @testable import metercloud

@@ -1,10 +1,9 @@
 import CloudAPI
 import CloudServer
+import Domain
 import Foundation
 import Logging
-import MeterModel
 import ProgramKit
-import SettingsCore
 import Testing
 
 @testable import metercloud

@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 import ProgramKit
 import Testing
 

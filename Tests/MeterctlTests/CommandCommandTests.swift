@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 import Testing
 
 @testable import meterctl

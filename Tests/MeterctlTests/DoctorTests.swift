@@ -1,7 +1,7 @@
+import Domain
 import Foundation
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import ProgramKit
 import Testing
 import USBTransport

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import MeterCodec
-import MeterModel
 import ProgramKit
 import Testing
 

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import GatewayAPI
-import MeterModel
 import ProgramKit
 import Testing
 

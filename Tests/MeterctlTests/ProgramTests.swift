@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import MeterModel
 import Testing
 
 /// The built program, run as a person runs it.

@@ -1,4 +1,4 @@
-import LeaseCore
+import Domain
 import Testing
 
 @testable import meterd

@@ -1,10 +1,9 @@
 import BluetoothCore
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import Logging
 import MeterCodec
-import MeterModel
 import Testing
 
 @testable import meterd

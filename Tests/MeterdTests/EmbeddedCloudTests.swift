@@ -1,7 +1,7 @@
 import CloudAPI
 import CloudClient
+import Domain
 import GatewayAPI
-import LeaseCore
 import Logging
 import MeterTestKit
 import ServerKit

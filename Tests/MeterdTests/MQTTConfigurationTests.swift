@@ -1,7 +1,6 @@
+import Domain
 import GatewayAPI
 import HomeAutomation
-import HomeAutomationCore
-import MeterModel
 import Testing
 
 @testable import Gateway

@@ -1,7 +1,6 @@
+import Domain
 import Foundation
-import IOPorts
 import MeterCodec
-import MeterModel
 import Testing
 
 @testable import meterd

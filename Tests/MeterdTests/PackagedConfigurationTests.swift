@@ -1,8 +1,7 @@
+import Domain
 import Foundation
 import Gateway
-import IOPorts
 import MeterCodec
-import MeterModel
 import Notifications
 import Testing
 

@@ -1,4 +1,4 @@
-import SyncCore
+import Domain
 import Testing
 
 @testable import meterd

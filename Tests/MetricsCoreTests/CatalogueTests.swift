@@ -1,7 +1,7 @@
 import CloudServer
+import Domain
 import Foundation
 import GatewayServer
-import MetricsCore
 import Testing
 
 /// What both programs export, held against what is written about it.

@@ -1,4 +1,4 @@
-import MetricsCore
+import Domain
 import Testing
 
 struct ProcessFiguresTests {

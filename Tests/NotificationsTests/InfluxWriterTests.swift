@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import InfluxCore
 import MeterTestKit
 import Testing
 

@@ -1,8 +1,7 @@
-import AlertCore
+import Domain
 import Foundation
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterTestKit
 import NIOCore
 import NIOPosix

@@ -1,9 +1,8 @@
 import Cloud
+import Domain
 import Glibc
 import LinuxIO
-import MeterModel
 import MeterTestKit
-import MetricsCore
 import ProgramKit
 import Testing
 

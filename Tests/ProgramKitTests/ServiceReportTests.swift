@@ -1,8 +1,7 @@
 import Cloud
-import IOPorts
+import Domain
 import LinuxIO
 import Logging
-import MeterModel
 import MeterTestKit
 import ProgramKit
 import Synchronization

@@ -1,7 +1,4 @@
-import AlertCore
-import MeterModel
-import RecordingCore
-import SettingsCore
+import Domain
 import Testing
 
 struct BatteryTestMachineTests {

@@ -1,6 +1,4 @@
-import AlertCore
-import MeterModel
-import RecordingCore
+import Domain
 import Testing
 
 struct LoadDriveTests {

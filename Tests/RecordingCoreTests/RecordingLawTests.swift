@@ -1,6 +1,4 @@
-import MeterModel
-import RecordingCore
-import SettingsCore
+import Domain
 import Testing
 
 /// Recordings at their exact limits, after a restart, and the second time.

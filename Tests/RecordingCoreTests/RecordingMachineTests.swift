@@ -1,5 +1,4 @@
-import MeterModel
-import RecordingCore
+import Domain
 import Testing
 
 struct RecordingMachineTests {

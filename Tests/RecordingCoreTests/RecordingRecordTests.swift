@@ -1,7 +1,5 @@
 import CoreTestKit
-import MeterModel
-import RecordingCore
-import SettingsCore
+import Domain
 import Testing
 
 struct RecordingRecordTests {

@@ -1,6 +1,5 @@
 import CoreTestKit
-import MeterModel
-import RecordingCore
+import Domain
 import Testing
 
 struct RecordingTotalsTests {

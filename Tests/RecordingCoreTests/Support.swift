@@ -1,5 +1,4 @@
-import MeterModel
-import RecordingCore
+import Domain
 
 extension HostID {
     static let here = HostID(high: 0x1111_1111_1111_4111, low: 0x8111_1111_1111_1111)

@@ -1,7 +1,5 @@
 import CoreTestKit
-import MeterModel
-import RecordingCore
-import SettingsCore
+import Domain
 import Testing
 
 /// What a meter told at the beginning and the end of a recording.

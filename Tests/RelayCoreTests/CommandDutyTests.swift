@@ -1,7 +1,5 @@
 import CoreTestKit
-import LeaseCore
-import MeterModel
-import RelayCore
+import Domain
 import Testing
 
 /// What a holder does with the commands of other hosts.

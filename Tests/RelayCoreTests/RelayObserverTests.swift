@@ -1,7 +1,5 @@
 import CoreTestKit
-import LeaseCore
-import MeterModel
-import RelayCore
+import Domain
 import Testing
 
 /// What an observer shows of what comes.

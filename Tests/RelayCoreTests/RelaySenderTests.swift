@@ -1,7 +1,5 @@
 import CoreTestKit
-import LeaseCore
-import MeterModel
-import RelayCore
+import Domain
 import Testing
 
 /// What the holder of a watched meter sends, and when.

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import ServerKit
 import Synchronization
 import Testing

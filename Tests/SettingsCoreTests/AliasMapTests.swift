@@ -1,4 +1,4 @@
-import SettingsCore
+import Domain
 import Testing
 
 struct AliasMapTests {

@@ -1,6 +1,5 @@
 import CoreTestKit
-import MeterModel
-import SettingsCore
+import Domain
 import Testing
 
 /// The laws that let records arrive in any order, twice, and by any route.

@@ -1,6 +1,5 @@
 import CoreTestKit
-import MeterModel
-import SettingsCore
+import Domain
 import Testing
 
 struct RecordNamesTests {

@@ -1,5 +1,4 @@
-import MeterModel
-import SettingsCore
+import Domain
 import Testing
 
 /// Records at their exact limits, and who is said to have brought what.

@@ -1,5 +1,4 @@
-import MeterModel
-import SettingsCore
+import Domain
 import Testing
 
 struct SettingValueTests {

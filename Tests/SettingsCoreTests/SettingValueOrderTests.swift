@@ -1,4 +1,4 @@
-import SettingsCore
+import Domain
 import Testing
 
 /// Hosts with two equal stamps end alike because values have one order.

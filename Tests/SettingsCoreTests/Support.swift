@@ -1,5 +1,4 @@
-import MeterModel
-import SettingsCore
+import Domain
 
 /// Short names for hosts, stamps and records.
 enum Sample {

@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import SimulatedCloud
 
 /// A history of several clients on one meter, from an authority of twenty lines that is not the project's own, so that

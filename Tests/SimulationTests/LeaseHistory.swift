@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import SimulatedCloud
 
 /// Builds histories of one meter as a person would tell them: seconds, hosts by letter, tokens by number.

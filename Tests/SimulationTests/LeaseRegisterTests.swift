@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import SimulatedCloud
 import Testing
 

@@ -35,7 +35,7 @@ class DueTests(unittest.TestCase):
 
     def test_a_path_makes_its_checks_due(self):
         for path, checks in {
-            "Sources/LeaseCore/LeaseRules.swift": ["lease-histories", "two-hosts", "chaos"],
+            "Sources/Domain/LeaseCore/LeaseRules.swift": ["lease-histories", "two-hosts", "chaos"],
             "Sources/Domain/SyncCore/SyncMachine.swift": ["lease-histories", "two-hosts", "chaos"],
             "Sources/CloudEtcd/EtcdClient.swift": ["lease-histories", "two-hosts", "chaos"],
             "Sources/Gateway/Relay/RelayUplink.swift": ["lease-histories", "two-hosts", "chaos"],
@@ -43,10 +43,10 @@ class DueTests(unittest.TestCase):
             "Sources/BlueZTransport/L2CAPChannel.swift": ["static", "lab"],
             "Sources/USBTransport/USBDevice.swift": ["static", "lab"],
             "Sources/GatewayServer/Page/app.js": ["web-test", "fuzz-api"],
-            "Sources/HomeAutomationCore/BridgeMachine.swift": ["mqtt"],
+            "Sources/Domain/HomeAutomationCore/BridgeMachine.swift": ["mqtt"],
             "Sources/Notifications/Notifier.swift": ["influx"],
-            "Sources/InfluxCore/SendMachine.swift": ["influx"],
-            "Sources/MetricsCore/Metric.swift": ["prometheus"],
+            "Sources/Domain/InfluxCore/SendMachine.swift": ["influx"],
+            "Sources/Domain/MetricsCore/Metric.swift": ["prometheus"],
             "Packaging/meterd.toml": ["static", "deb-test"],
             "Scripts/build-static": ["static", "deb-test"],
             "Docs/Tour.md": [],
@@ -67,7 +67,7 @@ class DueTests(unittest.TestCase):
     def test_the_turns_set_is_first_then_what_is_owed_then_what_waited_longest(self):
         turn = turn_of("mutants")
         self.assertEqual(
-            due(turn, "Sources/HomeAutomation/x", "Sources/MetricsCore/x", owed=["model", "gone"], last=["mqtt", "prometheus"]),
+            due(turn, "Sources/HomeAutomation/x", "Sources/Domain/MetricsCore/x", owed=["model", "gone"], last=["mqtt", "prometheus"]),
             ["mutants", "model", "mqtt", "prometheus"])
 
     def test_the_package_is_built_first_where_a_check_needs_it(self):
@@ -91,7 +91,7 @@ class HistoryTests(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.git("init", "-q")
-        self.commit("Sources/MetricsCore/Metric.swift", "a")
+        self.commit("Sources/Domain/MetricsCore/Metric.swift", "a")
 
     def git(self, *arguments):
         """Runs git as nobody in particular."""
@@ -122,7 +122,7 @@ class HistoryTests(unittest.TestCase):
         chosen = self.commit(".ci/turn", str(prometheus))
         self.commit(".ci/turn", str(mutants))
         self.assertEqual(list(self.printed()), ["mutants"])
-        self.commit("Sources/MetricsCore/Metric.swift", "b")
+        self.commit("Sources/Domain/MetricsCore/Metric.swift", "b")
         self.commit(".ci/turn", str(mutants + len(ci_sets.SETS)))
         self.assertEqual(self.printed()["prometheus"], chosen)
         self.commit(".ci/turn", str(prometheus + len(ci_sets.SETS)))

@@ -1,5 +1,4 @@
-import MeterModel
-import SyncCore
+import Domain
 import Testing
 
 struct NetworkDebounceTests {

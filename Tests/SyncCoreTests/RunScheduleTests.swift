@@ -1,8 +1,6 @@
-import MeterModel
-import SettingsCore
 import Testing
 
-@testable import SyncCore
+@testable import Domain
 
 struct RunScheduleTests {
     @Test func firstReasonStays_unlessAPersonAsks() {

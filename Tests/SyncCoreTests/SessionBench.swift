@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// Drives a machine and keeps what it asked for. After each event it checks what must always hold.

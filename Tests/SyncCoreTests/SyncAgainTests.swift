@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// What is counted, reset and kept when a run, a session or a halt ends and another begins.

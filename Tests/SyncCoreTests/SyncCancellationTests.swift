@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 struct SyncCancellationTests {

@@ -1,7 +1,5 @@
 import CoreTestKit
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// The table in Docs/Sync.md#errors.

@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// Whatever is under way, an answer to something else changes nothing but the log (`SyncState.applyAnswer`).

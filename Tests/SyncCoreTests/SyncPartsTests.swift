@@ -1,8 +1,6 @@
-import MeterModel
-import SettingsCore
 import Testing
 
-@testable import SyncCore
+@testable import Domain
 
 /// The parts of the session, each by itself and at its limits.
 struct SyncPartsTests {

@@ -1,8 +1,6 @@
-import MeterModel
-import SettingsCore
 import Testing
 
-@testable import SyncCore
+@testable import Domain
 
 /// A link over which only so much comes through before the time for an answer is over.
 struct SyncPortionTests {

@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// The session of a host that may only look (Docs/Sync.md#hosts-that-may-only-look).

@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// The cloud's answers about single records, and about the clock.

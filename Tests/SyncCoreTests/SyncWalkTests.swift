@@ -1,7 +1,5 @@
 import CoreTestKit
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// Random lives of a session. Whatever happens in them, and in whatever order, some things must always hold.

@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// The smallest cloud and store that a session can run against: numbers for changes, a list for the outbox.
 struct WalkWorld {

@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 import Testing
 
 /// How a host begins with a zone.

@@ -1,7 +1,6 @@
+import Domain
 import Gateway
-import IOPorts
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import USBTransport
 

@@ -1,6 +1,5 @@
-import IOPorts
+import Domain
 import MeterCodec
-import MeterModel
 import Synchronization
 import Testing
 import USBTransport

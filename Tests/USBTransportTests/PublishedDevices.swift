@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import MeterModel
 import Testing
 import USBTransport
 

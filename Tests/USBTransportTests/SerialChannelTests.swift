@@ -1,7 +1,6 @@
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 import MeterTestKit
 import Synchronization
 import Testing

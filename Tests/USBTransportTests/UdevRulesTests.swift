@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import MeterCodec
-import MeterModel
 import MeterTestKit
 import Testing
 import USBTransport

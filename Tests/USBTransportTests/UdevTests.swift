@@ -1,7 +1,6 @@
-import IOPorts
+import Domain
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterTestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import BluetoothCore
-import IOPorts
-import MeterModel
+import Domain
 
 /// Why a meter could not be paired, as texts that say what to do.
 extension ChannelFailure {

@@ -1,9 +1,8 @@
 import BluetoothCore
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
 import Logging
-import MeterModel
 
 /// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). To be used only on
 /// the loop.

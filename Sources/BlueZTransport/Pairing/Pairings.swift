@@ -1,9 +1,8 @@
 import BluetoothCore
+import Domain
 import GatewayAPI
-import IOPorts
 import LinuxIO
 import Logging
-import MeterModel
 
 /// Meters that want a PIN: who answers, and the outcome. To be used only on the loop.
 final class Pairings: @unchecked Sendable {

@@ -1,8 +1,7 @@
 import CBluetooth
+import Domain
 import Glibc
-import IOPorts
 import LinuxIO
-import MeterModel
 
 /// A connection to the system bus, used only for talking to bluetoothd. To be used only on the loop.
 final class SystemBus: @unchecked Sendable {

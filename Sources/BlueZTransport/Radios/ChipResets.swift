@@ -1,6 +1,6 @@
 import BluetoothCore
+import Domain
 import LinuxIO
-import MeterModel
 
 /// Performs the last step of the recovery ladder, each reset on a thread of its own. To be used only on the loop.
 final class ChipResets: @unchecked Sendable {

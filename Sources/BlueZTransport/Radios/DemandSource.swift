@@ -1,6 +1,6 @@
 import BluetoothCore
+import Domain
 import Gateway
-import MeterModel
 
 /// What meters and people need from the search.
 struct DemandSource {

@@ -1,8 +1,8 @@
 import BluetoothCore
+import Domain
 import Glibc
 import LinuxIO
 import Logging
-import MeterModel
 
 /// The kernel's word on Bluetooth: its management channel and rfkill, opened together, and again after a loss. To be
 /// used only on the loop.

@@ -1,9 +1,9 @@
 import BluetoothCore
 import CBluetooth
+import Domain
 import Gateway
 import Glibc
 import LinuxIO
-import MeterModel
 
 /// The kernel's management channel: commands to adapters, one at a time for each, and the kernel's events.
 ///

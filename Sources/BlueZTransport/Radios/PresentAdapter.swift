@@ -1,9 +1,8 @@
 import BluetoothCore
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import Logging
-import MeterModel
 
 /// An adapter that is there.
 struct PresentAdapter: Sendable {

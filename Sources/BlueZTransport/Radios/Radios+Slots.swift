@@ -1,7 +1,6 @@
 import BluetoothCore
-package import IOPorts
+package import Domain
 import LinuxIO
-package import MeterModel
 
 /// Slots for links, which channels request on the loop.
 extension Radios {

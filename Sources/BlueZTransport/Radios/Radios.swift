@@ -1,11 +1,10 @@
 import BluetoothCore
+package import Domain
 package import Gateway
 package import GatewayAPI
 import Glibc
-package import IOPorts
 package import LinuxIO
 package import Logging
-import MeterModel
 
 /// This host's Bluetooth adapters: finds them, keeps each searching, reports the meters they hear, and grants links.
 ///

@@ -1,6 +1,6 @@
 package import BluetoothCore
+package import Domain
 package import LinuxIO
-package import MeterModel
 
 extension Radios {
     package struct Configuration: Sendable {

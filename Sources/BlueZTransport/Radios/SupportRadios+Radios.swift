@@ -1,7 +1,7 @@
 import BluetoothCore
+import Domain
 import GatewayAPI
 import LinuxIO
-import MeterModel
 
 /// The Bluetooth part of what a maintainer asks for.
 extension SupportRadios {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The client end of an attribute protocol conversation, on a host that serves no attributes itself.
 ///

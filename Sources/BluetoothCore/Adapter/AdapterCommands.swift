@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Sends commands to the kernel, one at a time, with a pause after one that failed.
 struct AdapterCommands: Sendable {

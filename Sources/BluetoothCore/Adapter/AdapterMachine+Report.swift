@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What a machine says about its adapter.
 extension AdapterMachine {

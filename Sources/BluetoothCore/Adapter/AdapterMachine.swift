@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Keeps one adapter searching for meters, for ever and in rounds, and repairs it when it does not.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What an adapter machine is about.
 enum AdapterPhase: Hashable, Sendable {

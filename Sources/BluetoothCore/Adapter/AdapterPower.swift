@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Why an adapter is off, and for how long that is respected.
 struct AdapterPower: Sendable {

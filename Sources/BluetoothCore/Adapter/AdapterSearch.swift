@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Discovery in rounds: which one is running, when it ends, when the next begins, and what it has heard.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What an adapter is, how it is set, and what has to be changed about that.
 struct AdapterSetup: Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What an adapter is doing.
 package enum AdapterState: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// How much airtime the search uses.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// The pause in discovery that attempts to make a link need.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// When to request Bondable, which an adapter needs while Bluetooth Classic is in use, and how long to leave alone a
 /// program that takes it away.

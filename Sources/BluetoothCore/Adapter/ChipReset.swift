@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What resets an adapter's chip: the last step of the ladder. The adapter disappears and comes back, under the same
 /// number or another.

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Which links have a slot, how far along they are, and what other links the kernel reports.
 struct LinkSlots: Sendable {

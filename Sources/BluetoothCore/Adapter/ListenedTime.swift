@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// How long an adapter has listened to one kind of radio.
 struct ListenedTime: Sendable {

@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// A meter, or what may be one, heard over one adapter and one kind of radio.
 package struct RadioSighting: Hashable, Sendable {

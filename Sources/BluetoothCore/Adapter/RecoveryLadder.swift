@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// How far up the recovery ladder an adapter is, and which step comes next.
 struct RecoveryLadder: Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// How much airtime an adapter's search may use: `[bluetooth] scan` in meterd.toml.
 package enum SearchMode: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// How long discovery has run without hearing a device.
 struct SilenceWatch: Sendable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What a device broadcasts about itself: advertising data, a scan response, an extended inquiry response or several of
 /// them in a row (Core Specification 5.4, vol 3 part C 11; the types are from Assigned Numbers 2.3).

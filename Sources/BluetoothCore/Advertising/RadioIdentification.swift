@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// Which meter is heard, from what it advertises (Docs/Identities.md#over-the-air). The first answer over a link has
 /// the final say: radio modules share names and services.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Discovers what a GATT server has, reads, writes and subscribes: one operation at a time, each a series of requests.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Why a link over GATT failed, or ended.
 package enum GATTSerialFailure: Error, Hashable, Sendable {

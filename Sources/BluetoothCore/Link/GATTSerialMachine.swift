@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A meter's serial line through GATT: from the link being up to bytes both ways.
 ///

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Which of an adapter's settings are on, or are supported (Linux `net/bluetooth/mgmt.h`, `MGMT_SETTING_…`).
 package struct ControllerSettings: OptionSet, Hashable, Sendable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What is wrong with a packet that claims to be the kernel's.
 package enum ManagementFault: Error, Hashable, Sendable, CustomStringConvertible {

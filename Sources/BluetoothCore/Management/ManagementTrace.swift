@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The last commands to the kernel's management channel and its events: only numbers, so that it costs next to nothing
 /// and holds neither PINs nor keys.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A device's address as the kernel identifies devices, with the kind of radio on which it was heard.
 package struct RadioAddress: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A device by bluetoothd's name for it: `/org/bluez/hci0/dev_00_15_A5_00_05_92` (BlueZ src/device.c, `device_new`).
 package struct AgentDevice: Hashable, Sendable {

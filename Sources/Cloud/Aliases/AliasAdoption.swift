@@ -1,5 +1,4 @@
-package import LeaseCore
-package import SettingsCore
+package import Domain
 
 /// Puts aliases into force for leases that a store of an earlier version has only as records.
 ///

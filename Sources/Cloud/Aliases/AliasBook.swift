@@ -1,6 +1,4 @@
-package import LeaseCore
-import MeterModel
-package import SettingsCore
+package import Domain
 
 /// The aliases in one zone that are in force for leases, and the floors that they raised.
 ///

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// An alias that is written, changed or removed, and what that means for leases; decided in the step that stores it.
 package struct AliasChange: Hashable, Sendable {

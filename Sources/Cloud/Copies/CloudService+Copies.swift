@@ -1,5 +1,5 @@
+import Domain
 import Logging
-import MeterModel
 
 /// Several copies of one cloud, any of which may die.
 extension CloudService {

@@ -1,7 +1,6 @@
 package import CloudAPI
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 
 /// What the copies of one cloud tell each other: what is watched at each, readings for those who watch, and commands
 /// (Docs/Relay.md#several-copies). Each host talks to whichever copy it likes; what is said here comes from the others.

@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// What one copy of the cloud has to tell another, oldest first. A value.
 ///

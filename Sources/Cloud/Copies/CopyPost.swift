@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 import Synchronization
 
 /// The other copies of this cloud, as far as this one knows them, and what they are to be told.

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Which other copies of the cloud are alive, by what this one has seen itself: no clocks of different machines are
 /// compared.

@@ -1,4 +1,4 @@
-package import LeaseCore
+package import Domain
 
 extension CloudEngine {
     /// The lease of a meter, under any of its ids, if there ever was one.

@@ -1,4 +1,4 @@
-package import LeaseCore
+package import Domain
 
 extension CloudEngine {
     /// Creates a zone with a random identity, or returns an existing one unchanged.

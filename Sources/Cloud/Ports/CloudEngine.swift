@@ -1,7 +1,5 @@
 package import CloudAPI
-package import LeaseCore
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// Where the cloud keeps its data: SQLite on one machine, or etcd. Both fulfil one contract
 /// (`MeterTestKit/Contracts/CloudEngineContract`).

@@ -1,7 +1,5 @@
 package import CloudAPI
-package import LeaseCore
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 // An engine's arguments and results.
 

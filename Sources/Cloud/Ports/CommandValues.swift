@@ -1,5 +1,5 @@
 package import CloudAPI
-package import MeterModel
+package import Domain
 
 // What engines keep about commands from one host to another (Docs/Relay.md#commands).
 

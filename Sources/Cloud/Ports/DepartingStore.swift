@@ -1,6 +1,4 @@
-package import LeaseCore
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// A store whose contents move to another one (`metercloud migrate`), and that nothing else uses meanwhile.
 ///

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 // What engines keep about the hosts that wait for meters.
 

@@ -1,5 +1,5 @@
 import CloudAPI
-package import MeterModel
+package import Domain
 
 /// How many leases a zone has ever had, and how many of them each host created (Docs/Decisions/0017-quotas.md).
 ///

@@ -1,5 +1,4 @@
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// How much records count towards a zone's quota, and how much of that each host brought of its own.
 ///

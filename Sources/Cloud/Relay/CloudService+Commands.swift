@@ -1,7 +1,6 @@
 package import CloudAPI
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 import Synchronization
 
 /// Commands for a meter that another host has (Docs/Relay.md#commands). This copy of the cloud offers those that it took;

@@ -1,7 +1,6 @@
 package import CloudAPI
-import LeaseCore
+import Domain
 import Logging
-import MeterModel
 
 /// What hosts have of meters' logs, on its way to one that asks (Docs/Relay.md#the-meters-log). Nothing of it is stored.
 extension CloudService {

@@ -1,7 +1,6 @@
 package import CloudAPI
-package import LeaseCore
+package import Domain
 import Logging
-package import MeterModel
 
 /// Readings on their way from the host that has a meter to those that watch it (Docs/Relay.md).
 extension CloudService {

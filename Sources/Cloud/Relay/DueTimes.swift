@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Times in order, each with what is due then. Adding one, and taking the first, costs a logarithm of their number.
 struct DueTimes<Item> {

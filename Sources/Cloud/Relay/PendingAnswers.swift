@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 import Synchronization
 
 /// The pending requests of one kind at this copy of the cloud, and those who wait for their outcomes.

@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// A command that is offered to the host that has the meter. Its holder claims it before it does it.
 struct PendingCommand: PendingRequest {

@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// A question about a meter's log, for all hosts that listen here.
 struct PendingLogQuestion: PendingRequest {

@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// One kind of request that the cloud passes on to hosts: who is asked, and what becomes of it.
 protocol PendingRequest: Equatable, Sendable {

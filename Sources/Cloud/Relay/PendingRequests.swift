@@ -1,5 +1,5 @@
 import CloudAPI
-import MeterModel
+import Domain
 
 /// Requests that are offered to hosts, claimed once where that is needed, answered, or timed out. A value: the time is
 /// passed in.

@@ -1,6 +1,5 @@
 import CloudAPI
-import LeaseCore
-import MeterModel
+import Domain
 import Synchronization
 
 /// Who watches which meter at this copy of the cloud, and what they are told; and which meters are watched at other copies.

@@ -1,7 +1,6 @@
 import Cloud
 import CloudAPI
-import MeterModel
-import SettingsCore
+import Domain
 
 /// The keys of everything in etcd. They begin with the prefix in the settings, followed by:
 ///

@@ -1,6 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
+import Domain
 
 /// All aliases in force in one zone, under one key: each decision about a lease compares its revision.
 struct StoredAliases: StoredValue, Hashable {

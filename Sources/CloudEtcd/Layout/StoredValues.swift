@@ -1,9 +1,7 @@
 import Cloud
 import CloudAPI
+import Domain
 import FoundationEssentials
-import LeaseCore
-import MeterModel
-import SettingsCore
 
 // The values under the keys. JSON, in which unknown names are ignored; records have the text that is sent.
 

@@ -1,7 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 import Synchronization
 
 /// A zone's aliases as last seen by this copy.

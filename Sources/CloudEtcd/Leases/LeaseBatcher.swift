@@ -1,6 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
+import Domain
 import Synchronization
 
 /// All leases are decided here: decisions gather while others are under way, and go to etcd together in one request,

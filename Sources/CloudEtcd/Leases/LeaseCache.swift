@@ -1,6 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
+import Domain
 import Synchronization
 
 /// All leases that this copy has seen, and when.

@@ -1,5 +1,5 @@
 import Cloud
-import MeterModel
+import Domain
 
 /// How many leases a zone has had, as read, for those that are about to be created.
 struct LeaseCounters: Sendable {

@@ -1,6 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
+import Domain
 
 /// A lease as last seen by this copy.
 ///

@@ -1,7 +1,6 @@
 package import Cloud
-import LeaseCore
+package import Domain
 package import Logging
-package import MeterModel
 
 /// Moves everything in another store into an etcd that has no cloud yet (`metercloud migrate`).
 ///

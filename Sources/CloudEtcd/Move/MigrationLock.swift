@@ -1,5 +1,5 @@
 import Cloud
-import LeaseCore
+import Domain
 
 /// Keeps everybody from opening a store in etcd until everything that moves into it is there.
 ///

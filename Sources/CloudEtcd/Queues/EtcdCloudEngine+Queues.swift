@@ -1,6 +1,6 @@
 package import Cloud
+import Domain
 import Logging
-import MeterModel
 
 /// The lease queues, one key each, and the copies' heartbeats.
 extension EtcdCloudEngine {

@@ -1,6 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
+import Domain
 
 /// The hosts that wait for one meter.
 struct StoredQueue: StoredValue, Hashable {

@@ -1,6 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
+import Domain
 
 /// What decides whether an alias can be put into force: the zone's aliases and the leases of its ids, as they were
 /// read.

@@ -1,4 +1,4 @@
-import SettingsCore
+import Domain
 import Synchronization
 
 /// How far each zone's changes of records have been reported to those who listen to this copy.

@@ -1,6 +1,5 @@
 import Cloud
-import MeterModel
-import SettingsCore
+import Domain
 import Synchronization
 
 /// All records are written here: while one request for a zone is under way, the next ones gather, and are sent

@@ -1,7 +1,6 @@
 import Cloud
 import CloudAPI
-import MeterModel
-import SettingsCore
+import Domain
 
 /// The records of one zone that one request changes: decided one by one from what is stored, and written all together
 /// or not at all, by comparing the zone's head.

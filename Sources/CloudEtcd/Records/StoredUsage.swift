@@ -1,7 +1,6 @@
 package import Cloud
 import CloudAPI
-import MeterModel
-import SettingsCore
+import Domain
 
 /// How much of a zone's quota is used, or a limit.
 struct StoredAmount: Codable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// A key as stored in etcd.
 struct EtcdEntry: Hashable, Sendable {

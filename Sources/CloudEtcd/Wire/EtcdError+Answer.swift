@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 extension EtcdError {
     /// The meaning of an answer with a status other than 200.

@@ -1,7 +1,4 @@
-import AlertCore
-import IOPorts
-package import MeterModel
-package import RecordingCore
+package import Domain
 import Synchronization
 
 /// Battery tests that are over are told in the way of alerts, though they are no rules: what came of one is told once.

@@ -1,8 +1,6 @@
-package import AlertCore
+package import Domain
 package import GatewayAPI
-import IOPorts
 import Logging
-package import MeterModel
 import Synchronization
 
 /// The rules, as people add, list, try and remove them, and as their meters come and go.

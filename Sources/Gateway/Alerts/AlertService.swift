@@ -1,8 +1,6 @@
-package import AlertCore
+package import Domain
 import GatewayAPI
-package import IOPorts
 package import Logging
-package import MeterModel
 import Synchronization
 
 /// Watches this host's meters for what people want to be told of, and tells them (Docs/Alerts.md).

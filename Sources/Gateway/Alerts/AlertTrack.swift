@@ -1,5 +1,4 @@
-import AlertCore
-package import MeterModel
+package import Domain
 import Synchronization
 
 /// The rules of one meter, where its session brings what happens to it.

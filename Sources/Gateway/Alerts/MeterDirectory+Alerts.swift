@@ -1,5 +1,5 @@
+package import Domain
 import GatewayAPI
-package import MeterModel
 
 /// What rules ask about meters.
 extension MeterDirectory {

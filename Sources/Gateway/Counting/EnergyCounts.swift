@@ -1,6 +1,5 @@
+package import Domain
 import GatewayAPI
-package import MeterModel
-import RecordingCore
 import Synchronization
 
 /// Energy and charge of the meters, over restarts.

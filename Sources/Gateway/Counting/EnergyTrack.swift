@@ -1,5 +1,4 @@
-import MeterModel
-package import RecordingCore
+package import Domain
 import Synchronization
 
 /// Where one meter's readings get what was counted for it. Called on the loop for each reading; cheap.

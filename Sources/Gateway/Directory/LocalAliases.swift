@@ -1,5 +1,4 @@
-import IOPorts
-import MeterModel
+import Domain
 
 /// Ids that stand for other meters, and where devices are sighted under them now.
 final class LocalAliases {

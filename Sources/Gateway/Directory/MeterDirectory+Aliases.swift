@@ -1,8 +1,7 @@
+import Domain
 package import GatewayAPI
-import IOPorts
 import Logging
 import MeterCodec
-import MeterModel
 
 /// Meters with two ids, such as one on a cable and one on a radio.
 extension MeterDirectory {

@@ -1,6 +1,6 @@
+package import Domain
 import GatewayAPI
 package import MeterCodec
-package import MeterModel
 
 extension ConnectRequest {
     /// As people type it.

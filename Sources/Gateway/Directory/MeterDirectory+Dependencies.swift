@@ -1,4 +1,4 @@
-package import IOPorts
+package import Domain
 package import MeterCodec
 
 extension MeterDirectory {

@@ -1,7 +1,6 @@
+import Domain
 package import GatewayAPI
-import IOPorts
 import Logging
-import MeterModel
 
 /// Forgetting a meter at a person's request.
 extension MeterDirectory {

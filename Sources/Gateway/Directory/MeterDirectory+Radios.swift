@@ -1,7 +1,6 @@
-import ConnectionCore
+import Domain
 import GatewayAPI
 import MeterCodec
-import MeterModel
 
 /// What the meters need from the radios.
 extension MeterDirectory {

@@ -1,6 +1,6 @@
+package import Domain
 package import GatewayAPI
 import Logging
-package import MeterModel
 
 /// Settings of meters, whether those are here or known only from other hosts.
 extension MeterDirectory {

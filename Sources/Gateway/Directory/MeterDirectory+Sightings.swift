@@ -1,6 +1,5 @@
-package import IOPorts
+package import Domain
 import Logging
-package import MeterModel
 
 /// What the watchers of ports and radios report.
 extension MeterDirectory {

@@ -1,6 +1,5 @@
+import Domain
 import GatewayAPI
-import IOPorts
-import MeterModel
 
 /// What `connect` waits for before it answers.
 extension MeterDirectory {

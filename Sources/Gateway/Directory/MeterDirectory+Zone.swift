@@ -1,7 +1,5 @@
+import Domain
 import GatewayAPI
-import IOPorts
-import LeaseCore
-import MeterModel
 
 /// A person's command asks the zone, not the air: a meter connected to another host is not heard here, yet its holder
 /// is known (Docs/Operating.md#a-meter-that-is-not-heard-here).

@@ -1,8 +1,7 @@
+package import Domain
 package import GatewayAPI
-package import IOPorts
 package import Logging
 import MeterCodec
-package import MeterModel
 
 /// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
 ///

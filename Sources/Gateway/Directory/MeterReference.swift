@@ -1,5 +1,5 @@
+package import Domain
 import GatewayAPI
-package import MeterModel
 
 /// The ways to name a meter: an id or MAC in any form, a name, an unambiguous prefix of either, or the model where only
 /// one meter is of it (Docs/CommandLine.md#meters).

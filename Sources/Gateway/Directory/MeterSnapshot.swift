@@ -1,9 +1,6 @@
-import ConnectionCore
+package import Domain
 package import GatewayAPI
-import IOPorts
 package import MeterCodec
-package import MeterModel
-import RecordingCore
 
 /// One meter as it is now, for frequent use: plain values, nothing put into words.
 package struct MeterSnapshot: Sendable {

@@ -1,5 +1,4 @@
-package import InfluxCore
-package import MeterModel
+package import Domain
 
 /// Where points go.
 package protocol PointSink: Sendable {

@@ -1,7 +1,5 @@
-package import IOPorts
-package import InfluxCore
+package import Domain
 package import Logging
-package import MeterModel
 import Synchronization
 
 /// Sends what this host measures to a time series database: what the store has and was not sent yet, in batches, one at a

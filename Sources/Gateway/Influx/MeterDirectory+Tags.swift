@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterDirectory {
     /// What meters are called, and their models, as this host knows them.

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// All leases of the zone as this host last heard of them, counted down on its own clock (Docs/Leases.md#rule-3).
 ///

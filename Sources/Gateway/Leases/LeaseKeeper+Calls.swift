@@ -1,7 +1,4 @@
-import IOPorts
-import LeaseCore
-import MeterModel
-import SyncCore
+import Domain
 
 /// The conversation with the authority. Only the tasks of the calls wait for it.
 extension LeaseKeeper {

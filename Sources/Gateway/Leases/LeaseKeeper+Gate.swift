@@ -1,7 +1,5 @@
+package import Domain
 package import GatewayAPI
-import IOPorts
-package import LeaseCore
-package import MeterModel
 
 /// The sessions' side. Sessions and keeper share the loop, so each call takes effect at once.
 extension LeaseKeeper: LinkGate {

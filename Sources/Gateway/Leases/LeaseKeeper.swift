@@ -1,8 +1,5 @@
-package import IOPorts
-package import LeaseCore
+package import Domain
 package import Logging
-package import MeterModel
-import SyncCore
 
 /// Holds this host's leases: one machine for each meter, and one conversation with the authority for all of them.
 ///

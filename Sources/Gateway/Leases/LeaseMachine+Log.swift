@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 
 /// What a lease means for the meter's log.
 extension LeaseMachine {

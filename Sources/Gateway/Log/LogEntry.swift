@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// A line of a meter's log: what happened to the meter on this host, once or several times (Docs/Relay.md#the-meters-log).
 ///

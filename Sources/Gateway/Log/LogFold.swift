@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// The last lines of one meter's log, and how what happens next is folded into them. A value: the time is passed in.
 ///

@@ -1,7 +1,5 @@
-package import IOPorts
-import LeaseCore
+package import Domain
 package import Logging
-package import MeterModel
 import Synchronization
 
 /// Keeps the logs of this host's meters: who had them, their states, what they were told to do, and what was done about

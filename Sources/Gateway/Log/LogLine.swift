@@ -1,6 +1,4 @@
-import LeaseCore
-package import MeterModel
-import RelayCore
+package import Domain
 
 /// A line of a meter's log as it travels and as it is shown: with its age in place of the time, so that no clock is
 /// compared with another host's.

@@ -1,7 +1,5 @@
+package import Domain
 import GatewayAPI
-package import MeterModel
-import RelayCore
-import SyncCore
 
 /// A meter's log as people see it: what this host has of it, what other hosts have, and what was set
 /// (Docs/Relay.md#the-meters-log).

@@ -1,4 +1,4 @@
-package import AlertCore
+package import Domain
 
 /// Tells people and programs, as the configuration says.
 package protocol AlertNotifier: Sendable {

@@ -1,5 +1,4 @@
-package import AlertCore
-package import MeterModel
+package import Domain
 
 /// Keeps the rules of this host, how they stand, and the notices that are on their way.
 package protocol AlertRepository: Sendable {

@@ -1,8 +1,4 @@
-package import LeaseCore
-package import MeterModel
-package import RelayCore
-package import SettingsCore
-package import SyncCore
+package import Domain
 
 /// The cloud's records, as the sync engine asks for them. Every error is a `SyncFailure`.
 package protocol CloudLink: Sendable {

@@ -1,5 +1,4 @@
-package import MeterModel
-package import RecordingCore
+package import Domain
 
 /// Keeps what was counted for the meters. It is written together with their readings
 /// (`SampleRepository.append`).

@@ -1,5 +1,5 @@
+package import Domain
 package import GatewayAPI
-package import IOPorts
 
 /// A link over Bluetooth LE that has discovered the other side's services. To be used only on the loop.
 package protocol GATTChannel: ByteChannel {

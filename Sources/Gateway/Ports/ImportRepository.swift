@@ -1,5 +1,4 @@
-package import MeterModel
-import RecordingCore
+package import Domain
 
 /// Keeps readings that came from files, each file's under an id of its own, so that they never mix with what this host
 /// measured (Docs/Decisions/0032-imports-stand-apart.md).

@@ -1,6 +1,5 @@
+package import Domain
 package import GatewayAPI
-package import LeaseCore
-package import MeterModel
 
 /// Decides whether a session may open and use a link to its meter. A session without a gate asks nobody.
 ///

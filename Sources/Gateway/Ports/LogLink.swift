@@ -1,5 +1,4 @@
-package import MeterModel
-package import SyncCore
+package import Domain
 
 /// The cloud as meters' logs use it: it asks the zone's other hosts for their parts. Every error is a `SyncFailure`.
 package protocol LogLink: Sendable {

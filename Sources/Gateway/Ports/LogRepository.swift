@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Keeps what happened to meters on this host: their logs, not the logs that meters record by themselves.
 package protocol LogRepository: Sendable {

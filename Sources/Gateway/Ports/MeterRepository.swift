@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What this host remembers about meters over restarts.
 package protocol MeterRepository: Sendable {

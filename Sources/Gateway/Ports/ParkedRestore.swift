@@ -1,4 +1,4 @@
-package import SyncCore
+package import Domain
 
 /// What `restore` of a parked entry did.
 package enum ParkedRestore: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What the meters of this host need from its radios now.
 package struct RadioDemand: Hashable, Sendable {

@@ -1,6 +1,5 @@
+package import Domain
 package import GatewayAPI
-package import IOPorts
-package import MeterModel
 
 /// This host's radios: they hear meters, and have a state of health.
 package protocol RadioSource: SightingSource {

@@ -1,4 +1,4 @@
-package import RecordingCore
+package import Domain
 
 /// Keeps running recordings, so that they continue after a restart, and battery tests that are over until somebody was
 /// told. A finished one is a record like any other (`SettingsRepository`).

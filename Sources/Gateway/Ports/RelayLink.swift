@@ -1,7 +1,4 @@
-package import LeaseCore
-package import MeterModel
-package import RelayCore
-package import SyncCore
+package import Domain
 
 /// The cloud as the relay uses it: it passes on readings of meters that other hosts hold. Every error is a
 /// `SyncFailure`.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Keeps the date from which ages are counted (`BelievedDate`). Whatever deletes by age in the same store spares what
 /// the saved doubts name.

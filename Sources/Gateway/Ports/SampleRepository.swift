@@ -1,5 +1,4 @@
-package import MeterModel
-package import RecordingCore
+package import Domain
 
 /// Keeps readings.
 package protocol SampleRepository: Sendable {

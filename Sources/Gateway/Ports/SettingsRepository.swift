@@ -1,7 +1,5 @@
+package import Domain
 package import GatewayAPI
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 
 /// The settings as a host keeps them: records that merge with those of other hosts.
 ///

@@ -1,7 +1,5 @@
+package import Domain
 package import GatewayAPI
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 
 /// The store as the sync engine uses it. Each method is one durable transaction, so that stopping between any two
 /// neither skips nor repeats work.

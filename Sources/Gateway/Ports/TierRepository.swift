@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Keeps readings of long periods small: aggregated into seconds, minutes and hours, beside or instead of the single
 /// ones.

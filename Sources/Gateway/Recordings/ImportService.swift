@@ -1,9 +1,7 @@
+package import Domain
 import GatewayAPI
-package import ImportCore
 package import Logging
 import MeterCodec
-package import MeterModel
-import RecordingCore
 import Synchronization
 
 /// What a person says of a file that is to be imported.

@@ -1,9 +1,7 @@
+package import Domain
 import GatewayAPI
-package import IOPorts
 package import Logging
 import MeterCodec
-package import MeterModel
-package import RecordingCore
 import Synchronization
 
 /// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs what `LoadDrive` decides, and looks at each

@@ -1,5 +1,4 @@
-import MeterModel
-package import RecordingCore
+package import Domain
 
 extension MeterSettings {
     /// What a person set of recordings.

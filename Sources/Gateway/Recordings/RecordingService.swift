@@ -1,9 +1,6 @@
+package import Domain
 import GatewayAPI
-package import IOPorts
 package import Logging
-package import MeterModel
-package import RecordingCore
-import SettingsCore
 import Synchronization
 
 /// Charge sessions: begins and ends them, keeps those that go on over restarts, and tells the other hosts of each.

@@ -1,5 +1,4 @@
-package import MeterModel
-package import RecordingCore
+package import Domain
 import Synchronization
 
 /// One meter's way into its recording. Called on the loop for each reading; cheap.

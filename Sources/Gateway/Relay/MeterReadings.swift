@@ -1,5 +1,4 @@
-import MeterModel
-import RelayCore
+import Domain
 
 /// The readings of one meter, wherever it is: from this host's own session while it measures, and from the cloud while
 /// another host has it. It may change hands meanwhile.

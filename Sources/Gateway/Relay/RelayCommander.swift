@@ -1,8 +1,5 @@
+package import Domain
 import GatewayAPI
-import LeaseCore
-package import MeterModel
-package import RelayCore
-import SyncCore
 
 /// Has other hosts do what people here want of the meters that those have (Docs/Relay.md#commands).
 package struct RelayCommander: Sendable {

@@ -1,5 +1,4 @@
-import ConnectionCore
-package import MeterModel
+package import Domain
 
 /// A meter of this host, as far as the relay needs it.
 package struct RelaySource: Sendable {

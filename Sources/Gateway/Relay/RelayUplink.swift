@@ -1,9 +1,5 @@
-package import IOPorts
-import LeaseCore
+package import Domain
 package import Logging
-package import MeterModel
-import RelayCore
-import SyncCore
 
 /// Sends the readings of this host's meters to the cloud, for those that somebody watches from elsewhere, and only while
 /// somebody does (Docs/Relay.md).

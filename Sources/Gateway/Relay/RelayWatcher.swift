@@ -1,9 +1,5 @@
-package import IOPorts
-import LeaseCore
+package import Domain
 package import Logging
-package import MeterModel
-import RelayCore
-import SyncCore
 
 /// Watches meters that other hosts have, through the cloud: one stream for each meter, however many look here.
 package actor RelayWatcher {

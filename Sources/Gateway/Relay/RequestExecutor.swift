@@ -1,10 +1,6 @@
+package import Domain
 import GatewayAPI
-package import IOPorts
-import LeaseCore
 package import Logging
-package import MeterModel
-package import RelayCore
-import SyncCore
 
 /// Does what other hosts ask of this one through the cloud: commands for meters that it has (Docs/Relay.md#commands), and
 /// questions about meters' logs (Docs/Relay.md#the-meters-log).

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// A reading of a meter, from this host's own session or from the host that has the meter.
 package struct WatchedReading: Sendable {

@@ -1,7 +1,5 @@
-import ConnectionCore
+package import Domain
 package import GatewayAPI
-import MeterModel
-package import RelayCore
 
 /// The meters of the whole zone, as this host's people see them: its own, and those that other hosts have, with what
 /// those measure (Docs/Relay.md).

@@ -1,5 +1,4 @@
-import IOPorts
-import MeterModel
+import Domain
 import Synchronization
 
 /// Wakes the recorder when a batch is due.

@@ -1,5 +1,5 @@
+package import Domain
 package import Logging
-package import MeterModel
 
 /// Keeps the date from which the ages of what this host stores count back: see `BelievedDate`.
 package actor RetentionCalendar {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What is left of the readings of one second, minute or hour: per quantity the least, the greatest, the mean and how
 /// many there were.

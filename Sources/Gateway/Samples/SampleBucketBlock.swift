@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The buckets of one meter in one piece of time: what the store keeps as one row of a tier.
 ///

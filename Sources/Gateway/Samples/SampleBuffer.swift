@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 import Synchronization
 
 /// One meter's way into the recorder. Called on the loop for each reading; cheap.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A chunk of seconds: of readings that come too often to be kept one by one, the least, greatest, mean and number of each
 /// second (Docs/Decisions/0033-samples-of-fast-meters.md).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Consecutive readings of one meter in one piece of bytes: what the store writes at once and keeps as a whole.
 ///

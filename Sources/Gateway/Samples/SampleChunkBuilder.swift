@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Packs a meter's readings as they come. See `SampleChunkFormat` for what it writes.
 package struct SampleChunkBuilder: Sendable {

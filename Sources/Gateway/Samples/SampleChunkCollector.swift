@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Puts the samples of several chunks in order of time, within a span and up to a number. For those who implement
 /// `SampleRepository`: chunks are added by their start, the earliest first, and may overlap.

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Reads what `SampleChunkBuilder` wrote. Believes nothing: any bytes end in samples or in a `ChunkError`.
 struct SampleChunkDecoder {

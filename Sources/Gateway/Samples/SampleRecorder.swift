@@ -1,7 +1,6 @@
+package import Domain
 package import GatewayAPI
-package import IOPorts
 package import Logging
-package import MeterModel
 import Synchronization
 
 /// Collects readings in memory and writes them to the store in batches, so that an SD card sees few writes.

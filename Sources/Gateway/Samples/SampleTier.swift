@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// How finely readings are kept once they are older: as they came, or summed up in buckets of one length.
 ///

@@ -1,5 +1,4 @@
-package import MeterModel
-import RecordingCore
+package import Domain
 
 /// Puts readings of a span of time into at most so many points, each with the least, the greatest and the mean of what
 /// lies in it, so that no peak is lost however long the span is.

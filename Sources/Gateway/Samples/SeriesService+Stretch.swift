@@ -1,6 +1,5 @@
+package import Domain
 import GatewayAPI
-package import MeterModel
-package import RecordingCore
 
 extension SeriesService {
     /// A longer stretch is summed up from minutes, or what else as many points come to.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Readings of a meter over any stretch of time, to the last second: what the store has, and what waits to be stored.
 package struct SeriesService: Sendable {

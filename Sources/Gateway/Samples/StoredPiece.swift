@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What is left of a moment: a reading, or what a second or a minute was summed up to.
 package enum StoredPiece: Hashable, Sendable {

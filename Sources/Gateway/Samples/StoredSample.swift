@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A reading as read from the store.
 package struct StoredSample: Hashable, Sendable {

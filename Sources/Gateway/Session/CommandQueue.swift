@@ -1,6 +1,6 @@
+import Domain
 import GatewayAPI
 import MeterCodec
-import MeterModel
 
 /// Commands waiting to be sent over the present link, and what the meter has been set to over it.
 struct CommandQueue {

@@ -1,5 +1,4 @@
-import LeaseCore
-package import MeterModel
+package import Domain
 
 /// How a person wants a meter connected.
 package struct ConnectOptions: Hashable, Sendable {

@@ -1,9 +1,6 @@
-import ConnectionCore
+package import Domain
 package import GatewayAPI
-import IOPorts
 package import MeterCodec
-package import MeterModel
-import RecordingCore
 
 /// What people see of a session.
 extension DeviceSession {

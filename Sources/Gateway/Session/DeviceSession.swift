@@ -1,11 +1,7 @@
-import ConnectionCore
+package import Domain
 import GatewayAPI
-package import IOPorts
-import LeaseCore
 package import Logging
 package import MeterCodec
-package import MeterModel
-import RecordingCore
 
 /// Runs one meter: its states, its requests, its channel, its readings.
 ///

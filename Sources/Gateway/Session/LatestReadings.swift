@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// The last readings of one meter. Some meters spread their quantities over several kinds of frame.
 struct LatestReadings: Sendable {

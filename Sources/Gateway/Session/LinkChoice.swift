@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The links that lead to one meter now, and which of them to try next. A value without a clock.
 ///

@@ -1,6 +1,5 @@
+import Domain
 import GatewayAPI
-import LeaseCore
-import MeterModel
 
 /// The right to use the links to one meter: what the gate was asked, and what it answered.
 ///

@@ -1,4 +1,4 @@
-import LeaseCore
+import Domain
 
 /// How a session ends its link to a meter, or an attempt at one. Causes differ only in these values:
 /// `DeviceSession.endLink` takes the same steps in the same order for all of them.

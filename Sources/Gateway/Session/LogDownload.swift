@@ -1,7 +1,6 @@
+import Domain
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 
 /// The download of what a meter recorded by itself: what goes out next, and who waits for it.
 struct LogDownload {

@@ -1,7 +1,5 @@
-import ConnectionCore
-import IOPorts
+import Domain
 import MeterCodec
-import MeterModel
 
 /// One channel to a meter at a time, from `open` to `close`, with all that lives only as long as it: the steps of its
 /// opening and the exchange over it.

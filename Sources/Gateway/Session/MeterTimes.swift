@@ -1,7 +1,5 @@
-import ConnectionCore
-import IOPorts
+import Domain
 import MeterCodec
-import MeterModel
 
 /// The times that follow from the model and from a person's settings.
 struct MeterTimes {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Commands that wait until the meter says that it took them.
 struct ReadBacks {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// The least and greatest of what came lately from a meter whose samples are too many to be shown one by one.
 ///

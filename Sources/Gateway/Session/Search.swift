@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// A search for a meter that is not heard here because another host is connected to it: a Bluetooth LE meter with a
 /// connection does not advertise (Docs/Operating.md#a-meter-that-is-not-heard-here). So the zone is asked first, and

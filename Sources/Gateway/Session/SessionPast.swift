@@ -1,7 +1,5 @@
-import ConnectionCore
+import Domain
 package import GatewayAPI
-import IOPorts
-import MeterModel
 
 /// What happened in a session lately, for a maintainer. Bounded, and off the path of readings.
 struct SessionPast: Sendable {

@@ -1,5 +1,4 @@
-package import IOPorts
-import MeterModel
+package import Domain
 
 /// Those who wait for a meter: for its data, or for permission to use a link to it.
 struct SessionWaits {

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// Answers in which there was no frame, since the last one that had one. A meter of another model than it is taken for,
 /// and a bad line, give these and nothing else.

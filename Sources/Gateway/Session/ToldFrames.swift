@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// The last frame of each shape that a meter sends, for what it tells besides readings: its charging mode, its groups, the
 /// contract that it saw. They are kept as they came, and looked into only when somebody asks.

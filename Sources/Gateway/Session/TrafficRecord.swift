@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Bytes that crossed a link, for captures.
 package struct TrafficRecord: Hashable, Sendable {

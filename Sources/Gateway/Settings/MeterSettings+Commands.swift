@@ -1,6 +1,6 @@
+package import Domain
 package import GatewayAPI
 package import MeterCodec
-package import MeterModel
 
 /// Settings that are sent to the meter itself, as far as its model has them.
 extension MeterSettings {

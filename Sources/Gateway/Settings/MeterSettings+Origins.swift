@@ -1,7 +1,6 @@
+package import Domain
 package import GatewayAPI
 package import MeterCodec
-package import MeterModel
-import RecordingCore
 
 /// What a person sees who asks for all settings of a meter: each with its default, and where its value comes from.
 extension MeterSettings {

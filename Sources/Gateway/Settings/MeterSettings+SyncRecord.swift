@@ -1,5 +1,4 @@
-package import MeterModel
-package import SettingsCore
+package import Domain
 
 /// Converts settings to and from a meter's record, and to text for people.
 ///

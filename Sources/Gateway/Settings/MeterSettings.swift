@@ -1,7 +1,6 @@
+package import Domain
 import GatewayAPI
 package import MeterCodec
-package import MeterModel
-package import SettingsCore
 
 /// The settings of a meter, as this version understands them.
 package struct MeterSettings: Hashable, Sendable {

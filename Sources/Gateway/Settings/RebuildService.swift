@@ -1,8 +1,6 @@
+package import Domain
 package import GatewayAPI
 package import Logging
-package import MeterModel
-package import SettingsCore
-import SyncCore
 
 /// Brings the stored records up to the present rule of names (Docs/SettingsAndRebuild.md#rebuild), in steps: each is
 /// one transaction with its progress, so it can be stopped between any two steps and continues there.

@@ -1,6 +1,5 @@
+package import Domain
 import GatewayAPI
-package import MeterModel
-import SettingsCore
 
 /// Other ids of meters: a meter that is reached over both USB and a radio has two
 /// (Docs/Decisions/0014-takeovers-and-aliases.md). Kept as records of type `MeterAlias`, named by the other id, with

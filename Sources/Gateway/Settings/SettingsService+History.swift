@@ -1,6 +1,5 @@
+package import Domain
 package import GatewayAPI
-package import MeterModel
-import SettingsCore
 
 /// Who wrote a setting, and when by their own (corrected) calendar.
 package struct SettingAuthor: Hashable, Sendable {

@@ -1,8 +1,5 @@
+package import Domain
 import GatewayAPI
-import MeterModel
-package import RecordingCore
-import SettingsCore
-import SyncCore
 
 /// Recordings as records that all hosts see. Each is written only by the host that made it, so leases have no say in it
 /// (Docs/Leases.md#rule-7).

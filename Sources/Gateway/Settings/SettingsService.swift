@@ -1,9 +1,7 @@
+package import Domain
 import GatewayAPI
 package import Logging
 package import MeterCodec
-package import MeterModel
-import SettingsCore
-package import SyncCore
 
 /// The settings of all meters: parses what people ask for, stores it, and passes on changes made here or on another
 /// host.

@@ -1,5 +1,4 @@
-package import MeterModel
-import SettingsCore
+package import Domain
 
 /// A meter's settings as read from the store.
 package struct StoredSettings: Hashable, Sendable {

@@ -1,5 +1,5 @@
+import Domain
 package import GatewayAPI
-import SyncCore
 
 /// Lists what is not synced, and restores or drops it for a person (`meterctl sync parked`). Also for a host that has
 /// left its cloud.

@@ -1,7 +1,5 @@
+import Domain
 import Logging
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// What the session writes to the log.
 extension SyncEngine {

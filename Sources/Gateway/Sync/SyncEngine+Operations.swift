@@ -1,8 +1,5 @@
-import IOPorts
+import Domain
 import Logging
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// Performs one operation, and returns the input that reports its end.
 extension SyncEngine {

@@ -1,8 +1,5 @@
-package import IOPorts
+package import Domain
 package import Logging
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 
 /// Runs one membership of a cloud: has `SyncMachine`'s operations performed by the cloud and the store, and reports to
 /// it how they ended.

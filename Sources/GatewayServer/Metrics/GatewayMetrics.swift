@@ -1,5 +1,4 @@
-import MeterModel
-package import MetricsCore
+package import Domain
 
 /// Everything that meterd reports to Prometheus.
 package enum GatewayMetrics {

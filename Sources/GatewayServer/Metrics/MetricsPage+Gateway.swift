@@ -1,6 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
-import MetricsCore
 
 extension MetricsPage {
     mutating func add(_ version: VersionBody) {

@@ -1,8 +1,7 @@
+package import Domain
 package import Gateway
 package import GatewayAPI
 package import Hummingbird
-import MeterModel
-package import MetricsCore
 
 /// `GET /metrics`, for Prometheus (Docs/Metrics.md).
 package struct MetricsRoute: Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 import ServerKit
 
 /// How often a wrong token may be presented. A value: the time is passed in.

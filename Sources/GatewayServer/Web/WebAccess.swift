@@ -1,7 +1,7 @@
+package import Domain
 import Gateway
 import GatewayAPI
 import Hummingbird
-package import MeterModel
 import ServerKit
 import Synchronization
 

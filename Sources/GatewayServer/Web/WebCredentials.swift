@@ -1,5 +1,5 @@
 import Cryptography
-package import MeterModel
+package import Domain
 package import ServerKit
 
 /// What the page's login is checked against: the hash of the token, and the key that signs logins.

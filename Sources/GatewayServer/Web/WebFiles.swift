@@ -1,7 +1,7 @@
 import CWebPage
 import Cryptography
+import Domain
 import Hummingbird
-import MeterModel
 import Synchronization
 
 /// The page's files, all in memory: requests are looked up in a list, so no path leads out of it.

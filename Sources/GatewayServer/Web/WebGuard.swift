@@ -1,7 +1,7 @@
+import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
-import MeterModel
 
 /// Tells a person's request from one that another site's page made in the person's browser.
 ///

@@ -1,8 +1,8 @@
+package import Domain
 package import Gateway
 package import GatewayAPI
 package import Hummingbird
 package import Logging
-package import MeterModel
 import NIOCore
 import ServerKit
 import ServiceLifecycle

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A command to an Atorch meter: 10 bytes, `FF 55 11 <type> <code> <u32 value> <check>`
 /// (Docs/Protocols/Atorch.md#commands-and-replies).

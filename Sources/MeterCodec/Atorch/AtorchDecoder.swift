@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits the bytes from an Atorch meter into reports and replies, however Bluetooth fragments them.
 ///

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of an Atorch meter, which pushes a report every second by itself and takes commands
 /// (Docs/Protocols/Atorch.md#links and Docs/Protocols/Atorch.md#commands-and-replies).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// An Atorch meter's reply to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>`
 /// (Docs/Protocols/Atorch.md#commands-and-replies).

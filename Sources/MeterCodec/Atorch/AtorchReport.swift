@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The 36-byte report that an Atorch meter pushes once a second. Numbers are big-endian
 /// (Docs/Protocols/Atorch.md#reports).

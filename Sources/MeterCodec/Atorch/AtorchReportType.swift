@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The three kinds of Atorch meter, with the byte that identifies each in every message and the layout of its reports
 /// (Docs/Protocols/Atorch.md#reports): the table to extend when a fourth appears.

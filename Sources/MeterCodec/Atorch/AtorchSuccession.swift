@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What of a report is held against the one before it: a report of a meter that sends no check byte, or one that nobody has
 /// worked out, proves itself by going on as the last (Docs/Protocols/Atorch.md#a-break).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a load that pushes the reports of an Atorch DC meter and answers queries in the same stream
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).

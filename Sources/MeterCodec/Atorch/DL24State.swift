@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What is known of a load: the last answer to each query, and what only its reports say. One a second counts as a reading.
 package struct DL24State: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A load's answer to a query: 7 bytes, `CA CB <u24> CE CF`, or to an order: the byte 6F
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Decides what a load is asked next, and which of its answers are believed.
 ///

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What a DL24 and its relatives can be asked: 6 bytes, `B1 B2 <code> 00 00 B6`
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits the bytes of a CT-3 into frames. Several come in one read, and a read may end inside one.
 package struct CT3Decoder: MarkedFrameDecoder {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a CT-3: stops what may still be running, starts samples, and listens (Docs/Protocols/CT3.md#conversation).
 package struct CT3Driver: MeterDriver {

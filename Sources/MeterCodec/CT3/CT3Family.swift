@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     package static let ct3 = MeterFamily("ct3", of: .shizuku)

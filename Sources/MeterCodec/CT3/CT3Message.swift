@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The frame in which a CT-3 and its host put everything: A5, the payload's length as u32 little-endian, the payload, the XOR
 /// of its bytes, 5A (Docs/Protocols/CT3.md#frame).

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits a FNIRSI meter's notifications into frames. A notification may hold several frames or part of one, so they
 /// are read as one stream; after noise the decoder resynchronises at the next AA whose check is right

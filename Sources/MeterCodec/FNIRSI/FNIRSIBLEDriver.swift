@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): asks which meter it
 /// is, starts the stream once, and starts it again when nothing has arrived for a while. No command is certain over Bluetooth, so it has none.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// One frame of a FNIRSI meter over Bluetooth LE: `AA type length payload check`, numbers little-endian
 /// (Docs/Protocols/FNIRSI.md#bluetooth-le).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What a FNIRSI meter on USB needs to keep streaming, by model and firmware (Docs/Protocols/FNIRSI.md#commands): the
 /// table to extend when another one misbehaves.

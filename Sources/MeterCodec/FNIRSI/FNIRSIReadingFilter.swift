@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The filter of FNIRSI's samples (`FNIRSIGlitchFilter`) for readings of a file.
 package struct FNIRSIReadingFilter: Sendable {

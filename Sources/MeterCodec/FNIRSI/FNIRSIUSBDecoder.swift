@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits the bytes from a FNIRSI meter on USB into packets of 64 bytes.
 ///

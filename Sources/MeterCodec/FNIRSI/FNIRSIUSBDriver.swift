@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a
 /// second at a time, and `poll` renews that second. No command is known on USB.

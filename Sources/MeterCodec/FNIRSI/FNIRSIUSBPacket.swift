@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// One 64-byte HID report of a FNIRSI meter on USB. Numbers are little-endian (Docs/Protocols/FNIRSI.md#packet).
 package struct FNIRSIUSBPacket: Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     /// Boards that print what they measure as lines of text, and whose lines people describe.

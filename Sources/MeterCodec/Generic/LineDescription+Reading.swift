@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 extension LineDescription {
     /// What a field can be. Energy and charge that meterd counts are not among them.

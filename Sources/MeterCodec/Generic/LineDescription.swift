@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What the lines of a board look like, and how it is asked: what a person writes of it (Docs/Meters/GENERIC.md).
 package struct LineDescription: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a board that sends lines, by itself or when it is asked (Docs/Meters/GENERIC.md).
 package struct LineDriver: MeterDriver {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A line that fits its description: some quantities, each known or not.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Decides what one line is: a reading, a remark, or something that does not fit its description. Nothing is guessed: every
 /// described field has to be there and to be a number that can be, or the whole line is refused.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Finds out which meter is at the other end of a radio link when its name and characteristics do not tell, or may be
 /// wrong (Docs/Protocols/Identification.md). It listens for a meter that pushes, then asks each family's question, and

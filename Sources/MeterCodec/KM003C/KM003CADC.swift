@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The measurements of a KM003C or KM002C, 44 or 40 bytes, little-endian
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits the bytes from a KM003C into messages by their headers, since a serial line does not carry lengths
 /// (Docs/Protocols/KM003C.md#where-a-message-ends).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What the meter says about itself, from three places in its memory (Docs/Protocols/KM003C.md#logs; the offsets of the
 /// texts are those of captured blocks).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a KM003C or KM002C: each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///

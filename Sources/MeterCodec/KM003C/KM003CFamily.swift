@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     package static let km003c = MeterFamily("km003c", of: .chargerlab)

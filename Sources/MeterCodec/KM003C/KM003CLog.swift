@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// One entry in the catalogue of what the meter recorded by itself: 48 bytes, little-endian
 /// (Docs/Protocols/KM003C.md#logs).

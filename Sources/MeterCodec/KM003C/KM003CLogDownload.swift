@@ -1,5 +1,5 @@
 import Cryptography
-package import MeterModel
+package import Domain
 
 /// Reads what a KM003C says about itself, the catalogue of its logs, or one of them (Docs/Protocols/KM003C.md#logs).
 ///

@@ -1,5 +1,5 @@
 package import Cryptography
-package import MeterModel
+package import Domain
 
 /// The places that may be read in a meter's memory. There is no other way to make a request, since a read anywhere else
 /// can crash the meter (Docs/Protocols/KM003C.md#logs).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension KM003CMessage: FrameContent {
     /// Unknown: the KM003C and KM002C send the same bytes.

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// The meter's view of USB Power Delivery: what it measures, and what has happened since it was last asked
 /// (Docs/Protocols/KM003C.md#usb-power-delivery). Little-endian.

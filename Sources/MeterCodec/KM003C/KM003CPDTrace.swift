@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What the meter's own USB PD machine went through: two lists of records of five bytes, each list preceded by its
 /// length in one byte (Docs/Protocols/KM003C.md#usb-power-delivery).

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// How often the meter samples; the raw value is the index on the wire (Docs/Protocols/KM003C.md#link).
 package enum KM003CRate: UInt8, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// How a driver gets the meter to sample by its own clock, and fetches what the meter keeps in its queue
 /// (Docs/Protocols/KM003C.md#the-queue).

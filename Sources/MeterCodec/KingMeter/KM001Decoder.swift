@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits what a KM001 Pro or an ACD15P sends into reports of 64 bytes.
 ///

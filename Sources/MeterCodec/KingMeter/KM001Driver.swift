@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a KM001 Pro, which sends 200 samples for a request, or of an ACD15P, which sends one
 /// (Docs/Protocols/KM001.md#conversation). Nothing stops it: what was asked for ends by itself.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     package static let km001 = MeterFamily("km001", of: .chargerlab)

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P. Numbers are little-endian (Docs/Protocols/KM001.md#reports).
 ///

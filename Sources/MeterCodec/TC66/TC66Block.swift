@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The decrypted answer to `getva`: `pac1`, `pac2`, `pac3` in this order, all little-endian
 /// (Docs/Protocols/TC66.md#the-answer).

@@ -1,5 +1,5 @@
 package import Cryptography
-package import MeterModel
+package import Domain
 
 /// Splits the bytes from a TC66 into answers to `getva` and `query`.
 ///

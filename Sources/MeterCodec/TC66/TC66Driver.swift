@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a TC66 or TC66C: `getva` is answered by three encrypted pieces, page commands are never answered
 /// (Docs/Protocols/TC66.md#links). `update` would start the loader and appears in no table here.

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     package static let tc66 = MeterFamily("tc66", of: .rdtech)

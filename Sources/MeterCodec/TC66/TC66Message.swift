@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A message from a TC66 or TC66C: measurements, or which of its two programs is running.
 package enum TC66Message: Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension TemperatureUnit {
     /// Converts a value in this unit to degrees Celsius; from Fahrenheit rounded to tenths.

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Whether the values of a UM block agree with one another. A wrong byte in the middle of a block breaks this first,
 /// and the two bytes of the trailer do not detect it.

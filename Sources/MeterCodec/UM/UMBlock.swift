@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The 130-byte answer of a UM24C, UM25C or UM34C. All fields are big-endian, and unsigned but for the temperatures
 /// (Docs/Protocols/UM.md#block).

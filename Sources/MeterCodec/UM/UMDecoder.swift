@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// Splits the bytes from a UM meter into blocks.
 ///

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a UM24C, UM25C, UM34C or A3-B: a block answers a request of one byte; commands are one byte and never
 /// answered (Docs/Protocols/UM.md#commands). An A3-B expects each byte inside an Atorch frame over LE

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     /// RuiDeng's meters with a radio, and the A3-B, which speaks the same protocol.

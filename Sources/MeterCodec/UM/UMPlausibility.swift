@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Which values a UM block can hold (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter outside
 /// its range. Bytes from two blocks, where some in between got lost, do not hold such values.

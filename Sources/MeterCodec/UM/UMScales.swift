@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What differs between the three models (Docs/Protocols/UM.md#block): the table to extend when a new one appears.
 package struct UMScales: Sendable {

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// A timeline as a pcapng file (draft-ietf-opsawg-pcapng), for Wireshark.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What a message says, for people. Whatever nobody described is left as bytes.
 package struct PDMeaning: Hashable, Sendable {

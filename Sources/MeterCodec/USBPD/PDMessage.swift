@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// A USB Power Delivery message as sent over the wire, without its checksum.
 package struct PDMessage: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A timeline as text that people read and keep.
 package enum PDText {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// What was heard on a meter's CC line, in order: plugs, messages and what they mean, and the voltage that came of them.
 ///

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits what a WITRN meter sends into reports of 64 bytes (Docs/Protocols/WITRN.md).
 ///

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a WITRN meter, which pushes a report every 10 ms from the moment that somebody listens.
 ///

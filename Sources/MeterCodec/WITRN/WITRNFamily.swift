@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     package static let witrn = MeterFamily("witrn", of: .witrn)

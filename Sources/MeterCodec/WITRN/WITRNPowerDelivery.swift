@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// A report of a WITRN meter about what it heard on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). It has
 /// neither a check nor a clock of its own.

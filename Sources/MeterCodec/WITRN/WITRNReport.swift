@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// One 64-byte HID report of a WITRN meter about what it measures. Numbers are little-endian
 /// (Docs/Protocols/WITRN.md#report).

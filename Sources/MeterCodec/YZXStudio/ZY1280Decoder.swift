@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Splits the bytes of a ZY1280 into reports of 28 bytes, which begin with AB 00 06 and end in the sum of all before it.
 package struct ZY1280Decoder: MarkedFrameDecoder {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The driver of a ZY1280 or ZY1276, which pushes a report every 250 ms and takes nothing.
 package struct ZY1280Driver: MeterDriver {

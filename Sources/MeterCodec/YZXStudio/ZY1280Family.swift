@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension MeterFamily {
     package static let zy1280 = MeterFamily("zy1280", of: .yzxstudio)

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The 28 bytes that a ZY1280 or ZY1276 pushes four times a second. Numbers are little-endian
 /// (Docs/Protocols/ZY1280.md#report).

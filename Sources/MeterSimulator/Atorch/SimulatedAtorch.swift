@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// A simulated Atorch meter of any of the three types (Docs/Protocols/Atorch.md): pushes a report every second, counts
 /// energy, charge and time, and replies to commands.

@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated electronic load with a battery at it (Docs/Protocols/Atorch.md#loads-the-px100-queries): draws what it is set
 /// to, switches itself off at its cut-off and its timer, pushes a report every second and answers queries.

@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 package struct CT3Simulator: FamilySimulator {
     package init() {}

@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated CT-3 (Docs/Protocols/CT3.md): silent until it is told to start, then sends samples at the pace that was asked
 /// for, and answers each start and stop. A stream goes on until it is stopped, whoever listens.

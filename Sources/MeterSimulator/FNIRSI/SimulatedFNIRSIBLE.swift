@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): sends nothing
 /// until it is started, then volts and amperes ten times a second and the rest twice a second, split into notifications

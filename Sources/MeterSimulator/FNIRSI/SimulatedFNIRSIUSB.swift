@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated meter of FNIRSI's on USB (Docs/Protocols/FNIRSI.md): streams four samples every 40 ms as long
 /// as its lease of one second is renewed, ignores a `keepOn` once it has stopped, and hangs when two commands come too

@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 package struct GenericSimulator: FamilySimulator {
     private let boards: GenericFamily

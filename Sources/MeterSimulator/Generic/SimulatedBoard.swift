@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// A simulated board that prints lines as its description has them, by itself or when it is asked (Docs/Meters/GENERIC.md).
 ///

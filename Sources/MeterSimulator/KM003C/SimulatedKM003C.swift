@@ -1,6 +1,6 @@
 import Cryptography
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md): repeats each request's number,
 /// answers only what a host without authentication may see, and fills a queue while the graph runs. A host that proves

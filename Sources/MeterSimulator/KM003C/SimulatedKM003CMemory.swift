@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// The memory of a simulated KM003C: its name, its processor's id and its logs (Docs/Protocols/KM003C.md#logs).
 struct SimulatedKM003CMemory: Sendable {

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// The USB PD conversation at the two ends of a KM003C (Docs/Protocols/KM003C.md#simulator): a phone that is charged by a
 /// fixed voltage and by a programmable one, and then a laptop that is charged in the extended range. Ten minutes later all

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// The buffer that a running graph fills: about one second of samples at the graph's rate, of which the oldest are
 /// dropped first (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).

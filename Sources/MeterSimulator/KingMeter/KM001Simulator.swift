@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 package struct KM001Simulator: FamilySimulator {
     package init() {}

@@ -1,5 +1,5 @@
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// A simulated KM001 Pro, ACD15P or C13P (Docs/Protocols/KM001.md): sends samples when it is asked for them, 200 at the pace
 /// that was chosen, or one. A request in the other dialect, or with a wrong check, is not answered.

@@ -1,6 +1,6 @@
 import Cryptography
+package import Domain
 package import MeterCodec
-package import MeterModel
 
 /// A simulated TC66 or TC66C (Docs/Protocols/TC66.md): on USB it answers `getva` at once with three encrypted writes of
 /// 64 bytes, and while in its loader only `query`; over the radio it takes a while for one write of 192 bytes.

@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md): updates its values twice a second, answers F0 with a
 /// block, obeys commands silently, and loses a command that follows another within half a second. An A3-B takes its time

@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 package struct UMSimulator: FamilySimulator {
     package init() {}

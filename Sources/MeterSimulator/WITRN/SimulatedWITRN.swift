@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated WITRN meter (Docs/Protocols/WITRN.md): pushes a report every 10 ms by itself and takes nothing.
 ///

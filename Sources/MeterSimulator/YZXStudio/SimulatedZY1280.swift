@@ -1,5 +1,5 @@
+package import Domain
 import MeterCodec
-package import MeterModel
 
 /// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md): pushes a report every 250 ms, counts energy, charge and the time
 /// in which something flows, and takes nothing.

@@ -1,8 +1,7 @@
+package import Domain
 import Foundation
 import GRDB
 import Gateway
-package import MeterModel
-import SettingsCore
 
 /// The machine that the store runs on, as its opener describes it.
 package struct Machine: Hashable, Sendable {

@@ -1,7 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
-import SyncCore
 
 /// The only row of the table `membership`: the zone that the tokens and the outbox belong to.
 struct MembershipRow {

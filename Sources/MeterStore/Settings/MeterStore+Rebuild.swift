@@ -1,8 +1,7 @@
+package import Domain
 import GRDB
 package import Gateway
 package import GatewayAPI
-package import MeterModel
-package import SettingsCore
 
 extension MeterStore {
     package func rebuildProgress() async throws(StoreError) -> RebuildProgress {

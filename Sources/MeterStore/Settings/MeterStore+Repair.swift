@@ -1,8 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
-import SettingsCore
-import SyncCore
 import Synchronization
 
 // Repairs of the settings after a change of cloud, after a wrong clock, and with age.

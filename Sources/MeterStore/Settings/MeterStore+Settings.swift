@@ -1,8 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-package import MeterModel
-package import SettingsCore
-package import SyncCore
 import Synchronization
 
 extension MeterStore: SettingsRepository {

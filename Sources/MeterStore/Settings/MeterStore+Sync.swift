@@ -1,8 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-import MeterModel
-package import SettingsCore
-package import SyncCore
 
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {

@@ -1,10 +1,8 @@
+package import Domain
 import Foundation
 import GRDB
 package import Gateway
 package import GatewayAPI
-package import MeterModel
-import SettingsCore
-import SyncCore
 
 extension MeterStore {
     package func parked(limit: Int) async throws(StoreError) -> [ParkedEntry] {

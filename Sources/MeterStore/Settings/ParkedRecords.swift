@@ -1,9 +1,7 @@
+package import Domain
 import Foundation
 import GRDB
 package import Gateway
-package import MeterModel
-import SettingsCore
-import SyncCore
 
 /// A record that was set aside because it could not be kept, or because the cloud refused it for good.
 package struct ParkedRecord: Hashable, Sendable {

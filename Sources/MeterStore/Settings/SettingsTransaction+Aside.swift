@@ -1,8 +1,6 @@
+import Domain
 import GRDB
 import Gateway
-import MeterModel
-import SettingsCore
-import SyncCore
 
 // What a zone did not list, or what was others' in the previous zone: kept where it disturbs nobody until the cloud
 // lists it again, a person decides about it, or it is old.

@@ -1,7 +1,5 @@
+import Domain
 import GRDB
-import MeterModel
-import SettingsCore
-import SyncCore
 
 extension SettingsTransaction {
     /// See `SyncRepository.nextBatch`. A record that is too long for a batch is sent in parts, the oldest first.

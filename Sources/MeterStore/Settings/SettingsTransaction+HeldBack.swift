@@ -1,7 +1,6 @@
+import Domain
 import GRDB
 package import Gateway
-import SettingsCore
-import SyncCore
 
 extension StoreSchema {
     static func createHeldBackTable(_ db: Database) throws {

@@ -1,6 +1,5 @@
+import Domain
 import GRDB
-import MeterModel
-import SettingsCore
 
 /// One row of the outbox.
 struct OutboxEntry {

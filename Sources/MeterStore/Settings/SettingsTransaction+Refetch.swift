@@ -1,7 +1,5 @@
+import Domain
 import GRDB
-import MeterModel
-import SettingsCore
-import SyncCore
 
 // A type is read anew after its token expired, or because nobody knows how far it was read: what the cloud sends then
 // is everything it has. What it does not send was deleted long ago, or forgotten: nobody knows which, so nothing is

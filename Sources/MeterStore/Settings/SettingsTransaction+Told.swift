@@ -1,7 +1,5 @@
+import Domain
 import GRDB
-import MeterModel
-import SettingsCore
-import SyncCore
 
 // The cloud's answer to a change is not the last word: its store may go back to before that change while this host has
 // not yet read that far, and then nothing else tells that the change is gone (Docs/Decisions/0016; found by the model

@@ -1,8 +1,6 @@
+package import Domain
 import GRDB
 package import Gateway
-import MeterModel
-import SettingsCore
-package import SyncCore
 
 extension MeterStore {
     package func adopt(_ zone: SyncZone, _ entry: ZoneEntry) async throws(StoreError) {

@@ -1,7 +1,6 @@
+import Domain
 import GRDB
 import Gateway
-import MeterModel
-import SettingsCore
 
 /// The settings' tables within one transaction: this host's identity, its clock, and the rows of records.
 ///

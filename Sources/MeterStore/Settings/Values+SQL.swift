@@ -1,7 +1,6 @@
+import Domain
 import Foundation
 import GRDB
-import MeterModel
-import SettingsCore
 
 extension UInt64 {
     /// The number as read from a column. Negative numbers, which nobody writes, become 0.

@@ -1,6 +1,5 @@
-import AlertCore
+import Domain
 package import Gateway
-import MeterModel
 
 /// What every `AlertRepository` promises. Each clause needs an empty repository.
 package enum AlertRepositoryContract {

@@ -1,8 +1,6 @@
 import Cloud
 import CoreTestKit
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 
 extension CloudEngineContract {
     private static let first = "AA:BB:CC:DD:EE:01"

@@ -1,7 +1,6 @@
 import Cloud
 import CloudAPI
-import MeterModel
-import SettingsCore
+import Domain
 
 extension CloudEngineContract {
     /// Reads pages until no more are coming.

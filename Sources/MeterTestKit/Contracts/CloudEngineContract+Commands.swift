@@ -1,8 +1,7 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 
 extension CloudEngineContract {
     private static func command(

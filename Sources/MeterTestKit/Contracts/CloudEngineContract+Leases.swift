@@ -1,7 +1,6 @@
 import Cloud
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 import Synchronization
 
 extension CloudEngineContract {

@@ -1,7 +1,6 @@
 import Cloud
 import CoreTestKit
-import LeaseCore
-import MeterModel
+import Domain
 
 extension CloudEngineContract {
     static let place = MeterPlace(zone: zone, meter: meter)

@@ -1,9 +1,7 @@
 import Cloud
 import CloudAPI
 import CoreTestKit
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 
 extension CloudEngineContract {
     /// A record with a text of this length, stamped by host 1 unless another is given.

@@ -1,8 +1,6 @@
 import Cloud
 import CloudAPI
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 
 /// What is deleted because of its age, and the date from which ages count back.
 extension CloudEngineContract {

@@ -1,8 +1,6 @@
 import Cloud
 import CloudAPI
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 
 extension CloudEngineContract {
     /// Zones have identities, and tokens say where and when they were read.

@@ -1,9 +1,7 @@
 package import Cloud
 import CloudAPI
 import CoreTestKit
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 
 /// What every `CloudEngine` promises. Each clause needs an empty engine.
 package enum CloudEngineContract {

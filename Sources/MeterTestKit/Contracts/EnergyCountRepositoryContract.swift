@@ -1,6 +1,5 @@
+import Domain
 package import Gateway
-import MeterModel
-import RecordingCore
 
 /// What every `EnergyCountRepository` promises, together with the `SampleRepository` in whose batches it is written. Each
 /// clause needs an empty repository.

@@ -1,6 +1,5 @@
+import Domain
 package import Gateway
-import LeaseCore
-import MeterModel
 
 /// What every `LogRepository` promises, together with the doubts that it spares. Each clause needs an empty repository
 /// that knows which start of the machine it is in.

@@ -1,6 +1,6 @@
+import Domain
 package import Gateway
 import MeterCodec
-import MeterModel
 
 /// What every `MeterRepository` promises. Each clause needs an empty repository.
 package enum MeterRepositoryContract {

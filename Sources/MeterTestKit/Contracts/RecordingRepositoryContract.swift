@@ -1,6 +1,5 @@
+import Domain
 package import Gateway
-import MeterModel
-import RecordingCore
 
 /// What every `RecordingRepository` promises. Each clause needs an empty repository.
 package enum RecordingRepositoryContract {

@@ -1,5 +1,5 @@
+import Domain
 package import Gateway
-import MeterModel
 
 /// What every `SampleRepository` promises. Each clause needs an empty repository.
 package enum SampleRepositoryContract {

@@ -1,7 +1,5 @@
+import Domain
 package import Gateway
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// What every `SettingsRepository` promises. Each clause needs an empty repository.
 package enum SettingsRepositoryContract {

@@ -1,7 +1,5 @@
+import Domain
 package import Gateway
-import MeterModel
-import SettingsCore
-import SyncCore
 
 // Records, moments and pages for the settings contracts.
 

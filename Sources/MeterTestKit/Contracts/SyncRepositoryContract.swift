@@ -1,7 +1,5 @@
+import Domain
 package import Gateway
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// What every `SyncRepository` promises. Each clause needs an empty repository that is also a `SettingsRepository` and
 /// knows in which start of the machine it runs.

@@ -1,7 +1,5 @@
+import Domain
 import Gateway
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// The part of `SyncRepositoryContract` about records that the cloud has no room for.
 enum SyncRepositoryHeldBackContract {

@@ -1,7 +1,5 @@
+import Domain
 import Gateway
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// The part of `SyncRepositoryContract` about what the cloud has acknowledged and may have forgotten.
 enum SyncRepositoryToldContract {

@@ -1,8 +1,6 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// The part of `SyncRepositoryContract` about zones, and about records that are set aside.
 enum SyncRepositoryZoneContract {

@@ -1,5 +1,5 @@
+import Domain
 package import Gateway
-import MeterModel
 
 /// What every `TierRepository` promises, together with the `SampleRepository` that it sums up. Each clause needs an
 /// empty repository.

@@ -4,9 +4,9 @@ import CloudEtcd
 import CloudHosting
 import CloudServer
 import CloudStore
+import Domain
 import LinuxIO
 import Logging
-import MeterModel
 import ProgramKit
 import Synchronization
 

@@ -1,9 +1,8 @@
 import ArgumentParser
 import CloudAPI
 import CloudServer
-import MeterModel
+import Domain
 import ProgramKit
-import SettingsCore
 
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

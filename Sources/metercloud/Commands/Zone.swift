@@ -1,8 +1,7 @@
 import ArgumentParser
 import CloudAPI
 import CloudServer
-import LeaseCore
-import MeterModel
+import Domain
 import ProgramKit
 
 struct ZoneCommand: AsyncParsableCommand {

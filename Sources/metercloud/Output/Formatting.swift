@@ -1,6 +1,5 @@
 import CloudAPI
-import MeterModel
-import SettingsCore
+import Domain
 
 /// How values are shown to people.
 enum Formatting {

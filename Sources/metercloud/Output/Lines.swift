@@ -1,8 +1,7 @@
 import CloudAPI
 import CloudServer
+import Domain
 import GatewayAPI
-import MeterModel
-import SettingsCore
 
 // What lists print with --json: keys include their unit, unknown is null (Docs/CommandLine.md#output).
 

@@ -1,6 +1,6 @@
 import BluetoothCore
+import Domain
 import GatewayAPI
-import MeterModel
 import USBTransport
 
 /// Removes from a text what a maintainer does not need: names of hosts, zones and people, addresses of strangers, and

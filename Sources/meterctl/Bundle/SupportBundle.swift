@@ -1,7 +1,7 @@
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import LinuxIO
-import MeterModel
 import ProgramKit
 
 /// What a maintainer needs to know about one host, in one file: `meterctl doctor --bundle FILE`. One JSON object,

@@ -1,7 +1,7 @@
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import LinuxIO
-import MeterModel
 import USBTransport
 
 /// A USB device's description of itself, in the form of a row of Tests/Identities.

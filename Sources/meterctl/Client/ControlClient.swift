@@ -1,9 +1,9 @@
 import AsyncHTTPClient
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import Glibc
 import LinuxIO
-import MeterModel
 import NIOCore
 import NIOHTTP1
 import ProgramKit

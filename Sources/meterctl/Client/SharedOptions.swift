@@ -1,8 +1,8 @@
 import ArgumentParser
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import Glibc
-import MeterModel
 import ProgramKit
 
 /// Which daemon to talk to.

@@ -1,7 +1,7 @@
 import ArgumentParser
+import Domain
 import FoundationEssentials
 import GatewayAPI
-import MeterModel
 import ProgramKit
 import Synchronization
 

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Domain
 import GatewayAPI
-import MeterModel
 import ProgramKit
 
 struct Cloud: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
+import Domain
 import FoundationEssentials
 import Glibc
 import MeterCodec
-import MeterModel
 import ProgramKit
 
 struct Decode: ParsableCommand {

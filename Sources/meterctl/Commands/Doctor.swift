@@ -1,9 +1,9 @@
 import ArgumentParser
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import Glibc
 import LinuxIO
-import MeterModel
 import ProgramKit
 
 struct Doctor: AsyncParsableCommand {

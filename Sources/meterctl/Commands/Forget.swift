@@ -1,7 +1,7 @@
 import ArgumentParser
+import Domain
 import GatewayAPI
 import Glibc
-import MeterModel
 import ProgramKit
 
 struct Forget: AsyncParsableCommand {

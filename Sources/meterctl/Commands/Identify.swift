@@ -1,7 +1,7 @@
 import ArgumentParser
+import Domain
 import FoundationEssentials
 import MeterCodec
-import MeterModel
 import ProgramKit
 
 struct Identify: ParsableCommand {

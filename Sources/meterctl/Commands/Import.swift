@@ -1,9 +1,8 @@
 import ArgumentParser
+import Domain
 import GatewayAPI
 import Glibc
-import ImportCore
 import LinuxIO
-import MeterModel
 import ProgramKit
 import Synchronization
 

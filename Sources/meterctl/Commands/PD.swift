@@ -1,7 +1,7 @@
 import ArgumentParser
+import Domain
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import NIOCore
 import ProgramKit
 

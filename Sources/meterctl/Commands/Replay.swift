@@ -1,8 +1,8 @@
 import ArgumentParser
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import ProgramKit
 

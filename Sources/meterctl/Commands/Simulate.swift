@@ -1,8 +1,8 @@
 import ArgumentParser
+import Domain
 import Glibc
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import ProgramKit
 import SimulatedPort

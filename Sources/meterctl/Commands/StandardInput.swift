@@ -1,5 +1,5 @@
+import Domain
 import Glibc
-import MeterModel
 import ProgramKit
 
 /// Standard input, line by line, for a program that does other things at the same time.

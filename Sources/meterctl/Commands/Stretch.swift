@@ -1,7 +1,7 @@
 import ArgumentParser
+import Domain
 import GatewayAPI
 import LinuxIO
-import MeterModel
 import ProgramKit
 
 /// A stretch of time, as people type it.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import MeterModel
+import Domain
 import ProgramKit
 
 /// Finds words that stand where the name of a command should, before the library calls them an unexpected argument.

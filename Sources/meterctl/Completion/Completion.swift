@@ -1,7 +1,7 @@
 import ArgumentParser
+import Domain
 import GatewayAPI
 import MeterCodec
-import MeterModel
 
 /// What a shell offers behind TAB that only the daemon knows. A daemon that does not answer at once, for whatever reason,
 /// has nothing to offer: a person who types does not wait, and needs no error in the middle of a line.

@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 
 /// What a small computer does to its own radio.
 extension Checkup {

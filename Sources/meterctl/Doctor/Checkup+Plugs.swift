@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import USBTransport
 
 /// What keeps a meter on a cable from being read.

@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 import ProgramKit
 
 /// Turns facts into findings: what is the case, whether that is good, and otherwise what to do.

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import USBTransport
 
 /// The facts about a machine that decide whether meters can be reached. Read by `MachineReader`.

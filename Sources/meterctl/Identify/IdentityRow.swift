@@ -1,7 +1,7 @@
 import BluetoothCore
+import Domain
 import FoundationEssentials
 import MeterCodec
-import MeterModel
 import USBTransport
 
 /// A device's description of itself, as one JSON object: the form of this project's fixtures (Tests/Identities) and of

@@ -1,8 +1,8 @@
 import BluetoothCore
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import MeterCodec
-import MeterModel
 import USBTransport
 
 /// What one row is identified as.

@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 import ProgramKit
 
 /// This host's radios in words for people.

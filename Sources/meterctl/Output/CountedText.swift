@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 import ProgramKit
 
 /// What was counted for a meter, in words for people.

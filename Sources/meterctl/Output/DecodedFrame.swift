@@ -1,6 +1,6 @@
+import Domain
 import GatewayAPI
 import MeterCodec
-import MeterModel
 
 /// A frame as `decode --json` prints it (Docs/CommandLine.md#output): one object for each frame.
 ///

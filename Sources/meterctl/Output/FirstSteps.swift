@@ -1,6 +1,6 @@
+import Domain
 import GatewayAPI
 import Glibc
-import MeterModel
 
 /// What `meterctl` prints without a command: how to begin, or what to type next.
 enum FirstSteps {

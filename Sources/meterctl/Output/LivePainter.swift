@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import ProgramKit
 
 /// Paints a picture on the terminal again and again.

@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 import ProgramKit
 
 /// All meters as they are now, a row each.

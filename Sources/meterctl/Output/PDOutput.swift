@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 import ProgramKit
 
 /// USB Power Delivery in words and tables.

@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 import ProgramKit
 
 /// The progress of a long task: on a terminal one line that is overwritten, elsewhere nothing.

@@ -1,5 +1,5 @@
+import Domain
 import GatewayAPI
-import MeterModel
 
 /// A recording as an SVG: voltage, current and power over time, one below the other, each with its extremes as a band
 /// and its mean as a line. The line breaks where nothing is known; what the recording marks as a gap is grey.

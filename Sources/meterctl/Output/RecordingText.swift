@@ -1,6 +1,5 @@
+import Domain
 import GatewayAPI
-import ImportCore
-import MeterModel
 import ProgramKit
 
 /// Recordings in words for people.

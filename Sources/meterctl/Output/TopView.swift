@@ -1,6 +1,6 @@
+import Domain
 import GatewayAPI
 import LinuxIO
-import MeterModel
 import ProgramKit
 
 /// A key that `meterctl top` knows.

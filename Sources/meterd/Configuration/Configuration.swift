@@ -1,17 +1,13 @@
 import BluetoothCore
+import Domain
 import Gateway
 import GatewayAPI
 import HomeAutomation
-import IOPorts
-import InfluxCore
-import LeaseCore
 import LinuxIO
 import Logging
 import MeterCodec
-import MeterModel
 import Notifications
 import ServerKit
-import SyncCore
 
 /// All settings, with defaults that work without a file. `ConfigurationKeys` explains them.
 struct Configuration: Hashable, Sendable {

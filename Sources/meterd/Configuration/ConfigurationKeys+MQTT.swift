@@ -1,5 +1,5 @@
+import Domain
 import HomeAutomation
-import HomeAutomationCore
 
 extension ConfigurationKeys {
     static let mqtt = ConfigurationTable(

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Notifications
 
 /// The keys of a `[notify.NAME]`, before they are checked against each other.

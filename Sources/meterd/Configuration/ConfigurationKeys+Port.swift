@@ -1,6 +1,5 @@
-import IOPorts
+import Domain
 import MeterCodec
-import MeterModel
 
 /// The keys of a `[[port]]`, before they are checked against each other.
 struct PortKeys: Sendable {

@@ -1,4 +1,4 @@
-import SyncCore
+import Domain
 
 extension ConfigurationKeys {
     /// A page or batch of the cloud has at most 400 records, and 1 MiB.

@@ -1,7 +1,6 @@
 import BluetoothCore
+import Domain
 import GatewayServer
-import LeaseCore
-import MeterModel
 import ServerKit
 
 /// Every key of meterd.toml.

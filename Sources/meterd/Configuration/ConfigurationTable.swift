@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// A key of meterd.toml. The reader and the reference are made of it.
 struct ConfigurationKey<Target>: Sendable {

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// A value of meterd.toml, of a variable or of a flag.
 struct ConfigurationEntry {

@@ -2,12 +2,10 @@ import Cloud
 import CloudAPI
 import CloudServer
 import CloudStore
-import LeaseCore
+import Domain
 import LinuxIO
 import Logging
-import MeterModel
 import ServerKit
-import SettingsCore
 
 /// A host as the cloud knows it, with the leases that it holds.
 struct CloudHost: Sendable {

@@ -1,8 +1,8 @@
 import CloudServer
+import Domain
 import FoundationEssentials
 import Glibc
 import LinuxIO
-import MeterModel
 import NIOCore
 
 /// Debian's etcd as the other way to keep what the cloud keeps: asked through its JSON gateway, over TLS, each write on

@@ -1,10 +1,9 @@
 import AsyncHTTPClient
 import CloudAPI
 import CloudServer
+import Domain
 import FoundationEssentials
 import Glibc
-import LeaseCore
-import MeterModel
 import NIOCore
 import NIOHTTP1
 

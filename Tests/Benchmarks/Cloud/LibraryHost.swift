@@ -1,12 +1,9 @@
 import CloudClient
+import Domain
 import Gateway
-import LeaseCore
 import LinuxIO
 import Logging
-import MeterModel
 import MeterStore
-import SettingsCore
-import SyncCore
 
 /// A member of a cloud as `meterd` puts it together (`CloudMember`), without meters and without its control socket.
 final class LibraryHost: Sendable {

@@ -1,9 +1,9 @@
 import CloudAPI
 import CloudClient
 import CloudServer
+import Domain
 import Glibc
 import LinuxIO
-import MeterModel
 import NIOCore
 
 /// The real server, the optimised program beside this one, with TLS on a port of its own, over a folder that may be

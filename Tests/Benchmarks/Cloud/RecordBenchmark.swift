@@ -1,8 +1,6 @@
 import CloudAPI
 import CloudClient
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// A host's pages: pushed to the cloud, and read from it.
 struct RecordBenchmark {

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// What it takes to watch meters that another host has (Docs/Relay.md).
 enum RelayBenchmark {

@@ -1,11 +1,9 @@
 import CloudAPI
 import CloudClient
+import Domain
 import FoundationEssentials
-import LeaseCore
 import LinuxIO
-import MeterModel
 import NIOCore
-import RelayCore
 import Synchronization
 
 /// One meter that very many watch. Its holder and they are in this process.

@@ -1,6 +1,6 @@
+import Domain
 import FoundationEssentials
 import GatewayAPI
-import MeterModel
 import NIOCore
 import Synchronization
 

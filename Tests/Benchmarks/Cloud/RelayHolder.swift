@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// What it adds to the work of the host that has a meter that another host watches it.
 enum RelayHolder {

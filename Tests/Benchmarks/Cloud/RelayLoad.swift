@@ -1,13 +1,11 @@
 import CloudAPI
 import CloudClient
+import Domain
 import FoundationEssentials
-import LeaseCore
 import LinuxIO
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import NIOCore
-import RelayCore
 import Synchronization
 
 /// A hundred meters of ten hosts, each watched by one of ten other hosts, beside a broker that passes on the same bytes.

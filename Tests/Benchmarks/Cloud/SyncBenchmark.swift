@@ -1,14 +1,12 @@
 import CloudAPI
 import CloudClient
+import Domain
 import FoundationEssentials
 import GRDB
 import Gateway
 import LinuxIO
 import Logging
-import MeterModel
 import MeterStore
-import SettingsCore
-import SyncCore
 
 /// A new host reads all that its cloud has; a host of an older version brings its records to the present names.
 enum SyncBenchmark {

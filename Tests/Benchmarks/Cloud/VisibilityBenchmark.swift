@@ -1,15 +1,12 @@
 import AsyncHTTPClient
 import CloudAPI
+import Domain
 import Gateway
 import Glibc
-import LeaseCore
 import LinuxIO
-import MeterModel
 import MeterStore
 import NIOCore
 import NIOHTTP1
-import SettingsCore
-import SyncCore
 
 /// How long it takes until one host sees what another one did. Both in this process, the cloud between them in its own.
 enum VisibilityBenchmark {

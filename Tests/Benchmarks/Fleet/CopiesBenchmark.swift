@@ -1,7 +1,6 @@
 import AsyncHTTPClient
+import Domain
 import FoundationEssentials
-import LeaseCore
-import MeterModel
 import NIOCore
 import NIOHTTP1
 

@@ -1,11 +1,9 @@
 import CloudAPI
 import CloudServer
+import Domain
 import FoundationEssentials
-import LeaseCore
 import LinuxIO
-import MeterModel
 import NIOCore
-import SettingsCore
 import Synchronization
 
 /// Many hosts in this one process, each with the leases of its meters, as far as a cloud can tell: what they send is what

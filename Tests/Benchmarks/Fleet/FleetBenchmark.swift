@@ -1,7 +1,7 @@
 import CloudServer
+import Domain
 import FoundationEssentials
 import Glibc
-import LeaseCore
 import NIOCore
 
 /// How a cloud carries a fleet, and how that grows with it (`make load`).

@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 import Testing
 
 /// Rounds, rests, and the share of the air that they come to.

@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 
 /// A machine and what it asked for, with a kernel that answers as the test says.
 struct AdapterProbe {

@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 import Testing
 
 struct AdapterRecoveryTests {

@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 import Testing
 
 /// The last step of the ladder, for a chip behind a UART.

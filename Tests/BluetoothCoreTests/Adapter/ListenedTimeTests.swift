@@ -1,5 +1,5 @@
 import CoreTestKit
-import MeterModel
+import Domain
 import Testing
 
 @testable import BluetoothCore

@@ -1,7 +1,7 @@
 import BluetoothCore
 import CoreTestKit
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 struct RadioSightingsTests {

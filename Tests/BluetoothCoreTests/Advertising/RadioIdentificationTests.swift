@@ -1,6 +1,6 @@
 import BluetoothCore
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 struct RadioIdentificationTests {

@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 
 /// Packets as the kernel makes them.
 enum ManagementSamples {

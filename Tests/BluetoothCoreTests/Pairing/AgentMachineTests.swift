@@ -1,6 +1,6 @@
 import BluetoothCore
 import CoreTestKit
-import MeterModel
+import Domain
 import Testing
 
 struct AgentMachineTests {

@@ -1,15 +1,12 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Foundation
 import Gateway
-import LeaseCore
 import LinuxIO
 import Logging
-import MeterModel
 import MeterStore
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// A host as `meterd` puts it together: its store, its membership, its lease keeper and its sync engine, and a driver
 /// where the meters would be. What it has is in its folder, and there again after SIGKILL.

@@ -1,10 +1,9 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Foundation
-import LeaseCore
 import LeaseWitness
 import LinuxIO
-import MeterModel
 import SimulatedCloud
 import Synchronization
 

@@ -1,9 +1,8 @@
 import CloudAPI
+import Domain
 import Glibc
-import LeaseCore
 import LeaseWitness
 import LinuxIO
-import MeterModel
 import SimulatedCloud
 import Synchronization
 

@@ -1,8 +1,7 @@
 import CloudAPI
+import Domain
 import Foundation
-import LeaseCore
 import LeaseWitness
-import MeterModel
 import SimulatedCloud
 
 /// All that the processes of one run wrote down.

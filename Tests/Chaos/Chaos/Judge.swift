@@ -1,7 +1,6 @@
-import LeaseCore
+import Domain
 import LeaseWitness
 import LinuxIO
-import MeterModel
 import SimulatedCloud
 
 /// Whether a run kept the rules (Docs/Chaos.md names them).

@@ -1,7 +1,6 @@
+import Domain
 import Gateway
-import LeaseCore
 import LinuxIO
-import MeterModel
 import SimulatedCloud
 
 /// The sessions of a host, without meters: asks the gate for links, uses them as long as it may, and lets go.

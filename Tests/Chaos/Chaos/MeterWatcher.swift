@@ -1,7 +1,6 @@
+import Domain
 import Gateway
-import LeaseCore
 import LinuxIO
-import MeterModel
 import SimulatedCloud
 
 /// Somebody at a host who looks at one meter of the zone after the other, whoever has it.

@@ -2,12 +2,11 @@ import Cloud
 import CloudAPI
 import CloudEtcd
 import CloudServer
+import Domain
 import Foundation
-import LeaseCore
 import LeaseWitness
 import LinuxIO
 import Logging
-import MeterModel
 import ServerKit
 import ServiceLifecycle
 

@@ -1,12 +1,9 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Gateway
-import LeaseCore
 import LeaseWitness
-import MeterModel
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// The real client, with each call and what came of it in the journal.
 struct RecordingCloud: Sendable {

@@ -1,9 +1,7 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Foundation
-import MeterModel
-import SettingsCore
-import SyncCore
 
 /// A new host that joins each zone in the end and reads all that the cloud has: what only hosts have is lost.
 struct ZoneObserver {

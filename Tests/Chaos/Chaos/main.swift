@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import MeterModel
 
 // usage: Chaos hosts|copy|observer|judge NAME=VALUE… [JOURNAL…]
 //

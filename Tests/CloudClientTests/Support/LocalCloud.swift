@@ -2,10 +2,9 @@ import Cloud
 import CloudAPI
 import CloudClient
 import CloudServer
+import Domain
 import Hummingbird
-import LeaseCore
 import Logging
-import MeterModel
 import MeterTestKit
 import NIOCore
 import ServerKit

@@ -1,12 +1,9 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Testing
 
 /// A directory on a virtual host. Two of them on the same repositories are one daemon before and after a restart.

@@ -1,10 +1,6 @@
+import Domain
 import Gateway
-import IOPorts
-import LeaseCore
-import MeterModel
 import MeterTestKit
-import RelayCore
-import SyncCore
 import Synchronization
 
 /// The relay of a simulated zone: passes on what its lease's holder sends, under the lease's token, at once.

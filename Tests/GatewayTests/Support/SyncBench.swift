@@ -1,12 +1,9 @@
 import CoreTestKit
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import Logging
-import MeterModel
 import MeterTestKit
-import SettingsCore
-import SyncCore
 import Synchronization
 import Testing
 

@@ -1,9 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
-import IOPorts
 import Logging
 import MeterCodec
-import MeterModel
 import MeterSimulator
 import MeterTestKit
 import Testing

@@ -1,5 +1,5 @@
 package import CloudAPI
-package import MeterModel
+package import Domain
 
 /// What holders did because others commanded it, and what the authors heard of it, in any order: by whichever copy of the
 /// cloud a command and its repeats went, and whoever had the meter by then.

@@ -1,10 +1,8 @@
 package import Cloud
 package import CloudAPI
-package import LeaseCore
+package import Domain
 import LinuxIO
-package import MeterModel
 import MeterTestKit
-package import SettingsCore
 import Synchronization
 
 /// What an engine could do wrong, each against one rule of the leases.

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 package import SimulatedCloud
 import Synchronization
 

@@ -1,11 +1,8 @@
 import CloudAPI
 import CloudClient
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
-import RelayCore
 import SimulatedCloud
-import SyncCore
 
 /// What a host of the zone can try beside its leases: commands that are sent again and again, meters that it invents, and
 /// enrolling under a name that is taken.

@@ -1,10 +1,8 @@
 package import CloudAPI
 package import CloudClient
+package import Domain
 import Gateway
-package import LeaseCore
-package import MeterModel
 package import SimulatedCloud
-import SyncCore
 
 /// A host that does with the meters of its zone whatever comes to its mind, through the real client, and records it.
 ///

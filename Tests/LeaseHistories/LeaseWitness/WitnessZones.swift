@@ -1,4 +1,4 @@
-package import LeaseCore
+package import Domain
 
 /// The zones of the runs that record histories.
 package enum WitnessZones {

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Command frames from Docs/Protocols/Atorch.md#commands-and-replies, one of which is its check vector.

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Where each field of a report is, what a step of it is worth and what is too much (Docs/Protocols/Atorch.md#reports).

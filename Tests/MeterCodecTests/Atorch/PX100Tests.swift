@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Bytes from misdoro/Electronic_load_px100 its paper on the PX-100 2.70, and tshaddack/dl24 README.md.

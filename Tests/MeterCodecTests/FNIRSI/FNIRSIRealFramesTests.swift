@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Frames that real meters sent over Bluetooth LE, each with its source; and frames laid out from the vendor's app

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Command bytes and check values from Docs/Protocols/FNIRSI.md#commands.

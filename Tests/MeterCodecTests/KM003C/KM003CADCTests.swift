@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Which measurements are taken for some, exactly: a payload has no checksum.

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// PD status, trace and log catalogue, laid out by hand from Docs/Protocols/KM003C.md#usb-power-delivery and

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// The meaning of payloads, from Docs/Protocols/KM003C.md#what-becomes-of-the-payloads,

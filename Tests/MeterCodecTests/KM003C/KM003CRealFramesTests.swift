@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// Messages of real meters and of other readers' test suites, each with its source.

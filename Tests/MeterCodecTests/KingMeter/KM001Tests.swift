@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// The two samples are those in comments of fqueze/usb-power-profiling usb-power-profiling.js: the only public ones.

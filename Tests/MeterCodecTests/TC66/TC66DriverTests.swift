@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// The commands as listed in Docs/Protocols/TC66.md#links: five letters, and over the radio between `b` and CR LF.

@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// The blocks of real meters that are public and unedited, byte for byte.
 enum UMRealBlocks {

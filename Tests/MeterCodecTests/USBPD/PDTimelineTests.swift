@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 import Testing
 
 /// What becomes of a meter's reports. The messages are those that a KM003C sent (okhsunrog/km003c-rs,

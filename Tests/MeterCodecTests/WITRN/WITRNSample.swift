@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// Reports of real meters (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs, tests), and reports built from the layout in
 /// Docs/Protocols/WITRN.md.

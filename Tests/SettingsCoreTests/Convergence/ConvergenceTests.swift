@@ -1,4 +1,4 @@
-import SettingsCore
+import Domain
 import Testing
 
 /// Random histories of three to eight hosts: whatever is lost, late, duplicated, deleted or stamped by a wrong clock,

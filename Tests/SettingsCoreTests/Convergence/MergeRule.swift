@@ -1,4 +1,4 @@
-import SettingsCore
+import Domain
 
 /// How a replica or the cloud merges a record: the real merge, or a mistake that the checks must find.
 enum MergeRule: Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import SettingsCore
+import Domain
 
 /// A model of the cloud's records: merges, numbers changes, serves pages, refuses stamps of the future.
 struct ModelCloud {

@@ -1,5 +1,4 @@
-import MeterModel
-import SettingsCore
+import Domain
 
 /// A model of a host's records: its clock, its records, its outbox, and how far it has read.
 struct ModelReplica {

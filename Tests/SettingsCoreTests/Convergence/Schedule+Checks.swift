@@ -1,4 +1,4 @@
-import SettingsCore
+import Domain
 
 /// What must hold once everybody has pushed and read everything.
 extension Schedule {

@@ -1,6 +1,5 @@
 import CoreTestKit
-import MeterModel
-import SettingsCore
+import Domain
 
 /// What may happen in a schedule. A family of schedules is one value of these.
 struct Trouble: OptionSet, Hashable, Sendable {

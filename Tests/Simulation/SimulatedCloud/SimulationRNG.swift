@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// The only source of chance here, so that a seed names a run.
 package struct SimulationRNG: RandomNumberGenerator, Sendable {

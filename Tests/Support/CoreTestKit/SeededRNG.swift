@@ -1,4 +1,4 @@
-import MeterModel
+import Domain
 
 /// Repeatable random numbers: the same seed gives the same numbers, so that a failing seed can be replayed.
 package struct SeededRNG: RandomNumberGenerator, Sendable {

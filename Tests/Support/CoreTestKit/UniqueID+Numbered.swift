@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 extension UniqueID {
     /// A value that a test can tell from others.

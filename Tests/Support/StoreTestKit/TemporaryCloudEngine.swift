@@ -1,7 +1,7 @@
 package import Cloud
 import CloudStore
 import CoreTestKit
-package import MeterModel
+package import Domain
 package import MeterTestKit
 import Synchronization
 

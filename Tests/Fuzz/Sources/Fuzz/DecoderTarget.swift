@@ -1,5 +1,5 @@
+import Domain
 import MeterCodec
-import MeterModel
 
 /// A decoder, and what it promises on any bytes at all.
 struct DecoderTarget: Sendable {

@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 
 extension FuzzTarget {
     /// Packets of the attribute protocol: any bytes end in a PDU that writes back as it was read, or in an error.

@@ -1,6 +1,6 @@
+import Domain
 import Gateway
 import MeterCodec
-import MeterModel
 import MeterSimulator
 
 extension FuzzTarget {

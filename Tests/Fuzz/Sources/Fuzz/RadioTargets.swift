@@ -1,5 +1,5 @@
 import BluetoothCore
-import MeterModel
+import Domain
 
 extension FuzzTarget {
     /// What claims to come from the kernel: any bytes end in an event or a fault with words.

@@ -1,6 +1,6 @@
 import Cryptography
+import Domain
 import MeterCodec
-import MeterModel
 
 /// Puts check sums right, so that the fuzzer reaches what lies behind them. Every other byte stays as it is.
 enum Repair {

@@ -1,6 +1,6 @@
 import Cryptography
+import Domain
 import MeterCodec
-import MeterModel
 import MeterSimulator
 
 /// What simulated meters send, as streams to start from: a few good frames each, and each fault once.

@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// A deletion of a zone that the host has left.
 struct DeletionElsewhere {

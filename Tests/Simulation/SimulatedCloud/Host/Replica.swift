@@ -1,6 +1,4 @@
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// A host's store: the records, what waits to be told, how far the cloud was read. Each commit is one whole state.
 ///

@@ -1,7 +1,4 @@
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// One `meterd`: the project's machines over a replica that a crash takes back.
 struct SimulatedHost {

@@ -1,7 +1,4 @@
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// Requests of hosts and their ends.
 extension Simulator {

@@ -1,6 +1,4 @@
-import LeaseCore
-import MeterModel
-import SyncCore
+import Domain
 
 /// The lease keeper and the meters' sessions of a host.
 extension Simulator {

@@ -1,7 +1,4 @@
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// The sync engine of a host: the machine, its store and its stream.
 extension Simulator {

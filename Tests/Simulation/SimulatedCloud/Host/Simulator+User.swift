@@ -1,7 +1,4 @@
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// Starts of a host, and what its user does.
 extension Simulator {

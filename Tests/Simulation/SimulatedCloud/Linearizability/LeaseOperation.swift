@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// One call on one meter's lease as a client saw it: what it asked, when, and what came back.
 ///

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// The sequential lease that a history is held against: which operation may follow which, and what it leaves.
 ///

@@ -1,5 +1,4 @@
-package import LeaseCore
-import MeterModel
+package import Domain
 
 /// Decides whether a history of lease calls can be explained by calls that took effect one at a time, each between its
 /// call and its return, against `LeaseRegister`.

@@ -1,5 +1,4 @@
-package import LeaseCore
-package import MeterModel
+package import Domain
 
 /// A zone's policy over time, as whoever changes it knows it: in force at the latest when the change was answered, and at
 /// the earliest when it was asked for.

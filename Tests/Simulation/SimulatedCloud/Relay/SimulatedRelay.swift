@@ -1,6 +1,4 @@
-import LeaseCore
-import MeterModel
-import RelayCore
+import Domain
 
 /// Who watches which meter in a run, what their holders send, and what two copies of the cloud know of the leases.
 ///

@@ -1,7 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
-import RelayCore
+import Domain
 
 /// Readings on their way from a holder to hosts that watch, over two copies of the cloud, of which one knows late who has
 /// a meter. Each reading's voltage is the token under which it was measured (`mark`).

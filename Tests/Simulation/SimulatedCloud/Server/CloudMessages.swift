@@ -1,7 +1,4 @@
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// What a host asks of the cloud.
 enum CloudRequest {

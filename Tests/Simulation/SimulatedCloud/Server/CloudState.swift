@@ -1,9 +1,6 @@
 import Cloud
 import CloudAPI
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// What the cloud's store holds: each commit is one whole state.
 struct CloudState {

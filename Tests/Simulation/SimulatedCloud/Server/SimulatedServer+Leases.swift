@@ -1,6 +1,4 @@
-import LeaseCore
-import MeterModel
-import SyncCore
+import Domain
 
 extension SimulatedServer {
     mutating func acquire(_ request: LeaseAcquire, _ meter: Int, from host: Int, at time: TrueTime) -> CloudResponse {

@@ -1,9 +1,6 @@
 import Cloud
 import CloudAPI
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 extension SimulatedServer {
     /// More records than these in one batch are refused.

@@ -1,7 +1,4 @@
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// One `metercloud`: the project's rules over a store that a crash takes back, with lease queues and streams in memory.
 ///

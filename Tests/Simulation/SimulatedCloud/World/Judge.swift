@@ -1,8 +1,5 @@
 import CloudAPI
-import LeaseCore
-import MeterModel
-package import SettingsCore
-package import SyncCore
+package import Domain
 
 /// Watches the whole run from outside, on true time, and notes the first promise that is broken.
 package struct Judge {

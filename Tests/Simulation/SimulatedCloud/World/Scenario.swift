@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 
 /// A fault in the parts under test, put in on purpose: the simulation has to find each.
 package enum PlantedBug: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-package import MeterModel
+package import Domain
 
 /// The two clocks of one machine: one that only counts, at a rate of its own, and one that says what time it is and may
 /// be wrong by years and step.

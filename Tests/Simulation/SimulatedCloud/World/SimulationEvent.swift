@@ -1,6 +1,4 @@
-import LeaseCore
-import MeterModel
-import SyncCore
+import Domain
 
 /// Under what a request was decided.
 struct Decision {

@@ -1,8 +1,5 @@
 import CloudAPI
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// What befalls hosts, cloud and the ways between, and how it ends.
 extension Simulator {

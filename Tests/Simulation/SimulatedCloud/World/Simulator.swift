@@ -1,7 +1,4 @@
-import LeaseCore
-import MeterModel
-import SettingsCore
-import SyncCore
+import Domain
 
 /// What is written down of a run. A reference, so that a line may be made of anything in the simulation.
 final class Trace {

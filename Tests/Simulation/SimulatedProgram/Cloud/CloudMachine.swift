@@ -1,11 +1,9 @@
 import Cloud
 import CloudAPI
 import CloudStore
-import LeaseCore
+import Domain
 import LeaseWitness
 import Logging
-import MeterModel
-import SettingsCore
 import SimulatedCloud
 
 /// The machine on which the cloud runs: the real service over SQLite, killed and started again.

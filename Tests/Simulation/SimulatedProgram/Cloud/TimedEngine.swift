@@ -1,9 +1,7 @@
 import Cloud
 import CloudAPI
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
-import SettingsCore
 import SimulatedCloud
 
 /// A real engine whose calls take their time, so that others come in between and the cloud may be killed before a call and

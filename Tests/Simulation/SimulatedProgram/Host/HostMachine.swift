@@ -1,11 +1,8 @@
+import Domain
 import GRDB
 import Gateway
-import LeaseCore
-import MeterModel
 import MeterStore
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// The machine of one host: its clock, its file and its way to the cloud, over all lives of the program on it.
 final class HostMachine: @unchecked Sendable {

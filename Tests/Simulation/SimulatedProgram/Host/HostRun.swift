@@ -1,11 +1,8 @@
+import Domain
 import Gateway
-import LeaseCore
 import Logging
-import MeterModel
 import MeterStore
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// One life of the program on a host: the real keeper, engine, settings and store, put together as meterd does it
 /// (`CloudMember`), with users before them.

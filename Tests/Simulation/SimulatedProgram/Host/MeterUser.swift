@@ -1,6 +1,5 @@
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
 import SimulatedCloud
 
 /// One meter at one host, as its session uses it: asks the keeper, opens a channel with its permission, and closes it.

@@ -1,12 +1,10 @@
 import Cloud
 import CloudAPI
 import CloudClient
+import Domain
 import Gateway
-import LeaseCore
 import LeaseWitness
-import MeterModel
 import SimulatedCloud
-import SyncCore
 
 /// Leases. Every call is a part of the history that is judged.
 extension NetworkLink: LeaseAuthority {

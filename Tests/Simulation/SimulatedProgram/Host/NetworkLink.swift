@@ -1,13 +1,9 @@
 import Cloud
 import CloudAPI
 import CloudClient
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
-import RelayCore
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// Why a call brought no answer.
 enum CallTrouble: Error {

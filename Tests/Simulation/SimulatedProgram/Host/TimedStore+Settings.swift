@@ -1,10 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterStore
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// Settings. What is acknowledged to a user is told to the judge.
 extension TimedStore: SettingsRepository {

@@ -1,10 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
-import MeterModel
 import MeterStore
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// Sync. Where stamps move, the judge is told from which to which.
 extension TimedStore: SyncRepository {

@@ -1,10 +1,7 @@
+import Domain
 import Gateway
-import LeaseCore
-import MeterModel
 import MeterStore
-import SettingsCore
 import SimulatedCloud
-import SyncCore
 
 /// A host's real store, whose calls take their time, so that others come in between and the host may be killed before a
 /// call and after it.

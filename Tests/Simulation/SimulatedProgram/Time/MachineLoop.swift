@@ -1,5 +1,4 @@
-import IOPorts
-import MeterModel
+import Domain
 import SimulatedCloud
 
 /// The two clocks of one machine, whoever runs on it.

@@ -1,5 +1,4 @@
-import LeaseCore
-import MeterModel
+import Domain
 import SimulatedCloud
 
 /// Time, chance and the log of one run, all of them on its one thread.

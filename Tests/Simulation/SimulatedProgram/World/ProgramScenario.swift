@@ -1,4 +1,4 @@
-import LeaseCore
+import Domain
 import SimulatedCloud
 
 /// What a seed stands for: who takes part and what befalls them.

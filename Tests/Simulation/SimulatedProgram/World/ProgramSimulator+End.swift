@@ -1,6 +1,5 @@
+import Domain
 import Gateway
-import MeterModel
-import SettingsCore
 import SimulatedCloud
 
 /// How a run ends: everything is healed, and all have to be equal soon.

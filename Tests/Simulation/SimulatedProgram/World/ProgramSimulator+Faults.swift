@@ -1,7 +1,6 @@
+import Domain
 import Gateway
-import LeaseCore
 import SimulatedCloud
-import SyncCore
 
 /// What befalls hosts, cloud and the ways between.
 extension ProgramSimulator {

@@ -1,7 +1,5 @@
-import LeaseCore
-import MeterModel
+import Domain
 import MeterTestKit
-import SettingsCore
 import SimulatedCloud
 
 /// One run: the program's own parts on some hosts and in the cloud, over virtual time and on one thread, with everything

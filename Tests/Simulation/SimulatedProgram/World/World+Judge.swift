@@ -1,7 +1,5 @@
 import Cloud
-import LeaseCore
-import MeterModel
-import SettingsCore
+import Domain
 import SimulatedCloud
 
 /// What the cloud's engine did, told to the judge at the moment it did it.

@@ -1,0 +1,181 @@
+/// Decides when one rule's alert is raised, and when it is over.
+///
+/// ```
+///           the condition holds for its hold time
+///   quiet ─────────────────────────────────────────▶ raised
+///         ◀─────────────────────────────────────────
+///           back by the hysteresis, or the condition is over
+/// ```
+///
+/// Hold times are measured on the boot-time clock, so that a calendar that steps changes nothing. A value that is unknown
+/// neither raises nor ends anything, and a meter that is silent for longer than `gapMax` begins a hold time anew: nobody
+/// knows what was in between. What was raised stays raised until a value says otherwise, over restarts too.
+package struct AlertMachine: Sendable {
+    /// Between the end of an alert and the next, so that a value that dances around its limit does not tell every second.
+    package static let pause = Duration.seconds(10)
+
+    package let pattern: AlertPattern
+    package private(set) var standing: AlertStanding
+    /// Since when the condition holds, and when that was last seen. Nil if it does not hold, or if the alert is raised.
+    private var holding: Holding?
+    /// When the last alert was over, or last happened, in this run.
+    private var quietSince: MonotonicTime?
+    private var past: Past
+
+    private struct Holding: Sendable {
+        var since: MonotonicTime
+        var last: MonotonicTime
+    }
+
+    /// What a kind of condition has to remember.
+    private enum Past: Sendable {
+        case nothing
+        case values(RateWindow)
+        /// When the last reading came or, before the first, when the watch began.
+        case reading(MonotonicTime)
+    }
+
+    package enum Outcome: Hashable, Sendable {
+        case none
+        /// - Parameter value: the value that did it, if a value did.
+        case raised(value: Double?)
+        case cleared(value: Double?)
+        /// Something that does not last: the holder changed.
+        case happened
+    }
+
+    /// - Parameters:
+    ///   - standing: what an earlier run left.
+    ///   - now: the time; a hold that was half over begins anew.
+    package init(_ pattern: AlertPattern, _ standing: AlertStanding = AlertStanding(), at now: MonotonicTime) {
+        self.pattern = pattern
+        self.standing = standing
+        switch pattern.condition {
+        case .rate(_, _, let rate): past = .values(RateWindow(rate.window))
+        case .stale: past = .reading(now)
+        case .level, .state, .holderChanges: past = .nothing
+        }
+    }
+
+    // MARK: Values
+
+    /// A reading came. To be called in the order of the readings' monotonic times.
+    ///
+    /// - Parameter gapMax: a longer silence than this breaks a hold time.
+    package mutating func received(_ reading: TimedReading, gapMax: Duration) -> Outcome {
+        switch pattern.condition {
+        case .level(let quantity, let comparison, let limit):
+            guard let value = quantity.alertValue(in: reading.reading) else { return .none }
+            return judge(value, comparison, limit, reading, gapMax)
+        case .rate(let quantity, let comparison, let rate):
+            guard let value = quantity.alertValue(in: reading.reading), case .values(var window) = past else {
+                return .none
+            }
+            let slope = window.add(value, at: reading.time, gapMax: gapMax)
+            past = .values(window)
+            guard let slope else { return .none }
+            return judge(slope * rate.seconds, comparison, rate.limit, reading, gapMax)
+        case .stale:
+            past = .reading(reading.time)
+            return standing.isRaised ? clear(nil, at: reading.time, reading.wallTime) : .none
+        case .state, .holderChanges: return .none
+        }
+    }
+
+    private mutating func judge(
+        _ value: Double, _ comparison: AlertComparison, _ limit: Double, _ reading: TimedReading, _ gapMax: Duration
+    ) -> Outcome {
+        if standing.isRaised {
+            guard comparison.isBack(value, limit, by: pattern.hysteresisInForce) else { return .none }
+            return clear(value, at: reading.time, reading.wallTime)
+        }
+        guard comparison.holds(value, limit) else {
+            holding = nil
+            return .none
+        }
+        var present = holding ?? Holding(since: reading.time, last: reading.time)
+        if reading.time - present.last > gapMax { present.since = reading.time }
+        present.last = reading.time
+        holding = present
+        return raiseIfDue(value, at: reading.time, reading.wallTime)
+    }
+
+    // MARK: States, silence and holders
+
+    package mutating func stateChanged(
+        to state: ConnectionState, at now: MonotonicTime, _ wall: WallTime
+    ) -> Outcome {
+        guard case .state(let wanted, let isIt) = pattern.condition else { return .none }
+        guard (state == wanted) == isIt else {
+            holding = nil
+            return standing.isRaised ? clear(nil, at: now, wall) : .none
+        }
+        guard !standing.isRaised else { return .none }
+        holding = Holding(since: holding?.since ?? now, last: now)
+        return raiseIfDue(nil, at: now, wall)
+    }
+
+    /// Who has the meter now. That nobody has it for a while is not a change.
+    ///
+    /// - Parameter holder: the host's id; nil if nobody has it or it is unknown.
+    package mutating func holderIs(_ holder: String?, at now: MonotonicTime, _ wall: WallTime) -> Outcome {
+        guard case .holderChanges = pattern.condition, let holder, holder != standing.holder else { return .none }
+        // The first one seen is not a change.
+        guard standing.holder != nil else {
+            standing.holder = holder
+            return .none
+        }
+        guard !isPausing(at: now) else { return .none }
+        standing.holder = holder
+        standing.raisedAt = wall
+        standing.count += 1
+        quietSince = now
+        return .happened
+    }
+
+    /// Time has passed.
+    package mutating func woke(at now: MonotonicTime, _ wall: WallTime) -> Outcome {
+        guard !standing.isRaised else { return .none }
+        switch (pattern.condition, past) {
+        case (.stale, .reading(let last)):
+            guard now - last >= pattern.hold, !isPausing(at: now) else { return .none }
+            return raise(nil, wall)
+        case (.state, _): return raiseIfDue(nil, at: now, wall)
+        default: return .none
+        }
+    }
+
+    /// Whether it has to be woken to notice that time has passed.
+    package var needsWaking: Bool {
+        switch pattern.condition {
+        case .stale, .state: true
+        case .level, .rate, .holderChanges: false
+        }
+    }
+
+    // MARK: Up and down
+
+    private mutating func raiseIfDue(_ value: Double?, at now: MonotonicTime, _ wall: WallTime) -> Outcome {
+        guard let holding, now - holding.since >= pattern.hold, !isPausing(at: now) else { return .none }
+        return raise(value, wall)
+    }
+
+    private mutating func raise(_ value: Double?, _ wall: WallTime) -> Outcome {
+        holding = nil
+        standing.isRaised = true
+        standing.raisedAt = wall
+        standing.value = value
+        standing.count += 1
+        return .raised(value: value)
+    }
+
+    private mutating func clear(_ value: Double?, at now: MonotonicTime, _ wall: WallTime) -> Outcome {
+        standing.isRaised = false
+        standing.clearedAt = wall
+        holding = nil
+        quietSince = now
+        return .cleared(value: value)
+    }
+
+    private func isPausing(at now: MonotonicTime) -> Bool { quietSince.map { now - $0 < Self.pause } ?? false }
+}

@@ -1,0 +1,42 @@
+/// The values of the last while, thinned out, and how fast they change. It holds no reference, so that adding a value
+/// never allocates.
+struct RateWindow: Sendable {
+    private static let places = 17
+
+    private let window: Duration
+    private var times = InlineArray<17, MonotonicTime>(repeating: .origin)
+    private var values = InlineArray<17, Double>(repeating: 0)
+    private var first = 0
+    private var count = 0
+    private var last = MonotonicTime.origin
+
+    init(_ window: Duration) { self.window = window }
+
+    /// Forgets everything: what comes next follows a gap.
+    mutating func removeAll() { (first, count) = (0, 0) }
+
+    /// - Returns: the change per second since the oldest value in the window; nil before half a window is full.
+    mutating func add(_ value: Double, at time: MonotonicTime, gapMax: Duration) -> Double? {
+        if time - last > gapMax || time < last { removeAll() }
+        last = time
+        while count > 0, time - times[first] > window { dropFirst() }
+        defer { keep(value, at: time) }
+        guard count > 0 else { return nil }
+        let length = time - times[first]
+        guard length >= window / 2 else { return nil }
+        return (value - values[first]) * 1000 / Double(length.milliseconds)
+    }
+
+    /// What is kept is a sixteenth of the window apart and no older than the window, so there is room.
+    private mutating func keep(_ value: Double, at time: MonotonicTime) {
+        if count > 0, time - times[(first + count - 1) % Self.places] < window / (Self.places - 1) { return }
+        let place = (first + count) % Self.places
+        (times[place], values[place]) = (time, value)
+        count += 1
+    }
+
+    private mutating func dropFirst() {
+        first = (first + 1) % Self.places
+        count -= 1
+    }
+}

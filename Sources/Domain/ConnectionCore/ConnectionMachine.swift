@@ -1,0 +1,282 @@
+/// Drives one meter through its seven states (Docs/States.md).
+///
+/// ```
+///              appeared             wanted, permitted               channelOpened
+///  ┌─────────┐─────────▶┌───────────────┐─────────▶┌────────────┐───────────────▶┌───────────┐
+///  │ offline │          │ not-connected │          │ connecting │                │ connected │
+///  └─────────┘◀─────────└───────────────┘◀─────────└────────────┘                └───────────┘
+///     ▲  vanished              ▲           failed, timed out                 lineReady │
+///     │                        │ disconnectWanted                                      ▼
+///     │  link lost, silence    │            frameReceived    requestSent         ┌───────────┐
+///     └──────── connected … data-available ◀──────────── communicating ◀─────────│   ready   │
+///                                    └──── stale ────────────▶                   └───────────┘
+/// ```
+///
+/// The machine performs no I/O and reads no clock. Every method names something that happened and returns what to do;
+/// afterwards `nextWake` says when to call `woke`. It never gives up: a meter that is wanted and present is tried for
+/// ever, until a person's `disconnectWanted`.
+///
+/// If somebody else decides who may talk to the meter (`asksFirst`), each attempt begins with a request for permission.
+/// A permission belongs to that one attempt and the link that results; the next attempt asks again.
+package struct ConnectionMachine: Sendable {
+    private var phase: Phase
+    /// Whether the device is there, by the transport's last report.
+    package private(set) var isPresent = false
+    /// Whether a person wants the meter connected.
+    package private(set) var isWanted: Bool
+    /// Number of failed attempts since data last came.
+    package private(set) var failures = 0
+    package private(set) var timing: ConnectionTiming
+    /// Whether an attempt needs permission. May change at any time, for later attempts.
+    package var asksFirst: Bool
+
+    package init(timing: ConnectionTiming, isWanted: Bool, asksFirst: Bool = false) {
+        self.timing = timing
+        self.isWanted = isWanted
+        self.asksFirst = asksFirst
+        phase = .offline(recheckAt: nil)
+    }
+
+    /// The device was plugged in, or is heard again. An attempt starts at once, whatever failed before.
+    package mutating func appeared(at now: MonotonicTime) {
+        isPresent = true
+        beginAnew(at: now)
+    }
+
+    package enum OnVanished: Equatable, Sendable { case closeChannel, none }
+
+    /// The device node is gone, or nothing was heard for the advert-stale time.
+    package mutating func vanished() -> OnVanished {
+        isPresent = false
+        defer { phase = .offline(recheckAt: nil) }
+        return hasChannel ? .closeChannel : .none
+    }
+
+    /// A person wants the meter. An attempt starts at once, whatever failed before.
+    package mutating func connectWanted(at now: MonotonicTime) {
+        isWanted = true
+        if isPresent { beginAnew(at: now) }
+    }
+
+    package enum OnDisconnectWanted: Equatable, Sendable { case closeChannel, none }
+
+    /// A person lets the meter go. Nothing is tried again until `connectWanted`.
+    package mutating func disconnectWanted() -> OnDisconnectWanted {
+        isWanted = false
+        failures = 0
+        let hadChannel = hasChannel
+        phase = isPresent ? .notConnected(retryAt: nil) : .offline(recheckAt: nil)
+        return hadChannel ? .closeChannel : .none
+    }
+
+    package enum OnChannelOpened: Equatable, Sendable { case setUpLine, closeChannel }
+
+    package mutating func channelOpened(at now: MonotonicTime) -> OnChannelOpened {
+        guard case .connecting = phase else { return .closeChannel }
+        phase = .connected(since: now)
+        return .setUpLine
+    }
+
+    package enum OnLineReady: Equatable, Sendable { case startExchange, none }
+
+    /// Everything that the model needs before it takes commands has been sent.
+    package mutating func lineReady(at now: MonotonicTime) -> OnLineReady {
+        guard case .connected = phase else { return .none }
+        phase = .ready(since: now)
+        return .startExchange
+    }
+
+    /// A request was sent. For a meter that sends by itself, the wait for its first frame began.
+    package mutating func requestSent(at now: MonotonicTime) {
+        guard case .ready = phase else { return }
+        phase = .communicating(silentSince: now)
+    }
+
+    /// A frame came that passes all its model's checks.
+    package mutating func frameReceived(at now: MonotonicTime) {
+        switch phase {
+        case .ready, .communicating, .dataAvailable:
+            failures = 0
+            phase = .dataAvailable(lastFrame: now)
+        case .offline, .notConnected, .awaitingPermission, .connecting, .connected:
+            break
+        }
+    }
+
+    /// The channel closed by itself, or could not be opened.
+    ///
+    /// - Parameter random: random bits, for the jitter of the next attempt.
+    package mutating func channelClosed(at now: MonotonicTime, random: UInt64) {
+        switch phase {
+        case .connecting:
+            failures += 1
+            phase = .notConnected(retryAt: retryTime(at: now, random: random))
+        case .connected, .ready, .communicating, .dataAvailable:
+            loseLink(at: now)
+        case .offline, .notConnected, .awaitingPermission:
+            break
+        }
+    }
+
+    package enum OnPermitted: Equatable, Sendable {
+        case openChannel
+        /// Nothing waits for permission: it is no longer needed, or the link is already up.
+        case none
+    }
+
+    /// The requested permission was given.
+    package mutating func permitted(at now: MonotonicTime) -> OnPermitted {
+        guard case .awaitingPermission = phase else { return .none }
+        phase = .connecting(since: now)
+        return .openChannel
+    }
+
+    package enum OnPermissionLost: Equatable, Sendable { case closeChannel, none }
+
+    /// The link may no longer be used, through no fault of its own: permission for another attempt is requested at once.
+    package mutating func permissionLost(at now: MonotonicTime) -> OnPermissionLost {
+        guard hasChannel else { return .none }
+        phase = .notConnected(retryAt: now)
+        return .closeChannel
+    }
+
+    package enum OnWake: Equatable, Sendable {
+        case openChannel
+        /// Ask whether a link may be made, and call `permitted` once it may.
+        case requestPermission
+        /// The attempt or the link took too long without a result.
+        case closeChannel(Overdue)
+        case none
+    }
+
+    package enum Overdue: Equatable, Sendable {
+        case connecting
+        case silent
+    }
+
+    /// Time has passed. Harmless at any moment.
+    ///
+    /// - Parameter random: random bits, for the jitter of an attempt, if one begins.
+    package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
+        switch phase {
+        case .offline(let recheckAt?) where now >= recheckAt:
+            phase = .notConnected(retryAt: retryTime(at: now, random: random()))
+            return .none
+        case .notConnected(let retryAt?) where now >= retryAt && asksFirst:
+            phase = .awaitingPermission
+            return .requestPermission
+        case .notConnected(let retryAt?) where now >= retryAt:
+            phase = .connecting(since: now)
+            return .openChannel
+        case .connecting(let since) where now - since >= timing.connectTimeout:
+            failures += 1
+            phase = .notConnected(retryAt: retryTime(at: now, random: random()))
+            return .closeChannel(.connecting)
+        case .connected(let since) where now - since >= timing.connectTimeout,
+            .ready(let since) where now - since >= timing.silenceTimeout,
+            .communicating(let since) where now - since >= timing.silenceTimeout:
+            loseLink(at: now)
+            return .closeChannel(.silent)
+        case .dataAvailable(let lastFrame) where now - lastFrame >= timing.staleAfter:
+            phase = .communicating(silentSince: lastFrame)
+            return .none
+        case .offline, .notConnected, .awaitingPermission, .connecting, .connected, .ready, .communicating,
+            .dataAvailable:
+            return .none
+        }
+    }
+
+    /// The times have changed. The silence so far was judged by the old ones and is forgiven.
+    package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
+        guard timing != self.timing else { return }
+        self.timing = timing
+        switch phase {
+        case .dataAvailable(let lastFrame) where now - lastFrame >= timing.staleAfter:
+            phase = .communicating(silentSince: now)
+        case .communicating: phase = .communicating(silentSince: now)
+        case .ready: phase = .ready(since: now)
+        case .offline, .notConnected, .awaitingPermission, .connecting, .connected, .dataAvailable: break
+        }
+    }
+
+    /// When `woke` has something to do next. Nil while only an event can change anything.
+    package var nextWake: MonotonicTime? {
+        switch phase {
+        case .offline(let recheckAt): recheckAt
+        case .notConnected(let retryAt): retryAt
+        case .awaitingPermission: nil
+        case .connecting(let since), .connected(let since): since + timing.connectTimeout
+        case .ready(let since), .communicating(let since): since + timing.silenceTimeout
+        case .dataAvailable(let lastFrame): lastFrame + timing.staleAfter
+        }
+    }
+
+    /// The state's public name.
+    package var state: ConnectionState {
+        switch phase {
+        case .offline: .offline
+        case .notConnected, .awaitingPermission: .notConnected
+        case .connecting: .connecting
+        case .connected: .connected
+        case .ready: .ready
+        case .communicating: .communicating
+        case .dataAvailable: .dataAvailable
+        }
+    }
+
+    /// When the next attempt is due, if one is.
+    package var retryAt: MonotonicTime? {
+        if case .notConnected(let retryAt) = phase { retryAt } else { nil }
+    }
+
+    /// Whether permission was requested and has not been given yet.
+    package var awaitsPermission: Bool {
+        if case .awaitingPermission = phase { true } else { false }
+    }
+}
+
+extension ConnectionMachine {
+    private var hasChannel: Bool {
+        switch phase {
+        case .offline, .notConnected, .awaitingPermission: false
+        case .connecting, .connected, .ready, .communicating, .dataAvailable: true
+        }
+    }
+
+    private mutating func beginAnew(at now: MonotonicTime) {
+        guard !hasChannel else { return }
+        failures = 0
+        phase = .notConnected(retryAt: isWanted ? now : nil)
+    }
+
+    /// A link that never brought data counts as a failed attempt; after any other, a retry follows soon.
+    private mutating func loseLink(at now: MonotonicTime) {
+        failures += 1
+        phase = .offline(recheckAt: now + timing.settleTime)
+    }
+
+    private func retryTime(at now: MonotonicTime, random: UInt64) -> MonotonicTime {
+        now + timing.backoff.delay(afterFailures: failures, random: random)
+    }
+
+    /// A meter that nobody wants, or that is not there, has neither a channel nor a time at which something is tried.
+    fileprivate enum Phase: Sendable {
+        /// Valid transitions: `notConnected` (still there after the settle time), `connecting` (appeared).
+        case offline(recheckAt: MonotonicTime?)
+        /// Valid transitions: `connecting`, `awaitingPermission`, `offline`. With a nil `retryAt`, it waits for a
+        /// person.
+        case notConnected(retryAt: MonotonicTime?)
+        /// To the outside, the same as not connected. Valid transitions: `connecting`, `notConnected`, `offline`.
+        case awaitingPermission
+        /// Valid transitions: `connected`, `notConnected`, `offline`.
+        case connecting(since: MonotonicTime)
+        /// Valid transitions: `ready`, `offline`, `notConnected`.
+        case connected(since: MonotonicTime)
+        /// Valid transitions: `communicating`, `dataAvailable`, `offline`, `notConnected`.
+        case ready(since: MonotonicTime)
+        /// Valid transitions: `dataAvailable`, `offline`, `notConnected`.
+        case communicating(silentSince: MonotonicTime)
+        /// Valid transitions: `communicating`, `offline`, `notConnected`.
+        case dataAvailable(lastFrame: MonotonicTime)
+    }
+}

@@ -1,0 +1,153 @@
+/// The link to the broker: whether there is one, when an attempt counts as failed, and when to try again.
+///
+/// ```
+///            open                 opened               close              acknowledged, or time is up
+///  ┌─────────┐─────▶┌─────────┐───────────▶┌──────┐─────────▶┌─────────┐──────────────▶┌─────────┐
+///  │ waiting │      │ opening │            │ open │          │ closing │               │ stopped │
+///  └─────────┘◀─────└─────────┘            └──────┘          └─────────┘               └─────────┘
+///       ▲    lost, time is up                 │ lost, nothing acknowledged
+///       └─────────────────────────────────────┘
+/// ```
+struct BrokerConnection: Sendable {
+    typealias Action = BridgeMachine.Action
+
+    private enum State: Hashable, Sendable {
+        /// A nil `until` means not started.
+        case waiting(until: MonotonicTime?)
+        case opening(since: MonotonicTime)
+        case open(since: MonotonicTime)
+        case closing(until: MonotonicTime, goodbye: PacketNumber)
+        case stopped
+    }
+
+    private let settings: BridgeMachine.Settings
+    private var state = State.waiting(until: nil)
+    private var failures = 0
+    private var lastCause: BrokerTrouble?
+    /// Since when there has been no link. Nil before the first.
+    private var lostAt: MonotonicTime?
+    /// Number of links that came up since the start.
+    private(set) var linksOpened = 0
+
+    init(_ settings: BridgeMachine.Settings) { self.settings = settings }
+
+    var isOpen: Bool { if case .open = state { true } else { false } }
+    /// Whether only the answer to the last message is awaited.
+    var isClosing: Bool { if case .closing = state { true } else { false } }
+    var isStopped: Bool { state == .stopped }
+    /// Why there is no link. Nil while there is one, and until the first attempt has ended.
+    var trouble: BrokerTrouble? { lastCause }
+    /// How long there was no link before this one; nil for the first one.
+    func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
+
+    mutating func start(at now: MonotonicTime) -> [Action] {
+        state == .waiting(until: nil) ? open(at: now) : []
+    }
+
+    private mutating func open(at now: MonotonicTime) -> [Action] {
+        state = .opening(since: now)
+        return [.open(will: settings.topics.bridgeMessage(.offline))]
+    }
+
+    /// The broker accepted the connection.
+    ///
+    /// - Returns: whether there was an attempt.
+    mutating func opened(at now: MonotonicTime) -> Bool {
+        guard case .opening = state else { return false }
+        state = .open(since: now)
+        linksOpened += 1
+        lastCause = nil
+        return true
+    }
+
+    /// The link is lost, or the attempt failed.
+    ///
+    /// - Parameter random: random bits, for the jitter of the next attempt.
+    mutating func lost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
+        switch state {
+        case .waiting, .stopped: return []
+        case .closing:
+            state = .stopped
+            return [.finished]
+        case .opening: break
+        case .open(let since):
+            if now - since >= settings.stableAfter { failures = 0 }
+            lostAt = now
+        }
+        failures += 1
+        let wait = pause(random: random)
+        state = .waiting(until: now + wait)
+        defer { lastCause = cause }
+        return [.tell(.lost(cause: cause, retryIn: wait, isNew: cause != lastCause))]
+    }
+
+    /// Doubles up to the longest, spread by a fifth either way: after a power cut many gateways come back at once.
+    private func pause(random: UInt64) -> Duration {
+        let doublings = min(max(failures - 1, 0), 20)
+        let wait = min(settings.longestWait, settings.shortestWait * (1 << doublings))
+        return wait * (800 + Int(random % 400)) / 1000
+    }
+
+    /// The last message to the broker was sent under this number.
+    mutating func close(after goodbye: PacketNumber, at now: MonotonicTime) {
+        state = .closing(until: now + settings.goodbyeTimeout, goodbye: goodbye)
+    }
+
+    /// While closing: the broker has received a message, or refused it.
+    mutating func acknowledged(_ number: PacketNumber) -> [Action] {
+        guard case .closing(_, let goodbye) = state, goodbye == number else { return [] }
+        state = .stopped
+        return [.close, .finished]
+    }
+
+    /// Ends everything at once, unless it is closing.
+    mutating func stop() -> [Action] {
+        switch state {
+        case .stopped, .closing: return []
+        case .waiting:
+            state = .stopped
+            return [.finished]
+        case .opening, .open:
+            state = .stopped
+            return [.close, .finished]
+        }
+    }
+
+    /// Time has passed.
+    ///
+    /// - Parameter oldestSent: when the message that has waited longest for its acknowledgement was sent.
+    mutating func woke(at now: MonotonicTime, random: UInt64, oldestSent: MonotonicTime?) -> [Action] {
+        switch state {
+        case .waiting(let until):
+            guard let until, until <= now else { return [] }
+            return open(at: now)
+        case .opening(let since):
+            guard now - since >= settings.openTimeout else { return [] }
+            let seconds = settings.openTimeout.components.seconds
+            let cause = BrokerTrouble(
+                "the broker did not answer within \(seconds) s",
+                next: "are host and port in [mqtt] url right? a firewall may swallow what is sent there")
+            return [.close] + lost(cause, at: now, random: random)
+        case .open:
+            guard let oldestSent, now - oldestSent >= settings.answerTimeout else { return [] }
+            let seconds = settings.answerTimeout.components.seconds
+            let cause = BrokerTrouble(
+                "the broker confirmed nothing for \(seconds) s",
+                next: "it hangs, or the network does: is there anything in the broker's log?")
+            return [.close] + lost(cause, at: now, random: random)
+        case .closing(let until, _):
+            guard until <= now else { return [] }
+            state = .stopped
+            return [.close, .finished]
+        case .stopped:
+            return []
+        }
+    }
+}
+
+extension BrokerTopics {
+    /// Whether this gateway is there.
+    func bridgeMessage(_ availability: Availability) -> BrokerMessage {
+        BrokerMessage(bridge, availability.rawValue, isRetained: true)
+    }
+}

@@ -1,0 +1,113 @@
+/// Where everything is published, and where requests are received. Levels consist of letters, digits, `-` and `_` only,
+/// so that no name can reach into another topic.
+package struct BrokerTopics: Hashable, Sendable {
+    /// The first level or levels of all our topics.
+    package let base: String
+    /// The prefix below which Home Assistant looks.
+    package let discoveryPrefix: String
+    /// This gateway's own level; a meter's topics do not contain it.
+    package let gateway: String
+
+    /// - Parameters:
+    ///   - base: one or more levels, `isPrefix`.
+    ///   - host: the host's name for people; with its id, two hosts of the same name stay distinct.
+    package init(base: String = "metergateway", discoveryPrefix: String = "homeassistant", host: String, id: HostID) {
+        self.base = base
+        self.discoveryPrefix = discoveryPrefix
+        gateway = "\(Self.level(host))-\(id.description.prefix(8))"
+    }
+
+    /// Whether a text of one or more levels may precede all others: not empty, no wildcard, not the broker's own `$…`.
+    package static func isPrefix(_ text: String) -> Bool {
+        let levels = text.split(separator: "/", omittingEmptySubsequences: false)
+        return text.utf8.count <= 100
+            && levels.allSatisfy { level in
+                !level.isEmpty && level.utf8.allSatisfy { $0.isTopicSafe || $0 == UInt8(ascii: ".") }
+            }
+    }
+
+    /// A name as a level, with `_` for characters that are not allowed.
+    private static func level(_ name: String) -> String {
+        let safe = name.unicodeScalars.prefix(64).map { scalar in
+            scalar.isASCII && UInt8(truncatingIfNeeded: scalar.value).isTopicSafe ? Character(scalar) : "_"
+        }
+        return safe.isEmpty ? "gateway" : String(safe)
+    }
+
+    // MARK: Topics of this gateway
+
+    /// `online` or `offline`, retained; the broker publishes `offline` itself if it loses the connection.
+    package var bridge: String { "\(base)/bridge/\(gateway)/state" }
+    /// Requests for any meter.
+    package var allRequests: String { "\(base)/bridge/\(gateway)/request/+" }
+    package func request(_ meter: MeterID) -> String { "\(base)/bridge/\(gateway)/request/\(meter.topicKey)" }
+    package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
+
+    /// The level that names the meter in a request's topic. Nil for any other topic.
+    func requestKey(in topic: String) -> String? {
+        let prefix = "\(base)/bridge/\(gateway)/request/"
+        guard topic.hasPrefix(prefix) else { return nil }
+        let key = topic.dropFirst(prefix.count)
+        guard (1...200).contains(key.utf8.count), key.utf8.allSatisfy(\.isTopicSafe) else { return nil }
+        return String(key)
+    }
+
+    /// The state of one of this gateway's alerts, retained unless it does not last.
+    package func alert(_ number: Int64) -> String { "\(base)/bridge/\(gateway)/alert/\(number)" }
+
+    // MARK: Topics of a meter, whichever gateway has it
+
+    /// The latest reading, retained.
+    package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
+    /// How it is connected and who has it, retained.
+    package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
+    /// `online` while it has data, retained.
+    package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
+    /// Readings that could not be delivered in time, each with the time of measurement.
+    package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
+
+    // MARK: Topics of Home Assistant
+
+    /// Where Home Assistant publishes `online` once it has started.
+    var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
+    func alertDiscovery(_ number: Int64) -> String {
+        "\(discoveryPrefix)/binary_sensor/\(gateway)_alert_\(number)/config"
+    }
+    package func discovery(_ meter: MeterID) -> String {
+        "\(discoveryPrefix)/device/\(meter.homeAssistantID)/config"
+    }
+}
+
+extension MeterID {
+    /// The id as one level of a topic, of letters, digits, `-` and `_`. Different ids never have the same.
+    package var topicKey: String {
+        if case .mac(let address) = self { return address.description.filter { $0 != ":" }.lowercased() }
+        var key = ""
+        for byte in description.utf8 {
+            switch byte {
+            case UInt8(ascii: ":"): key += "-"
+            case _ where byte.isLetterOrDigit: key.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16)
+                key += digits.count == 1 ? "_0\(digits)" : "_\(digits)"
+            }
+        }
+        return key
+    }
+
+    /// The device's id in Home Assistant, with which its entities' ids begin as well.
+    var homeAssistantID: String { "metergateway_\(topicKey)" }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+
+    fileprivate var isTopicSafe: Bool { isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
+}

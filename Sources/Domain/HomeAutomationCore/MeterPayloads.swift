@@ -1,0 +1,97 @@
+/// The payloads published about a meter besides discovery.
+enum MeterPayloads {
+    /// The values with the time of measurement, and what the meter tells besides. An unknown value is null.
+    ///
+    /// - Parameter countedSince: since when the gateway counts energy for the meter, if it does.
+    static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: ToldBody? = nil) -> [UInt8] {
+        var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
+        reading.reading.forEach { quantity, value in
+            members.append(.init(quantity.key, value.map { .number($0) } ?? .null))
+        }
+        if let countedSince { members.append(.init("counted_since", .string(countedSince.description))) }
+        if let told { members.append(.init("told", json(told))) }
+        return JSONValue.object(members).bytes
+    }
+
+    /// As `meterctl status --json` has it.
+    private static func json(_ told: ToldBody) -> JSONValue {
+        let details = told.details.sorted { $0.key < $1.key }.map { key, value -> JSONValue.Member in
+            switch value {
+            case .number(let number): .init(key, .number(number))
+            case .text(let text): .init(key, .string(text))
+            case .flag(let flag): .init(key, .bool(flag))
+            case .unknown: .init(key, .null)
+            }
+        }
+        let groups = told.groups.map { group -> JSONValue in
+            .object([
+                .init("charge_mAh", .number(group.charge_mAh)), .init("energy_Wh", .number(group.energy_Wh)),
+                .init("index", .int(group.index)),
+            ])
+        }
+        return .object([.init("details", .object(details)), .init("groups", .array(groups))])
+    }
+
+    /// What a meter's status is made from, so that it is generated only if that changes.
+    struct Status: Hashable, Sendable {
+        private var state: ConnectionState
+        private var since: WallTime
+        private var isWanted: Bool
+        private var holder: String?
+        private var transport: String?
+        private var error: String?
+
+        init(_ meter: BridgedMeter) {
+            (state, since, isWanted) = (meter.state, meter.since, meter.isWanted)
+            (holder, transport, error) = (meter.holder, meter.transport, meter.error)
+        }
+
+        /// - Parameter gateway: the one that publishes it.
+        func bytes(gateway: String) -> [UInt8] {
+            JSONValue.object([
+                .init("state", .string(state.rawValue)),
+                .init("since", .string(since.description)),
+                .init("wanted", .bool(isWanted)),
+                .init("holder", .text(holder)),
+                .init("gateway", .string(gateway)),
+                .init("transport", .text(transport)),
+                .init("error", .text(error)),
+            ]).bytes
+        }
+    }
+
+    /// The answer to a request.
+    static func response(_ request: MeterRequest?, meter: String, _ outcome: RequestOutcome, transaction: String?)
+        -> [UInt8]
+    {
+        var members: [JSONValue.Member] = [
+            .init("meter", .string(meter)), .init("request", .text(request.map { "\($0)" })),
+        ]
+        switch outcome {
+        case .done(let state):
+            members += [.init("status", .string("ok")), .init("state", .string(state))]
+        case .failed(let code, let message, let next):
+            members += [
+                .init("status", .string("error")),
+                .init(
+                    "error",
+                    .object([
+                        .init("code", .string(code)), .init("message", .string(message)), .init("next", .string(next)),
+                    ])),
+            ]
+        }
+        if let transaction { members.append(.init("transaction", .string(transaction))) }
+        return JSONValue.object(members).bytes
+    }
+}
+
+/// The outcome of a request.
+package enum RequestOutcome: Hashable, Sendable {
+    /// Done; the state is the meter's state afterwards.
+    case done(state: String)
+    /// - Parameters:
+    ///   - code: for programs, as in the API.
+    ///   - message: what failed, with which value.
+    ///   - next: what to do.
+    case failed(code: String, message: String, next: String)
+}

@@ -1,0 +1,75 @@
+/// What kind of entity stands for something that a meter tells besides readings.
+package enum ToldKind: Hashable, Sendable {
+    case number, text, flag
+
+    /// Nil for a value that is not known.
+    init?(_ value: ToldBody.Value) {
+        switch value {
+        case .number: self = .number
+        case .text: self = .text
+        case .flag: self = .flag
+        case .unknown: return nil
+        }
+    }
+}
+
+extension EntityMaker {
+    /// A sensor of what the meter tells besides readings: a text or number, or on and off. None of it is measured, so all of
+    /// it is diagnostic, and none has statistics.
+    ///
+    /// A state of Home Assistant has at most 255 characters (<https://developers.home-assistant.io/docs/core/entity#generic-properties>
+    /// speaks of states; the limit is `MAX_LENGTH_STATE_STATE` in homeassistant/const.py), so longer texts are cut. `None`
+    /// is unknown to a sensor and to a binary sensor (<https://www.home-assistant.io/integrations/sensor.mqtt/>,
+    /// <https://www.home-assistant.io/integrations/binary_sensor.mqtt/>).
+    func sensor(told key: String, _ kind: ToldKind) -> JSONValue.Member {
+        let value = "value_json.told.details.\(key)"
+        let unit = ToldUnit(key)
+        return .init(
+            "told_\(key)",
+            .members([
+                ("platform", .string(kind == .flag ? "binary_sensor" : "sensor")),
+                ("unique_id", .string("\(meter.id.homeAssistantID)_told_\(key)")),
+                ("name", .string(unit.name)),
+                ("state_topic", .string(topics.state(meter.id))),
+                ("value_template", .string(template(value, kind))),
+                ("device_class", kind == .number ? unit.deviceClass.map { .string($0) } : nil),
+                ("unit_of_measurement", kind == .number ? unit.unit.map { .string($0) } : nil),
+                ("entity_category", .string("diagnostic")),
+                ("expire_after", .int(expiresAfter)),
+            ]))
+    }
+
+    private func template(_ value: String, _ kind: ToldKind) -> String {
+        // A meter that has told nothing yet, or no longer, has no `told` at all.
+        let isKnown = "value_json.told is defined and \(value) is defined and \(value) is not none"
+        return switch kind {
+        case .number: "{{ \(value) if \(isKnown) else None }}"
+        case .text: "{{ \(value)[:255] if \(isKnown) else None }}"
+        case .flag: "{{ ('ON' if \(value) else 'OFF') if \(isKnown) else None }}"
+        }
+    }
+}
+
+/// The unit at the end of a key, as in `Quantity.key`, and what is before it, as people read it: `recorder_duration_s` is the
+/// recorder duration in seconds.
+private struct ToldUnit {
+    var name: String
+    var unit: String?
+    var deviceClass: String?
+
+    private static let units: [String: (unit: String, deviceClass: String?)] = [
+        "V": ("V", "voltage"), "A": ("A", "current"), "W": ("W", "power"), "Wh": ("Wh", "energy"),
+        "mWh": ("mWh", "energy"),
+        "mAh": ("mAh", nil), "s": ("s", "duration"), "min": ("min", "duration"), "C": ("°C", "temperature"),
+    ]
+
+    init(_ key: String) {
+        var words = key.split(separator: "_").map(String.init)
+        if words.count > 1, let last = words.last, let unit = Self.units[last] {
+            (self.unit, deviceClass) = (unit.unit, unit.deviceClass)
+            words.removeLast()
+        }
+        let text = words.joined(separator: " ")
+        name = text.prefix(1).uppercased() + text.dropFirst()
+    }
+}

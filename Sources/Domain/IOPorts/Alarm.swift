@@ -1,0 +1,26 @@
+/// Wakes its owner at the next moment at which anything is due.
+///
+/// It may ring too early if what was due is no longer: the owner checks the time and sets it again.
+package struct Alarm {
+    private let loop: any SessionLoop
+    private var pending: (timer: LoopTimer, time: MonotonicTime)?
+
+    package init(on loop: any SessionLoop) { self.loop = loop }
+
+    /// Rings at `due` or earlier, never if it is nil. A later moment than the present setting changes nothing.
+    ///
+    /// - Parameter ring: called on the loop; has its owner call `rang`.
+    package mutating func set(to due: MonotonicTime?, _ ring: @escaping @Sendable () -> Void) {
+        guard let due else { return cancel() }
+        if let pending, pending.time <= due { return }
+        cancel()
+        pending = (loop.schedule(at: due, ring), due)
+    }
+
+    package mutating func cancel() {
+        if let pending { loop.cancel(pending.timer) }
+        pending = nil
+    }
+
+    package mutating func rang() { pending = nil }
+}

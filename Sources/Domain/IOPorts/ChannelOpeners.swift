@@ -1,0 +1,36 @@
+/// One opener for every kind of link, which passes links to the transports' openers.
+package struct ChannelOpeners: ChannelOpener {
+    private let openers: [LinkAddress.Transport: any ChannelOpener]
+    private let loop: any SessionLoop
+
+    /// - Parameter openers: links of a kind without an opener cannot be used on this host, and fail.
+    package init(_ openers: [LinkAddress.Transport: any ChannelOpener], loop: any SessionLoop) {
+        self.openers = openers
+        self.loop = loop
+    }
+
+    package func open(
+        _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        if let opener = openers[link.transport] { return opener.open(link, as: line, handle: handle) }
+        let failure = ChannelFailure(
+            .adapter, "This meterd has no \(link.transport.rawValue) links: radios are off in its configuration.")
+        return RefusedChannel(failure, loop: loop, handle)
+    }
+}
+
+/// A link that cannot even be attempted: reports why at the loop's next turn, unless closed before.
+package struct RefusedChannel: ByteChannel {
+    private let loop: any SessionLoop
+    private let timer: LoopTimer
+
+    package init(
+        _ failure: ChannelFailure, loop: any SessionLoop, _ handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) {
+        self.loop = loop
+        timer = loop.schedule(at: loop.now) { handle(.closed(failure)) }
+    }
+
+    package func send(_ bytes: [UInt8]) {}
+    package func close() { loop.cancel(timer) }
+}

@@ -1,0 +1,184 @@
+/// Reads the times of a file, in whatever form they are, and puts them in order where an hour is there twice.
+struct ImportClock: Sendable {
+    /// How far the zone of times without one is ahead of UTC; nil where nobody said so.
+    private let zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
+    /// When the file begins, for times that count from there.
+    private let start: Int64?
+    /// Whether numbers count from the file's start; nil before the first one, whose size tells it.
+    private var isElapsed: Bool?
+    /// Local times within have `steadyOffset`, so that the zone is not asked for each.
+    private var steady: Range<Int64> = 0..<0
+    private var steadyOffset: Int64 = 0
+    /// The last time had no zone of its own.
+    private(set) var isLocal = false
+    /// The file began in an hour that is there twice and nothing has shown in which of the two.
+    private(set) var beganInDoubledHour = false
+    private var isFirst = true
+
+    private static let halfDay: Int64 = 43_200_000
+    /// Seconds: no record is as long, and no calendar of a meter's owner as early (March 1973).
+    private static let unixMin = 1e8
+    private static let jitterMax: Int64 = 1000
+
+    init(_ options: ImportOptions) {
+        (zoneOffset, start) = (options.zoneOffset, options.start)
+    }
+
+    // MARK: Calendars
+
+    /// Milliseconds since 1970.
+    ///
+    /// - Parameters:
+    ///   - unit: seconds in one, of a time that is a number; nil where the file does not say so.
+    ///   - isUnix: numbers always count from 1970.
+    ///   - order: of the numbers of a date, where it is known.
+    ///   - last: the time before.
+    mutating func moment(
+        _ field: ArraySlice<UInt8>, unit: Double?, isUnix: Bool, comma: Bool, order: DateOrder?, after last: Int64?
+    ) throws(ImportError) -> Int64 {
+        if let value = NumberText.value(field, comma: comma) {
+            isLocal = false
+            return try number(value, field, unit, isUnix)
+        }
+        guard let (time, isLocal) = CalendarText.read(field, order) else {
+            let text = String(decoding: field.prefix(40), as: UTF8.self)
+            let isOfAnother = order != nil && DateOrder.allCases.contains { CalendarText.read(field, $0) != nil }
+            let isHour = text.contains(":") && ImportDate("2000-01-01 \(text)") != nil
+            throw ImportError(
+                .badTime,
+                "\"\(text.visible)\" is not a time\(isOfAnother ? " in the order of day and month of the others" : "")",
+                remedy: isOfAnother
+                    ? "say their order: --column time=NAME:dmy or --column time=NAME:mdy"
+                    : isHour
+                        ? "name the column that has the day as well: --column date=NAME"
+                        : "write it as 2026-11-21T13:40:05.250Z, or as 2026-11-21 13:40:05 and add --zone")
+        }
+        self.isLocal = isLocal
+        return isLocal ? try resolve(time, field, after: last) : time
+    }
+
+    /// A time as people read it: in its own zone where it had none.
+    func shown(_ time: Int64) -> String {
+        guard isLocal, let offset = zoneOffset?(time) else { return WallTime(millisecondsSince1970: time).description }
+        let text = WallTime(millisecondsSince1970: time.addingClamped(offset)).description
+        let clock = text.replacing("T", with: " ").replacing("Z", with: "").replacing(".000", with: "")
+        return "\(clock) \(Self.distance(offset))"
+    }
+
+    private static func distance(_ offset: Int64) -> String {
+        let minutes = abs(offset) / 60_000
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
+    }
+
+    /// - Throws: where a time needs a zone, and nobody said which one. In which order its date is does not matter.
+    func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
+        let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
+        if isLocal, zoneOffset == nil { throw Self.needsZone(field) }
+    }
+
+    private static func needsZone(_ field: ArraySlice<UInt8>) -> ImportError {
+        ImportError(
+            .needsZone,
+            "\"\(String(decoding: field.prefix(40), as: UTF8.self).visible)\" does not say in which time zone it is",
+            remedy: "say so: --zone local, --zone Europe/Berlin, --zone UTC or --zone +02:00")
+    }
+
+    /// The moment of a local time. Where the clock showed it twice, the first of the two that is not before the last time.
+    private mutating func resolve(
+        _ local: Int64, _ field: ArraySlice<UInt8>, after last: Int64?
+    ) throws(ImportError) -> Int64 {
+        guard let zoneOffset else { throw Self.needsZone(field) }
+        if steady.contains(local) { return local.subtractingClamped(steadyOffset) }
+        let (before, after) = (
+            zoneOffset(local.subtractingClamped(2 * Self.halfDay)), zoneOffset(local.addingClamped(2 * Self.halfDay))
+        )
+        if before == after {
+            (steady, steadyOffset) = (local..<local.addingClamped(Self.halfDay), after)
+        }
+        let candidates = [local.subtractingClamped(max(before, after)), local.subtractingClamped(min(before, after))]
+            .filter { zoneOffset($0) == local.subtractingClamped($0) }
+        guard let first = candidates.first else {
+            throw ImportError(
+                .badTime,
+                "\"\(String(decoding: field.prefix(40), as: UTF8.self).visible)\" is not there in this zone: clocks were put forward",
+                remedy: "is the zone right? A clock that was not changed has a fixed one, such as --zone +01:00")
+        }
+        let isDoubled = candidates.count == 2 && before != after
+        defer { isFirst = false }
+        if isFirst { beganInDoubledHour = isDoubled }
+        guard let last else { return first }
+        guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
+        if next != first { beganInDoubledHour = false }
+        // One that began in the second of the two goes on as if an hour was missing.
+        let shift = abs(before - after)
+        if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
+            throw ImportError(
+                .badTime, "the file begins in an hour that was there twice, and goes on after the second",
+                remedy: "say the zone of the second: --zone \(Self.distance(min(before, after)))")
+        }
+        return next
+    }
+
+    // MARK: Numbers
+
+    private mutating func number(
+        _ value: Double, _ field: ArraySlice<UInt8>, _ unit: Double?, _ isUnix: Bool
+    ) throws(ImportError) -> Int64 {
+        let scale = unit ?? Self.scale(of: value)
+        let isElapsed = isElapsed ?? (!isUnix && abs(value * scale) < Self.unixMin)
+        self.isElapsed = isElapsed
+        let text = String(decoding: field.prefix(30), as: UTF8.self).visible
+        if NumberText.step(field).map({ $0 * scale > 1 }) ?? false {
+            throw ImportError(
+                .badTime, "\"\(text)\" was rounded, so that its seconds are lost",
+                remedy:
+                    "did a spreadsheet save the file? Show the column there as a number without an exponent, or import the original"
+            )
+        }
+        guard let milliseconds = Int64(exactly: (value * scale * 1000).rounded()) else {
+            throw ImportError(
+                .badTime, "\"\(text)\" is not a number of seconds", remedy: "correct the line, or take it out")
+        }
+        guard isElapsed else { return milliseconds }
+        guard let start else {
+            throw ImportError(
+                .needsStart, "the times of this file count from its start", remedy: "say when that was: --start 14:30")
+        }
+        return start.addingClamped(milliseconds)
+    }
+
+    /// Seconds, milliseconds, microseconds and nanoseconds since 1970 differ by their size.
+    private static func scale(of value: Double) -> Double {
+        switch abs(value) {
+        case 1e17...: 1e-9
+        case 1e14...: 1e-6
+        case 1e11...: 1e-3
+        default: 1
+        }
+    }
+}
+
+/// Dates and times as people and programs write them.
+private enum CalendarText {
+    /// Milliseconds since 1970, as if it was UTC where no zone is given.
+    static func read(_ field: ArraySlice<UInt8>, _ order: DateOrder?) -> (milliseconds: Int64, isLocal: Bool)? {
+        let text = String(decoding: field.prefix(40), as: UTF8.self)
+        if let found = read(text) { return found }
+        return ImportDate(text)?.text(order).flatMap(read)
+    }
+
+    private static func read(_ text: String) -> (milliseconds: Int64, isLocal: Bool)? {
+        if let time = WallTime(text) { return (time.millisecondsSince1970, false) }
+        return WallTime("\(text)Z").map { ($0.millisecondsSince1970, true) }
+    }
+}
+
+extension String {
+    /// Without white space at its ends.
+    var trimmed: String {
+        var text = self[...]
+        while text.last?.isWhitespace ?? false { text = text.dropLast() }
+        return String(text.drop { $0.isWhitespace })
+    }
+}

@@ -1,0 +1,153 @@
+/// Judges the values of a file as live decoding does: what the meter cannot have measured is not taken.
+struct ImportJudge: Sendable {
+    private let format: ImportFormat
+    /// By the raw values of quantities.
+    private let ranges: [ClosedRange<Double>?]
+    /// What the logger added up holds a current that it read without its sign.
+    private var isWrapped = false
+    /// rd-usb measured a temperature or data lines, so that their zeros are measured too.
+    private var hasSensors = false
+    private var found: [Remark] = []
+    /// Lines that were not taken.
+    private(set) var leftOut = 0
+    private(set) var firstLeftOut: (line: Int, problem: String)?
+
+    private struct Remark {
+        var key: String
+        var text: String
+        var more = 0
+    }
+
+    /// An unsigned number of 32 bits in hundred-thousandths, and the half of it, from which on it is below zero.
+    private static let wrap = 42_949.67296
+    private static let vital = QuantitySet(.voltage, .current, .power)
+    private static let sensors: [Quantity] = [.temperature, .dataPlus, .dataMinus]
+    private static let calculated: [Quantity] = [.power, .resistance, .energy, .charge]
+    /// A UM meter without a load sends this, and the loggers write it as a number (kolinger/rd-usb webapp/index.py,
+    /// sebastianha/um34c README).
+    private static let noLoad = 9999.9
+    /// Watts that are more than the steps of a voltage and a current.
+    private static let powerMin = 0.1
+
+    init(_ format: ImportFormat, _ ranges: [Quantity: ClosedRange<Double>]) {
+        self.format = format
+        self.ranges = Quantity.allCases.map { ranges[$0] }
+    }
+
+    /// What was changed or left out, a sentence each.
+    var remarks: [String] {
+        found.map { $0.more > 0 ? "\($0.text); \($0.more) more such line\($0.more > 1 ? "s" : "")" : $0.text }
+    }
+
+    /// Whether the meter can have measured a value.
+    func allows(_ quantity: Quantity, _ value: Double) -> Bool {
+        ranges[Int(quantity.rawValue)]?.contains(value) ?? true
+    }
+
+    /// The logger was started again, and adds up anew.
+    mutating func beginRun() { isWrapped = false }
+
+    mutating func remark(_ key: String, _ text: @autoclosure () -> String) {
+        if let index = found.firstIndex(where: { $0.key == key }) {
+            found[index].more += 1
+        } else {
+            found.append(Remark(key: key, text: text()))
+        }
+    }
+
+    /// - Returns: what of a reading can be; nil if its line is not to be taken.
+    mutating func judge(_ reading: Reading, line: Int) -> Reading? {
+        var reading = reading
+        if format == .logger { restoreSign(&reading, line) }
+        if format == .rdUSB { dropPlaceholders(&reading, line) }
+        if format != .csv, format != .json { dropContradictions(&reading, line) }
+        var (bad, isVital) = (Quantity?.none, false)
+        reading.known.forEach { quantity in
+            guard let range = ranges[Int(quantity.rawValue)], let value = reading[quantity], !range.contains(value)
+            else {
+                return
+            }
+            guard !Self.vital.contains(quantity) else {
+                if !isVital { (bad, isVital) = (quantity, true) }
+                return
+            }
+            remark(quantity.key, "line \(line): \(Self.said(quantity, value, range)), so it is unknown")
+            reading[quantity] = nil
+        }
+        guard let bad, let value = reading[bad], let range = ranges[Int(bad.rawValue)] else { return reading }
+        let problem = Self.said(bad, value, range)
+        remark("line \(bad.key)", "line \(line) is left out: \(problem)")
+        leftOut += 1
+        if firstLeftOut == nil { firstLeftOut = (line, problem) }
+        return nil
+    }
+
+    private static func said(_ quantity: Quantity, _ value: Double, _ range: ClosedRange<Double>) -> String {
+        "\(quantity.word) is \(amount(value)) \(quantity.unit), but this meter's values lie within "
+            + "\(amount(range.lowerBound)) to \(amount(range.upperBound)) \(quantity.unit)"
+    }
+
+    private static func amount(_ value: Double) -> String {
+        let text = "\(value)"
+        // Below a ten-thousandth a double's own text has an exponent.
+        guard text.contains("e-") else { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
+        let digits = String(Int((value.magnitude * 1e9).rounded()) + 1_000_000_000).dropFirst()
+        let end = digits.lastIndex { $0 != "0" } ?? digits.startIndex
+        return "\(value < 0 ? "-" : "")0.\(digits[...end])"
+    }
+
+    /// fnirsi_logger.py prints the current's four bytes without their sign; the meter's own sign is in them
+    /// (Docs/Protocols/FNIRSI.md#packet).
+    private mutating func restoreSign(_ reading: inout Reading, _ line: Int) {
+        if let current = reading[.current], current > Self.wrap / 2, current < Self.wrap {
+            let signed = ((current - Self.wrap) * 1e5).rounded() / 1e5
+            remark(
+                "sign",
+                "line \(line): current \(Self.amount(current)) A lost its sign, and is read as \(Self.amount(signed)) A"
+            )
+            reading[.current] = signed
+            if reading.supported.contains(.power) { reading[.power] = nil }
+            if !isWrapped, reading[.energy] != nil || reading[.charge] != nil {
+                remark(
+                    "sums",
+                    "line \(line): from here on energy and charge are unknown, as the logger added that current up")
+            }
+            isWrapped = true
+        }
+        guard isWrapped else { return }
+        for quantity in [Quantity.energy, .charge] where reading.supported.contains(quantity) {
+            reading[quantity] = nil
+        }
+    }
+
+    /// A record of a TC66C that rd-usb took over has voltage and current, and 0 for the rest; where the person had power,
+    /// resistance and sums calculated, for what is left (webapp/index.py, `do_tc66c_import`).
+    private mutating func dropPlaceholders(_ reading: inout Reading, _ line: Int) {
+        guard !hasSensors, Self.sensors.allSatisfy({ reading.supported.contains($0) }) else { return }
+        guard Self.sensors.allSatisfy({ reading[$0] == 0 }) else {
+            hasSensors = true
+            return
+        }
+        let isCalculated = reading[.power] != 0 || reading[.resistance].map { $0 != 0 } ?? true
+        let unknown = Self.sensors + [.duration] + (isCalculated ? [] : Self.calculated)
+        let dropped = unknown.filter { reading[$0] == 0 }
+        guard !dropped.isEmpty else { return }
+        for quantity in dropped { reading[quantity] = nil }
+        let words = dropped.map(\.word).joined(separator: ", ")
+        remark(
+            "placeholders", "line \(line): \(words) are unknown, as rd-usb writes 0 for what a TC66C does not record")
+    }
+
+    private mutating func dropContradictions(_ reading: inout Reading, _ line: Int) {
+        if reading[.resistance] == Self.noLoad { reading[.resistance] = nil }
+        // With a power factor, there may be none.
+        guard reading[.power] == 0, !reading.supported.contains(.powerFactor), let voltage = reading[.voltage],
+            let current = reading[.current], abs(voltage * current) >= Self.powerMin
+        else { return }
+        reading[.power] = nil
+        remark(
+            "power",
+            "line \(line): power is 0 W beside \(Self.amount(voltage)) V and \(Self.amount(current)) A, so it is unknown"
+        )
+    }
+}

@@ -1,0 +1,18 @@
+/// A holder's right to talk to a meter, with the moments at which it weakens and ends.
+///
+/// All times are on the holder's own boot-time clock, counted from when it sent the last good request.
+package struct LeasePermit: Hashable, Sendable {
+    package var token: FencingToken
+    package var terms: LeaseTerms
+    package var sentAt: MonotonicTime
+
+    package init(token: FencingToken, terms: LeaseTerms, sentAt: MonotonicTime) {
+        self.token = token
+        self.terms = terms
+        self.sentAt = sentAt
+    }
+
+    package var jeopardyAt: MonotonicTime { sentAt + terms.jeopardy }
+    package var hardStopAt: MonotonicTime { sentAt + terms.hardStop }
+    package var expiresAt: MonotonicTime { sentAt + terms.timeToLive }
+}

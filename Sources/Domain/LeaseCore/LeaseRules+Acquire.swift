@@ -1,0 +1,179 @@
+extension LeaseRules {
+    /// Decides who gets a meter. A take-over is an acquire that a person insists on, directed against one grant only.
+    package static func acquire(
+        _ request: LeaseAcquire, of record: LeaseRecord?, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        guard let record else { return grantAnew(request, after: nil, in: circumstances) }
+        if let token = record.token(grantedTo: request.requestID) {
+            return answerAgain(request, token, record, in: circumstances)
+        }
+        let isOver = record.isOver(at: circumstances.now)
+        switch record.state {
+        case .free:
+            return grantAnew(request, after: record, in: circumstances)
+        case .held(let holder) where holder.isRun(of: request):
+            if let wait = circumstances.restoreWait {
+                // A host that asks anew is not using the meter, but one that got it after the backup may be.
+                return refuse(.restoring, record, after: wait)
+            }
+            guard mayKeep(record.token, for: request, in: circumstances) else {
+                return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
+            }
+            return grantAgain(request, record, in: circumstances)
+        case .held(let holder) where holder.isPredecessor(of: request):
+            // A restart: the old process must have ended, and a reservation applies only to a lease that nobody has.
+            return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
+        case .revoking(let holder) where holder.isPredecessor(of: request):
+            return succeedRevoked(request, record, in: circumstances)
+        case .held, .revoking:
+            guard !isOver else { return grantAnew(request, after: record, in: circumstances) }
+            return contend(request, record, in: circumstances)
+        }
+    }
+
+    /// This request was granted before: its answer was lost, or it came twice. It gets the same answer while that is
+    /// still true, and is never decided anew, whatever happened since.
+    private static func answerAgain(
+        _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        switch record.state {
+        case .held(let holder) where holder.isRun(of: request) && token == record.token:
+            // After a restore, its old token may be older than one granted to another host since the backup.
+            if mayKeep(token, for: request, in: circumstances) { return grantAgain(request, record, in: circumstances) }
+            if let wait = circumstances.restoreWait { return refuse(.restoring, record, after: wait) }
+            return refuse(.released, record, after: .zero)
+        case .free:
+            return refuse(.released, record, after: .zero)
+        case .held(let holder), .revoking(let holder):
+            let isRevoking = record.state == .revoking(holder)
+            // A host does not wait for itself: another acquire by it decides.
+            let reason: LeaseAnswer.Refusal.Reason = holder.host == request.host ? .released : .held
+            return refuse(isRevoking ? .revoking : reason, record, after: record.untilOver(at: circumstances.now))
+        }
+    }
+
+    /// The holder asks again: its answer was lost, or it believed the lease lost. This counts as a renewal.
+    ///
+    /// The times stay those of the token's first grant: if this answer is lost too, the holder still goes by them, and
+    /// the authority must not be the quicker of the two.
+    private static func grantAgain(
+        _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        var record = record
+        record.renew(at: circumstances.now)
+        record.remember(request.requestID)
+        record.terms = LeaseTerms(
+            timeToLive: record.terms.timeToLive, lockDelay: record.terms.lockDelay,
+            policy: circumstances.terms.policy.stricter(request.policy))
+        return LeaseDecision(record: record, answer: .granted(record))
+    }
+
+    /// The revoked holder was restarted, so it must have stopped: as if it had released. The head of the queue is next;
+    /// without a queue, the same host may have the meter again.
+    private static func succeedRevoked(
+        _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        guard circumstances.restoreWait == nil, let next = circumstances.nextInQueue, next != request.host else {
+            return grantAnew(request, after: record, in: circumstances, heedingReservation: false)
+        }
+        var freed = record
+        freed.state = .free
+        let refusal = LeaseAnswer.Refusal(reason: .reserved, record: freed, retryAfter: reservation)
+        return LeaseDecision(record: freed, answer: .refused(refusal))
+    }
+
+    /// Nobody has the meter, or its former holder does no longer.
+    private static func grantAnew(
+        _ request: LeaseAcquire, after last: LeaseRecord?, in circumstances: LeaseCircumstances,
+        heedingReservation: Bool = true
+    ) -> LeaseDecision<LeaseAnswer> {
+        let shown = last?.holder == nil ? nil : last
+        if let wait = circumstances.restoreWait { return refuse(.restoring, shown, after: wait) }
+        if heedingReservation, let reserved = circumstances.reservedFor, reserved != request.host {
+            return refuse(.reserved, shown, after: reservation)
+        }
+        guard let token = nextToken(after: last?.token, for: request, in: circumstances) else {
+            return refuse(.exhausted, shown, after: circumstances.terms.over)
+        }
+        let holder = LeaseHolder(
+            host: request.host, hostName: request.hostName, session: request.session, transport: request.transport,
+            acquiredAt: circumstances.wallNow)
+        var record = LeaseRecord(
+            state: .held(holder), token: token, terms: terms(for: request, in: circumstances.terms),
+            renewedAt: circumstances.now, grants: last?.grants ?? [])
+        record.remember(request.requestID)
+        return LeaseDecision(record: record, answer: .granted(record))
+    }
+
+    /// Another host has the meter.
+    private static func contend(
+        _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        let wait = max(record.untilOver(at: circumstances.now), circumstances.restoreWait ?? .zero)
+        guard case .held(let holder) = record.state else { return refuse(.revoking, record, after: wait) }
+        // A compare-and-swap: directed at a grant that is not the present one, it takes nothing from anybody.
+        guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
+        if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
+        // If any of the three policies is strict, two hosts must not use the meter at once.
+        let policy = record.terms.policy.stricter(circumstances.terms.policy).stricter(request.policy)
+        guard policy == .strict else { return grantAnew(request, after: record, in: circumstances) }
+        var revoked = record
+        revoked.state = .revoking(holder)
+        let refusal = LeaseAnswer.Refusal(
+            reason: .revoking, record: revoked, retryAfter: record.untilOver(at: circumstances.now))
+        return LeaseDecision(record: revoked, answer: .refused(refusal))
+    }
+
+    static func refuse(
+        _ reason: LeaseAnswer.Refusal.Reason, _ record: LeaseRecord?, after wait: Duration
+    ) -> LeaseDecision<LeaseAnswer> {
+        let refusal = LeaseAnswer.Refusal(reason: reason, record: record, retryAfter: wait)
+        return LeaseDecision(record: nil, answer: .refused(refusal))
+    }
+
+    /// The greatest token that the host has seen. One that is too great is ignored, and does not cause a refusal.
+    private static func claim(of request: LeaseAcquire) -> FencingToken? {
+        request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
+    }
+
+    /// Whether a repeated grant may keep its token: it must not be older than any that the host or a restore knows of.
+    private static func mayKeep(
+        _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
+    ) -> Bool {
+        token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
+    }
+
+    /// The next token: above the last one, those the host has seen and an alias's floor, and not below a restore's. Nil
+    /// if none is left. Never traps, whatever a store holds.
+    private static func nextToken(
+        after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
+    ) -> FencingToken? {
+        let seen = max(
+            last?.rawValue ?? 0, claim(of: request)?.rawValue ?? 0, circumstances.grantsAbove.rawValue)
+        guard seen < FencingToken.max.rawValue else { return nil }
+        return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
+    }
+
+    /// The zone's times and policy, made shorter and stricter if the host wishes.
+    private static func terms(for request: LeaseAcquire, in zone: LeaseTerms) -> LeaseTerms {
+        LeaseTerms(
+            timeToLive: min(request.timeToLive, zone.timeToLive), lockDelay: zone.lockDelay,
+            policy: zone.policy.stricter(request.policy))
+    }
+}
+
+extension LeaseHolder {
+    func isRun(of request: LeaseAcquire) -> Bool { host == request.host && session == request.session }
+
+    fileprivate func isPredecessor(of request: LeaseAcquire) -> Bool {
+        host == request.host && session == request.previousSession
+    }
+}
+
+extension LeaseCircumstances {
+    /// The rest of the time after a restore in which nothing new is granted.
+    fileprivate var restoreWait: Duration? {
+        guard let grantsNothingNewBefore, now < grantsNothingNewBefore else { return nil }
+        return grantsNothingNewBefore - now
+    }
+}

@@ -1,0 +1,60 @@
+/// The authority's rules: each decides one request about one lease, atomically, from its record alone.
+///
+/// An engine reads the record, calls the rule, and writes the result in the same transaction (or with a
+/// compare-and-swap on what it read). No rule reads a clock. "Rule n" refers to Docs/Leases.md#rules.
+package enum LeaseRules {
+    /// How long a meter is reserved for the host to which it was offered.
+    package static let reservation = Duration.seconds(10)
+
+    /// Renews one lease, even an expired one if nobody else has acquired it since.
+    ///
+    /// - Parameter policy: the zone's present one. If stricter than at the grant, it takes effect with this renewal; if
+    ///   laxer, with the next acquire, as the holder may not hear of it in time.
+    package static func renew(
+        _ token: FencingToken, session: SessionID, of record: LeaseRecord?, under policy: LeasePolicy,
+        at now: MonotonicTime
+    ) -> LeaseDecision<LeaseRenewal> {
+        guard var record, token <= record.token else {
+            return LeaseDecision(record: nil, answer: .lost(.unknown, record))
+        }
+        guard token == record.token else { return LeaseDecision(record: nil, answer: .lost(.takenOver, record)) }
+        switch record.state {
+        case .free:
+            return LeaseDecision(record: nil, answer: .lost(.released, record))
+        case .held(let holder) where holder.session == session:
+            record.renew(at: now)
+            record.terms = record.terms.under(policy)
+            return LeaseDecision(record: record, answer: .renewed(record))
+        case .revoking(let holder) where holder.session == session:
+            return LeaseDecision(record: nil, answer: .lost(.revoking, record))
+        case .held, .revoking:
+            return LeaseDecision(record: nil, answer: .lost(.unknown, record))
+        }
+    }
+
+    /// Frees a lease at once. Only its present holder can do so (rule 6: terminal for its token).
+    package static func release(
+        _ token: FencingToken, session: SessionID, of record: LeaseRecord?
+    ) -> LeaseDecision<LeaseChange> {
+        guard var record, record.token == token, record.holder?.session == session else {
+            return LeaseDecision(record: nil, answer: .unchanged(record))
+        }
+        record.state = .free
+        return LeaseDecision(record: record, answer: .changed(record))
+    }
+
+    /// Tells the holder to stop: it can no longer renew. The lease is free once the holder releases it, or once it is
+    /// over.
+    package static func revoke(_ record: LeaseRecord?) -> LeaseDecision<LeaseChange> {
+        guard var record, case .held(let holder) = record.state else {
+            return LeaseDecision(record: nil, answer: .unchanged(record))
+        }
+        record.state = .revoking(holder)
+        return LeaseDecision(record: record, answer: .changed(record))
+    }
+}
+
+extension LeaseRecord {
+    /// A renewal that arrives late does not move the time back.
+    mutating func renew(at now: MonotonicTime) { renewedAt = max(renewedAt, now) }
+}

@@ -1,0 +1,226 @@
+/// The state of a lease, and the steps from one to the next: each sets the state and returns what is to be done.
+enum LeaseState: Sendable {
+    typealias Action = LeaseMachine.Action
+
+    /// Nothing wanted, nothing held. Valid transitions: `seeking`, `releasing` (a grant came late).
+    case idle
+    /// Asks for a lease until it gets one or nobody wants it. Valid transitions: `held`, `idle`, `stopping`,
+    /// `releasing`.
+    case seeking(Seeking)
+    /// Valid transitions: `stopping`, `releasing`, `seeking` (lost, the link kept), `idle` (lost, no link).
+    case held(Holding)
+    /// The channel is being closed. Valid transitions: `releasing`, `seeking`, `idle`.
+    case stopping(Stopping)
+    /// Valid transitions: `idle`, `seeking`, `held` (a later grant).
+    case releasing(Releasing)
+
+    struct Stopping: Sendable {
+        /// The lease to release. Nil if there is none, or another host already has it.
+        var lease: Holding?
+        /// The intent for the meter since then, if any.
+        var intent: LeaseIntent?
+    }
+
+    // MARK: Seeking
+
+    /// Starts from a state without lease and channel.
+    mutating func seek(_ intent: LeaseIntent, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
+        if let pausedUntil = known.pausedUntil, now < pausedUntil, !intent.isAsked {
+            self = .seeking(Seeking(intent, askAt: pausedUntil))
+            return .none
+        }
+        known.endPause()
+        if known.mayGoUnleased(at: now) {
+            known.dropTakeover()
+            self = .seeking(Seeking(intent, askAt: now, isUnleased: true))
+            return .permitUnleased
+        }
+        return ask(Seeking(intent, askAt: now), &known, at: now)
+    }
+
+    /// Sends the next acquire.
+    mutating func ask(_ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
+        guard !known.mayOnlyLook else { return doWithout(seeking, &known, at: now) }
+        var seeking = seeking
+        let action = seeking.ask(takeover: known.takeoverTarget(at: now), at: now)
+        self = .seeking(seeking)
+        return action
+    }
+
+    /// This host may only look, so it asks for no lease. Under `keep` it uses a meter that no other host has, as it does
+    /// while the cloud does not answer (rule 4).
+    private mutating func doWithout(
+        _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
+    ) -> Action {
+        known.dropTakeover()
+        if seeking.isUnleased, known.policy == .strict { return stop(nil, intent: seeking.intent, because: .barred) }
+        var seeking = seeking
+        let isElsewhere = known.isElsewhere(at: now)
+        let isNew = !seeking.isUnleased && known.mayGoUnleased(at: now)
+        if isNew { seeking.goUnleased() }
+        let again = now + LeaseTiming.barredLook
+        seeking.doWithout(
+            isElsewhere ? .held : nil, until: isElsewhere ? min(known.elsewhereUntil ?? again, again) : again)
+        self = .seeking(seeking)
+        guard !seeking.isUnleased else { return isNew ? .permitUnleased : .none }
+        return isElsewhere ? .refuse : .bar
+    }
+
+    /// The meter is wanted again while it is being sought.
+    mutating func press(
+        _ intent: LeaseIntent, _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
+    ) -> Action {
+        // A link without a lease needs no second permit, but a person may insist now if the cloud can be asked.
+        guard !seeking.isUnleased || (intent.isTakeover && !known.isCloudUnreachable) else {
+            known.dropTakeover()
+            return .permitUnleased
+        }
+        var seeking = seeking
+        seeking.wanted(intent)
+        self = .seeking(seeking)
+        return intent.isAsked && !seeking.isInFlight ? ask(seeking, &known, at: now) : .none
+    }
+
+    // MARK: Holding
+
+    /// The lease that was sought is granted.
+    mutating func hold(
+        _ holding: Holding, _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
+    ) -> Action {
+        if known.isGivenBack(holding.permit.token) {
+            guard seeking.isUnleased else { return release(holding, intent: seeking.intent, &known, at: now) }
+            // Its release may still be under way, and would give the meter away beside the link.
+            guard holding.permit.token >= known.greatestToken ?? holding.permit.token else { return .none }
+        }
+        guard now < holding.permit.hardStopAt else {
+            var late = seeking
+            late.grantedTooLate()
+            return ask(late, &known, at: now)
+        }
+        known.dropTakeover()
+        self = .held(holding)
+        return .permit(holding.permit)
+    }
+
+    /// The meter is wanted while its lease is held.
+    mutating func use(
+        _ holding: Holding, _ intent: LeaseIntent, _ known: inout LeaseKnowledge, at now: MonotonicTime
+    ) -> Action {
+        guard now < holding.permit.hardStopAt else {
+            // Too late for this lease, which is given back before another is requested.
+            return holding.isOpen ? .none : release(holding, intent: intent, &known, at: now)
+        }
+        var holding = holding
+        holding.reopen()
+        self = .held(holding)
+        return .permit(holding.permit)
+    }
+
+    // MARK: Losing
+
+    /// The cloud says that the lease is not this host's any more, or is to be given back.
+    mutating func lose(
+        _ holding: Holding, _ loss: LeaseRenewal.Loss, _ known: inout LeaseKnowledge, at now: MonotonicTime,
+        random: UInt64
+    ) -> Action {
+        var holding = holding
+        holding.renewalEnded()
+        switch loss {
+        case .revoking:
+            known.pause(for: holding.permit.token, at: now)
+            return end(holding, because: .revoked, &known, at: now)
+        case .takenOver where !holding.isKept(under: known.policy) || now < holding.permit.hardStopAt:
+            // Early enough to be a person's intent, so this host does not ask for the meter again at once.
+            known.pause(for: holding.permit.token, at: now)
+            return abandon(holding, because: .takenOver)
+        case .takenOver:
+            // The lease ran out here before another host got one: there may be two links, and a person has to choose
+            // (rule 4).
+            return keepUnleased(holding, refusal: .held, askAt: now + LeaseTiming.within(.seconds(30), random))
+        case .released, .unknown:
+            guard holding.isKept(under: known.policy) else { return abandon(holding, because: .unknown) }
+            return keepUnleased(holding, refusal: nil, askAt: now)
+        }
+    }
+
+    /// The lease is gone; a working link stays.
+    private mutating func keepUnleased(
+        _ holding: Holding, refusal: LeaseAnswer.Refusal.Reason?, askAt time: MonotonicTime
+    ) -> Action {
+        guard holding.isOpen else {
+            self = .idle
+            return .none
+        }
+        self = .seeking(Seeking(.resume, askAt: time, isUnleased: true, refusal: refusal))
+        return .permitUnleased
+    }
+
+    /// Ends without a release, as the lease is gone.
+    private mutating func abandon(_ holding: Holding, because cause: LeaseMachine.Withdrawal) -> Action {
+        guard holding.isOpen else {
+            self = .idle
+            return .none
+        }
+        return stop(nil, because: cause)
+    }
+
+    // MARK: Ending
+
+    /// This host ends the lease: after the channel, if one is open.
+    mutating func end(
+        _ holding: Holding, because cause: LeaseMachine.Withdrawal, _ known: inout LeaseKnowledge,
+        at now: MonotonicTime
+    ) -> Action {
+        guard holding.isOpen else { return release(holding, intent: nil, &known, at: now) }
+        return stop(holding, because: cause)
+    }
+
+    /// The channel has to be closed.
+    mutating func stop(
+        _ lease: Holding?, intent: LeaseIntent? = nil, because cause: LeaseMachine.Withdrawal
+    ) -> Action {
+        self = .stopping(Stopping(lease: lease, intent: intent))
+        return .withdraw(cause)
+    }
+
+    /// While a lease ends: what is wanted afterwards.
+    mutating func remember(_ intent: LeaseIntent?) {
+        switch self {
+        case .stopping(var stopping):
+            stopping.intent = intent
+            self = .stopping(stopping)
+        case .releasing(var releasing):
+            releasing.intent = intent
+            self = .releasing(releasing)
+        case .idle, .seeking, .held: break
+        }
+    }
+
+    mutating func release(
+        _ holding: Holding, intent: LeaseIntent?, _ known: inout LeaseKnowledge, at now: MonotonicTime
+    ) -> Action {
+        let releasing = Releasing(holding, intent: intent, at: now)
+        guard holding.isRenewing else { return send(releasing, &known, at: now) }
+        // Renewal and release are serialised (rule 6): the release waits for the renewal's answer, or until that counts
+        // as lost.
+        self = .releasing(releasing)
+        return .none
+    }
+
+    mutating func send(_ releasing: Releasing, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
+        var releasing = releasing
+        releasing.sent(at: now)
+        known.gaveBack(releasing.token)
+        self = .releasing(releasing)
+        return .sendRelease(releasing.token)
+    }
+
+    /// Nothing is held or under way any more.
+    mutating func settle(_ intent: LeaseIntent?, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
+        guard let intent else {
+            self = .idle
+            return .none
+        }
+        return seek(intent, &known, at: now)
+    }
+}

@@ -1,0 +1,19 @@
+extension LeaseView {
+    /// A lease as the authority reports it now.
+    ///
+    /// - Parameter waiting: names of the hosts in its queue, in order.
+    package init(_ record: LeaseRecord, of meter: MeterID, at now: MonotonicTime, waiting: [String] = []) {
+        let remaining = record.remaining(at: now)
+        let state: State =
+            switch record.state {
+            case .free: .free
+            case .held: remaining > .zero ? .held : .expired
+            case .revoking: .revoking
+            }
+        let holder = record.holder
+        self.init(
+            meter: meter, state: state, holder: holder?.host, holderName: holder?.hostName, token: record.token,
+            terms: record.terms, transport: holder?.transport, acquiredAt: holder?.acquiredAt.description,
+            remaining: remaining, waiting: waiting)
+    }
+}

@@ -1,0 +1,38 @@
+/// A lease as a host sees it, with the time left when the answer came. The host counts down on its own clock.
+package struct LeaseView: Hashable, Sendable {
+    package enum State: String, Hashable, Sendable {
+        case free, held, revoking, expired
+    }
+
+    package var meter: MeterID
+    package var state: State
+    package var holder: HostID?
+    package var holderName: String?
+    package var token: FencingToken
+    package var terms: LeaseTerms
+    package var transport: LeaseTransport?
+    /// In the cloud's words, RFC 3339, for people to read.
+    package var acquiredAt: String?
+    /// Time until the lease expires, as of when this was received.
+    package var remaining: Duration
+    /// Names of the waiting hosts, in order.
+    package var waiting: [String]
+    /// For a grant: the host that lost the meter was told at once. Otherwise it learns of that at its next heartbeat.
+    package var isOldHolderTold = true
+
+    package init(
+        meter: MeterID, state: State, holder: HostID?, holderName: String?, token: FencingToken, terms: LeaseTerms,
+        transport: LeaseTransport?, acquiredAt: String?, remaining: Duration, waiting: [String] = []
+    ) {
+        self.meter = meter
+        self.state = state
+        self.holder = holder
+        self.holderName = holderName
+        self.token = token
+        self.terms = terms
+        self.transport = transport
+        self.acquiredAt = acquiredAt
+        self.remaining = remaining
+        self.waiting = waiting
+    }
+}

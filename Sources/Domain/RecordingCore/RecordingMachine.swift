@@ -1,0 +1,314 @@
+/// Decides when a meter's recording begins and ends, and adds up what flows in between.
+///
+/// ```
+///          start, or above the threshold for its hold time
+///   idle ────────────────────────────────────────────────▶ recording
+///        ◀────────────────────────────────────────────────
+///          stop; below the threshold for its hold time, where the threshold began it; its cut-off for the cut-off's hold
+///          time, where it is a battery test; silent for too long, where either is so
+/// ```
+///
+/// A lost link, a meter without power and a host's restart are gaps in one recording, not its end.
+package struct RecordingMachine: Sendable {
+    package let host: HostID
+    package let meter: MeterID
+    package private(set) var rules: RecordingRules
+    /// The token of the meter's lease; 0 without one.
+    package var token: UInt64 = 0
+    private var state = State.idle(nil)
+    /// Whether the link was lost since the last reading.
+    private var isLinkLost = false
+    /// Whether the threshold is ignored until the current falls below it, because a person ended a recording.
+    private var isDisarmed = false
+    /// A battery test that waits, idle, for a threshold of its own.
+    private var waiting: Recording?
+
+    private enum State: Sendable {
+        /// The current has been above the threshold since the first reading of `Rise`, but not for long enough yet.
+        case idle(Rise?)
+        case recording(Session)
+    }
+
+    private struct Rise: Sendable {
+        var since: TimedReading
+        var last: TimedReading
+        var totals: RecordingTotals
+    }
+
+    private struct Session: Sendable {
+        var recording: Recording
+        /// When the last reading came, or when a recording without readings began. Nil after a restart.
+        var last: MonotonicTime?
+        /// The recording as it was when the current fell below the threshold. Nil while the current is above.
+        var fall: (since: MonotonicTime, recording: Recording)?
+        var hasReading = false
+    }
+
+    package init(host: HostID, meter: MeterID, rules: RecordingRules) {
+        self.host = host
+        self.meter = meter
+        self.rules = rules
+    }
+
+    /// What happened to the recording.
+    package enum Outcome: Hashable, Sendable {
+        case none
+        case started(Recording)
+        /// A battery test that waited began, with another id than it waited with.
+        case begun(Recording, waitedAs: RecordingID)
+        case ended(Recording)
+    }
+
+    /// Whether there is one: asked for each reading, while the recording itself is only for those who look into it.
+    package var hasRecording: Bool {
+        if case .recording = state { true } else { waiting != nil }
+    }
+
+    /// The running recording, or the battery test that waits for its start, if any.
+    package var recording: Recording? {
+        guard case .recording(let session) = state else { return waiting }
+        return session.recording
+    }
+
+    // MARK: Events
+
+    /// Continues a recording that was running when the host went down.
+    package mutating func resumed(_ recording: Recording) {
+        guard !recording.isWaiting else {
+            waiting = recording
+            return
+        }
+        var recording = recording
+        recording.totals.restarts += 1
+        state = .recording(Session(recording: recording, last: nil, fall: nil))
+    }
+
+    /// A person starts a recording.
+    ///
+    /// - Parameter test: what makes it a battery test, which may have to wait for its start.
+    /// - Returns: `none` if one is running already.
+    package mutating func start(
+        name: String?, test: BatteryTest? = nil, at wall: WallTime, _ now: MonotonicTime
+    ) -> Outcome {
+        guard case .idle = state, waiting == nil else { return .none }
+        let recording = Recording(id: id(wall), name: name, trigger: .hand, test: test)
+        guard !recording.isWaiting else {
+            (waiting, state) = (recording, .idle(nil))
+            return .started(recording)
+        }
+        state = .recording(Session(recording: recording, last: now, fall: nil))
+        isLinkLost = false
+        return .started(recording)
+    }
+
+    /// A person ends the running recording, or the battery test that waits.
+    ///
+    /// - Returns: `none` if there is none.
+    package mutating func stop(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
+        if let recording = waiting.take() { return end(recording, .hand) }
+        guard case .recording(var session) = state else { return .none }
+        addGap(until: now, wall, in: &session)
+        session.recording.until = max(wall, session.recording.until)
+        isDisarmed = true
+        return end(session.recording, .hand)
+    }
+
+    /// A person names the running recording, or adds a note.
+    ///
+    /// - Returns: the recording, if one is running.
+    package mutating func described(name: String?, note: String?) -> Recording? {
+        guard case .recording(var session) = state else {
+            waiting?.name = name
+            waiting?.note = note
+            return waiting
+        }
+        session.recording.name = name
+        session.recording.note = note
+        state = .recording(session)
+        return session.recording
+    }
+
+    /// What the meter tells besides readings, as of the last one. What it told first is what it told at the start.
+    package mutating func told(_ told: ToldBody) {
+        guard case .recording(var session) = state else { return }
+        if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }
+        session.recording.toldAtEnd = told
+        // Where the current is below the threshold, it is as of the fall that the recording ends.
+        state = .recording(session)
+    }
+
+    /// How the load of the running test stands.
+    ///
+    /// - Returns: the recording, if it is the running one and this is new.
+    package mutating func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
+        guard case .recording(var session) = state, session.recording.id == id,
+            var load = session.recording.test?.load, load.phase != phase || load.problem != problem
+        else { return nil }
+        (load.phase, load.problem) = (phase, problem)
+        session.recording.test?.load = load
+        session.fall?.recording.test?.load = load
+        state = .recording(session)
+        return session.recording
+    }
+
+    /// The load ended the running test. Where its cut-off holds already, what flowed up to then counts.
+    package mutating func loadEnded(_ id: RecordingID, _ end: Recording.End) -> Outcome {
+        guard case .recording(let session) = state, session.recording.id == id else { return .none }
+        return self.end(end == .cutoff ? session.fall?.recording ?? session.recording : session.recording, end)
+    }
+
+    package mutating func rulesChanged(_ new: RecordingRules) -> Outcome {
+        if new.threshold != rules.threshold { isDisarmed = false }
+        rules = new
+        switch state {
+        case .idle:
+            if new.threshold == nil { state = .idle(nil) }
+            return .none
+        case .recording(let session):
+            guard session.recording.isOfThreshold, new.threshold == nil else { return .none }
+            return end(session.recording, .settings)
+        }
+    }
+
+    /// The link was lost. If the next reading takes long enough to come, there is a gap.
+    package mutating func linkLost() { isLinkLost = true }
+
+    /// A reading came. To be called in the order of the readings' monotonic times.
+    package mutating func received(_ reading: TimedReading) -> Outcome {
+        defer { isLinkLost = false }
+        switch state {
+        case .idle(let rise): return watch(reading, rise)
+        case .recording(let session): return add(reading, to: session)
+        }
+    }
+
+    /// Time has passed. Ends a recording started by the threshold, or a battery test, that was silent for too long; not one
+    /// whose load goes on by itself.
+    package mutating func woke(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
+        guard case .recording(let session) = state, session.recording.isOfThreshold || session.recording.test != nil,
+            silence(of: session, until: now, wall) > rules.gapMax,
+            session.recording.test?.load?.outlastsSilence != true
+        else { return .none }
+        if session.recording.test != nil { return end(session.recording, .gap) }
+        return end(session.fall?.recording ?? session.recording, session.fall == nil ? .gap : .threshold)
+    }
+
+    // MARK: Idle
+
+    private mutating func watch(_ reading: TimedReading, _ rise: Rise?) -> Outcome {
+        guard let isAbove = isAbove(reading) else { return .none }
+        guard isAbove, !isDisarmed || waiting != nil else {
+            isDisarmed = isDisarmed && isAbove
+            state = .idle(nil)
+            return .none
+        }
+        var next = Rise(since: reading, last: reading, totals: RecordingTotals())
+        if let rise, reading.time - rise.last.time <= rules.stepMax {
+            (next.since, next.totals) = (rise.since, rise.totals)
+            next.totals.add(reading.reading, step: reading.time - rise.last.time, rules: rules, group: reading.group)
+        } else {
+            next.totals.add(reading.reading, step: nil, rules: rules, group: reading.group)
+        }
+        guard reading.time - next.since.time >= rules.hold else {
+            state = .idle(next)
+            return .none
+        }
+        var recording = Recording(
+            id: id(next.since.wallTime), trigger: .threshold, until: reading.wallTime, totals: next.totals)
+        let test = waiting.take()
+        if let test {
+            (recording.name, recording.note, recording.test) = (test.name, test.note, test.test)
+            recording.test?.isWaiting = false
+        }
+        state = .recording(Session(recording: recording, last: reading.time, fall: nil, hasReading: true))
+        return test.map { .begun(recording, waitedAs: $0.id) } ?? .started(recording)
+    }
+
+    /// Nil if the reading has no current, or there is no threshold.
+    private func isAbove(_ reading: TimedReading) -> Bool? {
+        guard let threshold = waiting?.test?.startAbove ?? rules.threshold, let current = reading.reading[.current]
+        else { return nil }
+        return current.magnitude >= threshold
+    }
+
+    private func id(_ start: WallTime) -> RecordingID {
+        RecordingID(host: host, meter: meter, token: token, started: start)
+    }
+
+    // MARK: Recording
+
+    private mutating func add(_ reading: TimedReading, to old: Session) -> Outcome {
+        if case .ended(let recording) = woke(at: reading.wallTime, reading.time) {
+            // This reading may begin the next recording.
+            _ = watch(reading, nil)
+            return .ended(recording)
+        }
+        var session = old
+        let step = session.hasReading ? session.last.map { reading.time - $0 } : nil
+        addGap(until: reading.time, reading.wallTime, in: &session)
+        session.recording.totals.add(reading.reading, step: step, rules: rules, group: reading.group)
+        session.recording.until = max(reading.wallTime, session.recording.until)
+        session.last = reading.time
+        session.hasReading = true
+        if let test = session.recording.test { return judge(test, reading, step, session) }
+        guard session.recording.isOfThreshold, let isAbove = isAbove(reading) else {
+            state = .recording(session)
+            return .none
+        }
+        session.fall = isAbove ? nil : session.fall ?? (reading.time, session.recording)
+        state = .recording(session)
+        guard let fall = session.fall, reading.time - fall.since >= rules.hold else { return .none }
+        return end(fall.recording, .threshold)
+    }
+
+    /// Looks whether the cut-off of a battery test holds. It ends with what was recorded when the cut-off began to hold.
+    private mutating func judge(
+        _ test: BatteryTest, _ reading: TimedReading, _ step: Duration?, _ old: Session
+    ) -> Outcome {
+        var session = old
+        // Nobody knows what was in a gap.
+        if step.map({ $0 > rules.stepMax }) ?? true { session.fall = nil }
+        if let (value, isMet) = test.until.condition.level(in: reading.reading) {
+            if !isMet {
+                session.recording.test?.isArmed = true
+                session.fall = nil
+            } else if test.isArmed, session.fall == nil {
+                session.fall = (reading.time, session.recording)
+                session.fall?.recording.test?.value = value
+            }
+        }
+        state = .recording(session)
+        guard let fall = session.fall, reading.time - fall.since >= test.until.hold else { return .none }
+        return end(fall.recording, .cutoff)
+    }
+
+    /// Marks the time since the last reading as a gap if it is long enough.
+    private func addGap(until now: MonotonicTime, _ wall: WallTime, in session: inout Session) {
+        let length = silence(of: session, until: now, wall)
+        guard length > rules.stepMax || session.last == nil else { return }
+        let cause: RecordingGap.Cause = session.last == nil ? .host : isLinkLost ? .link : .silence
+        session.recording.totals.add(
+            RecordingGap(start: session.recording.until, length: length, cause: cause))
+    }
+
+    /// Across a restart only the calendar tells. If it was set back meanwhile, the silence is unknown and counts as
+    /// zero.
+    private func silence(of session: Session, until now: MonotonicTime, _ wall: WallTime) -> Duration {
+        if let last = session.last { return now - last }
+        let (length, overflow) = wall.millisecondsSince1970.subtractingReportingOverflow(
+            session.recording.until.millisecondsSince1970)
+        return overflow || length < 0 ? .zero : .milliseconds(length)
+    }
+
+    private mutating func end(_ recording: Recording, _ end: Recording.End) -> Outcome {
+        var recording = recording
+        recording.end = end
+        state = .idle(nil)
+        return .ended(recording)
+    }
+}
+
+extension Recording {
+    /// Whether the meter's threshold began it, and ends it.
+    fileprivate var isOfThreshold: Bool { trigger == .threshold && test == nil }
+}

@@ -1,0 +1,131 @@
+/// What any stretch of a meter's stored readings comes to, whether or not anybody recorded it: the same sums as a
+/// recording of that time has, and how each quantity is spread.
+///
+/// Takes readings in the order of their times, or what is left of them: means of a length of time with their extremes.
+package struct StretchSummary: Sendable {
+    private var machine: RecordingMachine
+    private let rules: RecordingRules
+    private let name: String?
+    private var values: [Quantity: Values] = [:]
+    private var last: Int64?
+    /// Measurements, those that were summed up included.
+    package private(set) var readings = 0
+    /// The longest time of which only a mean is left; zero where all are single readings.
+    package private(set) var resolution: Duration = .zero
+
+    /// What is longer than so many steps is a gap in part.
+    private static let stepsMax: Int64 = 64
+
+    private struct Values {
+        var spread = ValueSpread()
+        var integral = IntegratedValue()
+
+        mutating func add(_ value: Double, step: Double?, stepMax: Double) {
+            spread.add(value)
+            integral.add(value, step: step, stepMax: stepMax)
+        }
+    }
+
+    /// - Parameters:
+    ///   - host: the one that has the readings.
+    ///   - name: what a recording of it is called.
+    ///   - length: of what will be added, where that is summed up to lengths of time: a gap is not found within twice
+    ///     of it.
+    package init(host: HostID, meter: MeterID, name: String? = nil, length: Duration = .zero) {
+        self.name = name
+        var rules = RecordingRules()
+        rules.stepMax = max(rules.stepMax, length + length)
+        self.rules = rules
+        machine = RecordingMachine(host: host, meter: meter, rules: rules)
+    }
+
+    /// The calendar's times are the only ones that are left.
+    private static func moment(_ time: WallTime) -> MonotonicTime {
+        .origin + .milliseconds(time.millisecondsSince1970)
+    }
+
+    /// A single reading.
+    package mutating func add(_ time: WallTime, _ reading: Reading) {
+        let (step, stepMax) = (step(to: time), rules.stepMax.seconds)
+        reading.known.forEach { quantity in
+            guard let value = reading[quantity] else { return }
+            values[quantity, default: Values()].add(value, step: step, stepMax: stepMax)
+        }
+        readings += 1
+        advance(to: time, reading)
+    }
+
+    /// What is left of a length of time.
+    ///
+    /// - Parameters:
+    ///   - length: milliseconds from `time`, above 0.
+    ///   - count: measurements in it; nil where that is not known.
+    package mutating func add(
+        _ time: WallTime, length: Int64, means: Reading, minima: Reading, maxima: Reading, count: Int?
+    ) {
+        resolution = max(resolution, .milliseconds(length))
+        // It held all the time, so it is put in often enough that none of it counts as a gap.
+        let stepMax = rules.stepMax.milliseconds
+        let steps = min(length / max(1, stepMax), Self.stepsMax) + 1
+        for number in 0...steps {
+            let offset = number == steps ? max(0, length - 1) : number * stepMax
+            let moment = WallTime(millisecondsSince1970: time.millisecondsSince1970.addingClamped(offset))
+            let step = step(to: moment)
+            means.known.forEach { quantity in
+                guard let mean = means[quantity] else { return }
+                values[quantity, default: Values()].integral.add(mean, step: step, stepMax: rules.stepMax.seconds)
+                guard number == 0 else { return }
+                let (low, high) = (minima[quantity] ?? mean, maxima[quantity] ?? mean)
+                values[quantity, default: Values()].spread.add(
+                    mean, count: Double(max(1, count ?? 1)), extremes: min(low, mean)...max(high, mean))
+            }
+            advance(to: moment, means)
+        }
+        readings = readings.addingClamped(max(1, count ?? 1))
+    }
+
+    private func step(to time: WallTime) -> Double? {
+        last.map { Double(time.millisecondsSince1970.subtractingClamped($0)) / 1000 }
+    }
+
+    private mutating func advance(to time: WallTime, _ reading: Reading) {
+        if last == nil { _ = machine.start(name: name, at: time, Self.moment(time)) }
+        last = time.millisecondsSince1970
+        _ = machine.received(TimedReading(wallTime: time, time: Self.moment(time), reading: reading))
+    }
+
+    /// The quantities of which anything is known.
+    package var spreads: [Quantity: QuantitySpread] {
+        values.compactMapValues { values in
+            guard let least = values.spread.least, let greatest = values.spread.greatest else { return nil }
+            let parts = values.spread.quantiles([0.05, 0.5, 0.95])
+            let mean = min(max(values.integral.mean ?? parts[1], least), greatest)
+            return QuantitySpread(
+                least: least, greatest: greatest, mean: mean, p5: parts[0], p50: parts[1], p95: parts[2])
+        }
+    }
+
+    /// The stretch as a recording, as if somebody had begun it with its first reading and ended it with its last.
+    ///
+    /// - Returns: nil where nothing was measured.
+    package func recording() -> Recording? {
+        guard let last else { return nil }
+        var machine = machine
+        let end = WallTime(millisecondsSince1970: last)
+        guard case .ended(var recording) = machine.stop(at: end, Self.moment(end)) else { return nil }
+        recording.totals.readings = readings
+        let tracks: [(Quantity, WritableKeyPath<RecordingTotals, IntegratedValue>)] = [
+            (.voltage, \.voltage), (.current, \.current), (.power, \.power), (.temperature, \.temperature),
+        ]
+        for (quantity, track) in tracks {
+            guard let spread = values[quantity]?.spread, let least = spread.least, let greatest = spread.greatest
+            else { continue }
+            let sum = recording.totals[keyPath: track]
+            // Restoring one costs its last digits.
+            guard let low = sum.least, let high = sum.greatest, least < low || greatest > high else { continue }
+            recording.totals[keyPath: track] = IntegratedValue(
+                least: min(low, least), greatest: max(high, greatest), mean: sum.mean, seconds: sum.seconds)
+        }
+        return recording
+    }
+}

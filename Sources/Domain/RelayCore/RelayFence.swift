@@ -1,0 +1,35 @@
+/// Lets nothing pass that was measured under an older token than the newest one seen: a holder that was paused, or cut
+/// off, cannot paint over its successor's readings (Docs/Leases.md#rule-7).
+package struct RelayFence: Sendable {
+    package enum Verdict: Hashable, Sendable {
+        case current
+        /// The first of a newer token, or of a newer epoch.
+        case newer
+        case older
+    }
+
+    /// Epochs that were left. One of them comes from a copy of the cloud that has not heard of the restore.
+    private static let leftMax = 8
+
+    private var newest: (epoch: String, token: FencingToken)?
+    private var left: [String] = []
+
+    package init() {}
+
+    /// - Parameter epoch: of the cloud's store. Tokens of two epochs cannot be compared: a new one begins anew.
+    package mutating func judge(_ token: FencingToken, in epoch: String) -> Verdict {
+        guard let known = newest else {
+            newest = (epoch, token)
+            return .newer
+        }
+        guard epoch == known.epoch else {
+            guard !left.contains(epoch) else { return .older }
+            left = [known.epoch] + left.prefix(Self.leftMax - 1)
+            newest = (epoch, token)
+            return .newer
+        }
+        guard token >= known.token else { return .older }
+        newest?.token = token
+        return token > known.token ? .newer : .current
+    }
+}

@@ -1,0 +1,70 @@
+/// A value that a later write or a deletion replaced, for the history.
+package struct OverwrittenValue: Hashable, Sendable {
+    package var property: String
+    package var old: Register
+    /// The present value; nil if the record was deleted.
+    package var new: SettingValue?
+    /// Stamp of the write or deletion that replaced it: who did it and when.
+    package var by: Stamp
+    /// The host that brought it, if that was not its author (`Register.broughtBy`).
+    package var broughtBy: HostID?
+
+    package init(property: String, old: Register, new: SettingValue?, by: Stamp, broughtBy: HostID? = nil) {
+        self.property = property
+        self.old = old
+        self.new = new
+        self.by = by
+        self.broughtBy = broughtBy
+    }
+}
+
+/// What a merge does to a record: the result, what is new in it, and what it overwrote.
+///
+/// A store writes `after`, queues `news` of its own making in the outbox, and adds `overwritten` to the history.
+package struct RecordMerge: Hashable, Sendable {
+    package var before: SyncRecord
+    package var after: SyncRecord
+    /// Properties whose register changed, sorted by name. Deleted ones are not among them.
+    package var news: [String]
+    /// Whether the deletion changed.
+    package var deletionIsNews: Bool
+    /// Sorted by name. Writing the same value again does not count.
+    package var overwritten: [OverwrittenValue]
+
+    /// The registers of `news`, in their order.
+    package var newRegisters: [(property: String, register: Register)] {
+        news.compactMap { name in after.properties[name].map { (name, $0) } }
+    }
+
+    /// Whether there is nothing to write.
+    package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
+
+    /// Compares two states of one record; the second must be the first with something merged into it.
+    package init(from before: SyncRecord, to after: SyncRecord) {
+        self.before = before
+        self.after = after
+        deletionIsNews = before.deletion != after.deletion
+        // Of most records that come nothing is new, or everything.
+        guard before.properties != after.properties else {
+            (news, overwritten) = ([], [])
+            return
+        }
+        news = after.properties.compactMap { before.properties[$0] == $1 ? nil : $0 }.sorted()
+        overwritten = before.properties.compactMap { name, old -> OverwrittenValue? in
+            guard let new = after.properties[name] else {
+                return after.deletion.map {
+                    OverwrittenValue(
+                        property: name, old: old, new: nil, by: $0.stamp, broughtBy: $0.broughtBy)
+                }
+            }
+            guard new.value != old.value else { return nil }
+            return OverwrittenValue(
+                property: name, old: old, new: new.value, by: new.stamp, broughtBy: new.broughtBy)
+        }.sorted { $0.property < $1.property }
+    }
+}
+
+extension SyncRecord {
+    /// What taking over `other` would do here.
+    package func merging(_ other: SyncRecord) -> RecordMerge { RecordMerge(from: self, to: merged(with: other)) }
+}

@@ -1,0 +1,34 @@
+/// What the cloud said about this host's account.
+enum AccountStatus: Hashable, Sendable {
+    /// Must be asked for before anything else.
+    case unknown
+    /// The cloud has no zone of this name; it must be made before anything else.
+    case zoneMissing
+    /// `at` is by this host's calendar.
+    case known(CloudAccount, at: WallTime)
+
+    var known: CloudAccount? {
+        if case .known(let account, _) = self { account } else { nil }
+    }
+
+    /// The cloud turned out to have another store than it said.
+    mutating func replaceStore(epoch: String) {
+        guard case .known(var account, let time) = self else { return }
+        account.epoch = epoch
+        self = .known(account, at: time)
+    }
+}
+
+extension SyncState {
+    /// Halts the session if the token is for another zone.
+    func accountStatus(_ input: SyncInput) -> SyncVerdict? {
+        guard case .accountChecked(let account, _) = input, account.zone != zone else { return nil }
+        guard run?.ending == nil else { return .abandoned }
+        let failure = SyncFailure(
+            .permissionDenied, "this host's token is for zone \(account.zone), and it joined \(zone)")
+        return SyncHalt(failure).map { .halted($0) }
+    }
+
+    /// Asks first which account this is, which store the cloud has, and what time it is there.
+    func accountStatus(_ run: SyncRun) -> SyncStep? { account == .unknown ? .perform(.checkAccount) : nil }
+}

@@ -1,0 +1,120 @@
+/// The table in Docs/Sync.md#errors: what each failure means to the session. Also finds answers that contradict
+/// themselves, which would otherwise keep a run busy for ever.
+extension SyncState {
+    /// - Throws: why the run is over for now.
+    func errors(_ input: SyncInput) throws(SyncFailure) -> SyncVerdict? {
+        switch input {
+        case .cloudFailed(let failure): return try verdict(on: failure)
+        case .storeFailed(let message): return try verdict(onStore: message)
+        case .streamBroke(let failure): return verdict(onStream: failure)
+        case .pushed(let outcome, _):
+            if let doubt = doubt(outcome) { throw doubt }
+            return nil
+        case .pageFetched(let page): return try verdict(on: page)
+        default: return nil
+        }
+    }
+
+    private func verdict(on failure: SyncFailure) throws(SyncFailure) -> SyncVerdict? {
+        guard let run, let operation = run.operation else { return nil }
+        guard run.ending == nil else { return .abandoned }
+        if let halt = SyncHalt(failure) { return .halted(halt) }
+        switch (failure.kind, operation) {
+        case (.zoneNotFound, _):
+            return try repair(.zoneMissing(failure), done: run.repairs.zone, because: failure)
+        case (.anotherZone, .fetch(_, .some, _)):
+            return try doubtZone(run, because: failure)
+        case (.timelineLost(let epoch, let zone), .fetch(_, .some, _)):
+            guard isOurs(zone) else { return try doubtZone(run, because: failure) }
+            guard !isAnother(epoch, run) else { return try replaceStore(with: epoch, run, because: failure) }
+            return try repair(.storeWentBack, done: run.repairs.epoch, because: failure)
+        case (.changeTokenExpired(let epoch, let zone), .fetch(let type, .some, _)):
+            guard isOurs(zone) else { return try doubtZone(run, because: failure) }
+            guard !isAnother(epoch, run) else { return try replaceStore(with: epoch, run, because: failure) }
+            return try repair(.tokenExpired(type), done: run.repairs.refetch[type, default: 0], because: failure)
+        case (.limitExceeded, .fetch(_, _, let limit)) where limit > 1:
+            return .pageShortened(limit: limit / 2)
+        case (.clockSkew, .push):
+            return try repair(.stampsRefused, done: run.repairs.restamp, because: failure)
+        default:
+            throw failure
+        }
+    }
+
+    private func verdict(onStore message: String) throws(SyncFailure) -> SyncVerdict? {
+        guard let run, run.operation != nil else { return nil }
+        guard run.ending == nil else { return .abandoned }
+        throw SyncFailure(.other, "the local store failed: \(message)")
+    }
+
+    /// During a run a failure of the stream concerns the stream alone: the run's own call will fail in the same way,
+    /// and then nothing is under way any more.
+    private func verdict(onStream failure: SyncFailure) -> SyncVerdict? {
+        guard case .idle = phase else { return nil }
+        return SyncHalt(failure).map { .halted($0) }
+    }
+
+    private func verdict(on page: ChangesPage) throws(SyncFailure) -> SyncVerdict? {
+        guard let run, run.ending == nil, case .fetch(let type, let since, _) = run.operation else { return nil }
+        guard isOurs(page.zoneID) else {
+            return try doubtZone(
+                run, because: SyncFailure(.other, "the cloud sent a page of another zone than the one it says it is"))
+        }
+        if page.epoch != run.progress?.epoch {
+            let failure = SyncFailure(.other, "the cloud's store keeps changing; now it is \(page.epoch)")
+            return try replaceStore(with: page.epoch, run, because: failure)
+        }
+        if page.type != type {
+            throw SyncFailure(.other, "the cloud sent \(page.type.rawValue), asked for \(type.rawValue)")
+        }
+        if page.moreComing, page.token == since {
+            throw SyncFailure(.other, "the cloud's next page of \(type.rawValue) is the same again")
+        }
+        return nil
+    }
+
+    /// Why the answer to a batch does not move the run forward; nil if it does.
+    private func doubt(_ outcome: PushOutcome) -> SyncFailure? {
+        guard let run, run.ending == nil, case .push(let batch) = run.operation,
+            !outcome.results.contains(where: {
+                $0.isDecided(in: batch) || $0.isTooLarge(in: batch) || $0.isPutOff
+            })
+        else { return nil }
+        let skew = outcome.results.first { $0.failure?.kind == .clockSkew }?.failure
+        if let skew { return run.repairs.restamp < timing.repairsMax ? nil : skew }
+        return outcome.results.lazy.compactMap(\.failure).first
+            ?? SyncFailure(.other, "the cloud answered for none of the records of a batch")
+    }
+
+    // MARK: Limited repairs
+
+    /// - Throws: the failure, if the run has come to this verdict too often.
+    private func repair(
+        _ verdict: SyncVerdict, done count: Int, because failure: SyncFailure
+    ) throws(SyncFailure) -> SyncVerdict {
+        guard count < timing.repairsMax else { throw failure }
+        return verdict
+    }
+
+    private func doubtZone(_ run: SyncRun, because failure: SyncFailure) throws(SyncFailure) -> SyncVerdict {
+        try repair(.zoneDoubted, done: run.repairs.zone, because: failure)
+    }
+
+    private func replaceStore(
+        with epoch: String, _ run: SyncRun, because failure: SyncFailure
+    ) throws(SyncFailure) -> SyncVerdict {
+        try repair(.storeReplaced(epoch: epoch), done: run.repairs.epoch, because: failure)
+    }
+
+    /// Whether an answer is from the zone that the cloud said this is. One that names no zone may be.
+    private func isOurs(_ zone: String?) -> Bool {
+        guard let zone, let ours = account.known?.zoneID else { return true }
+        return zone == ours
+    }
+
+    /// Whether an answer is from another store than has been read so far. If the cloud does not say, reading anew is
+    /// right in both cases, and the page will tell.
+    private func isAnother(_ epoch: String, _ run: SyncRun) -> Bool {
+        !epoch.isEmpty && epoch != run.progress?.epoch
+    }
+}

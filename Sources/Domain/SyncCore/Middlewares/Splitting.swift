@@ -1,0 +1,14 @@
+extension SyncState {
+    /// Splits a batch that the cloud finds too large, or cannot read, down to the one record that is to blame, which is
+    /// parked with the reason. A batch of one is never split, so this ends.
+    func splitting(_ input: SyncInput) -> SyncVerdict? {
+        guard case .cloudFailed(let failure) = input, let run, run.ending == nil,
+            case .push(let batch) = run.operation, failure.kind == .limitExceeded || failure.kind == .badRequest
+        else { return nil }
+        guard batch.records.count > 1 else { return .refused(batch, because: failure) }
+        let middle = batch.records.count / 2
+        return .split(
+            OutboxBatch(records: Array(batch.records[..<middle])),
+            OutboxBatch(records: Array(batch.records[middle...])), because: failure)
+    }
+}

@@ -1,0 +1,44 @@
+extension SyncState {
+    /// Pushes what waits in the outbox and reads what changed, one batch and one page in turn, then cleans up.
+    ///
+    /// - Throws: why the run is over for now.
+    func work(_ run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
+        guard let progress = run.progress else { return .perform(.readProgress) }
+        if let needed = entryNeeded() { return try adopt(needed.zone, needed.entry, run) }
+        if let offset = clock.news(beyond: timing.clockStep) { return .perform(.correct(clockOffset: offset)) }
+        if turn == .modify || run.remaining.isEmpty, let next = modify(run) { return next }
+        if let type = run.remaining.first {
+            return .perform(.fetch(type, since: progress.tokens[type], limit: run.pageRecordsMax))
+        }
+        let isCleanUpDue = lastCleanUp.map { now - $0 >= timing.cleanUpInterval } ?? true
+        return isCleanUpDue ? .perform(.cleanUp) : .finish(.complete)
+    }
+
+    /// Roughly the bytes that one alias takes when sent.
+    private static let putOffBytes = 512
+
+    private func adopt(_ zone: SyncZone, _ entry: ZoneEntry, _ run: SyncRun) throws(SyncFailure) -> SyncStep {
+        guard run.repairs.epoch < timing.repairsMax else {
+            throw SyncFailure(
+                .other, "the local store did not adopt the cloud's zone \(zone.name) of the store \(zone.epoch)")
+        }
+        return .perform(.adopt(zone, entry))
+    }
+
+    private func modify(_ run: SyncRun) -> SyncStep? {
+        if let part = outbox.parts.first { return .perform(.push(part)) }
+        guard !run.isOutboxEmpty else {
+            return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: timing.fullRecordsMax)) : nil
+        }
+        // Everything has been read and something changed since: a run that only pushes would never get to it.
+        if run.remaining.isEmpty, !schedule.unread.isEmpty { return .finish(.partial) }
+        // Records that were put off are read too, and left out.
+        let count = run.putOff.count
+        return .perform(
+            .readBatch(
+                recordsMax: batchPortion.records(of: timing.batchRecordsMax) + count,
+                bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
+                // A host that may only look keeps everything else to itself, until it joins with another token.
+                of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))
+    }
+}

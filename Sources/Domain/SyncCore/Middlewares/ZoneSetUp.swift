@@ -1,0 +1,13 @@
+extension SyncState {
+    /// Sets up the zone before any work: makes it if it is missing, and subscribes to its events before anything is
+    /// read, so that no change falls in between.
+    func zoneSetUp(_ run: SyncRun, at now: MonotonicTime) -> SyncStep? {
+        if account == .zoneMissing { return .perform(.createZone(zone)) }
+        guard !run.isPastSubscribe else { return nil }
+        switch stream.state {
+        case .closed: return .openEvents
+        case .opening: return stream.subscribeDeadline(timing).map { now < $0 } == true ? .wait : nil
+        case .open, .waiting: return nil
+        }
+    }
+}

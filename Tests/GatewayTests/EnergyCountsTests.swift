@@ -335,4 +335,16 @@ struct EnergyCountsTests {
 
         #expect(await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 2, charge_mAh: 400)])
     }
+
+    /// Nobody knows which was written last, and less than what was counted would be a loss.
+    @Test(arguments: [(2.0, 500.0), (500, 2)])
+    func meterWithTwoFormerIDs_goesOnWithTheGreaterCount(one: Double, other: Double) async throws {
+        let (port, hub) = (MeterID.port(host: "pi", path: .port), MeterID.port(host: "pi", path: "/dev/ttyUSB7"))
+        try await host.store.keepEnergyCount(EnergyCount(energy_Wh: one), of: port)
+        try await host.store.keepEnergyCount(EnergyCount(energy_Wh: other), of: hub)
+
+        try await EnergyCounts(repository: host.store).restore(former: [port: id, hub: id])
+
+        #expect(await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 500)])
+    }
 }

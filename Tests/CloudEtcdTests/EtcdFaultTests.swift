@@ -6,6 +6,7 @@ import Logging
 import MeterModel
 import MeterTestKit
 import SettingsCore
+import Synchronization
 import Testing
 
 @testable import CloudEtcd
@@ -187,6 +188,45 @@ struct EtcdFaultTests {
 
             let asked = (try? await here, try? await first, try? await there)
             #expect((asked.0 == nil, asked.1 == nil, asked.2 == nil) == (true, false, false))
+            await second.close()
+        }
+    }
+
+    @Test func damagedRecord_failsOnlyWhoWritesIt() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            let key = engine.keys.record(record("m1").key, in: zone)
+            _ = try await engine.client.commit(EtcdTransaction(success: [.put(key: key, value: Array("?".utf8))]))
+
+            async let first = engine.modify([record("m2")], in: zone, now: now)
+            try await eventually("the first is under way") { !engine.work.isIdle }
+            async let damaged = engine.modify([record("m1", 2)], in: zone, now: now)
+            async let sound = engine.modify([record("m3")], in: zone, now: now)
+
+            let fates = (try? await first, try? await damaged, try? await sound)
+            #expect((fates.0?.count, fates.1 == nil, fates.2?.count) == (1, true, 1))
+        }
+    }
+
+    @Test func damagedLease_keepsNoOtherZonesNewsBack() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            _ = try await engine.createZone("later", terms: .standard)
+            let second = try await EtcdCloudEngine.open(server.settings)
+            let news = Mutex<[CloudNews]>([])
+            func read() async { await second.readAllNews { found in news.withLock { $0.append(found) } } }
+            await read()
+            _ = try await engine.client.commit(
+                EtcdTransaction(success: [
+                    .put(key: engine.keys.lease(of: "m1", in: zone), value: Array("?".utf8))
+                ]))
+            _ = try await engine.modify([record("m1")], in: "later", now: now)
+
+            await read()
+
+            #expect(news.withLock(\.self) == [.records(types: [RecordType.deviceSettings.rawValue], zone: "later")])
             await second.close()
         }
     }

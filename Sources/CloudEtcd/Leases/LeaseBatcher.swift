@@ -311,7 +311,7 @@ final class LeaseBatcher: Sendable {
 
     /// Reads leases that this copy has not seen.
     ///
-    /// - Returns: those that cannot be decided, because what was found of them is no lease.
+    /// - Returns: the places whose lease cannot be read, and why.
     private func see(
         _ unseen: [LeasePlan], _ progress: inout Progress
     ) async throws(EtcdError) -> [(MeterPlace, EtcdError)] {

@@ -132,17 +132,27 @@ extension EtcdCloudEngine {
             let heads = try await client.read([EtcdRange(prefix: keys.allHeads)]).ranges[0].entries
             for entry in heads {
                 guard let zone = StoreKeys.text(of: entry.key, after: keys.allHeads) else { continue }
-                if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
-                let isFirst = leaseCache.readThrough(zone) == 0
-                let leases = try await readLeases(in: zone)
-                // At the start all of them are new to this copy, but to nobody else.
-                guard !isFirst else { continue }
-                for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
+                do {
+                    try await readNews(of: zone, head: entry, hear)
+                } catch let error as EtcdError where error.code == .damaged {
+                    logger.warning("a zone in etcd cannot be read", metadata: ["zone": "\(zone)", "cause": "\(error)"])
+                }
             }
             for (place, queue) in try await queues().queues { await hear(.queue(queue, place: place)) }
         } catch {
             logger.warning("etcd cannot be read", metadata: ["cause": "\(error)"])
         }
+    }
+
+    private func readNews(
+        of zone: String, head: EtcdEntry, _ hear: @Sendable (CloudNews) async -> Void
+    ) async throws {
+        if let news = try news(ofHead: head, zone: zone) { await hear(news) }
+        let isFirst = leaseCache.readThrough(zone) == 0
+        let leases = try await readLeases(in: zone)
+        // At the start all of them are new to this copy, but to nobody else.
+        guard !isFirst else { return }
+        for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }
 
     /// - Returns: nil if this was reported before, was done by this copy, or was so at the start.

@@ -73,21 +73,11 @@ package struct ImportRoutes: RouteGroup {
             throw GatewayError(.badRequest, error.message, next: error.remedy)
         }
         options.start = try request.time("start")?.millisecondsSince1970
-        let meter = try await meter(reference)
+        let meter = try await directory.anyMeter(reference)
         options.ranges = await directory.ranges(of: meter)
         var order = ImportOrder(meter: meter, name: query["name"].map(String.init), options: options)
         order.filterReach = await directory.filterReach(of: meter)
         return order
-    }
-
-    /// One that is known here, or any by its whole id: its readings may be all that is left of it.
-    private func meter(_ reference: String) async throws(GatewayError) -> MeterID {
-        do {
-            return try await directory.meter(reference)
-        } catch {
-            guard error.code == .noSuchMeter, let id = MeterID(reference), !id.isLocalOnly else { throw error }
-            return id
-        }
     }
 
     private func take(_ request: Request, length: Int64, as order: ImportOrder) async throws -> ImportOutcome {

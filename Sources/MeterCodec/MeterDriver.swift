@@ -103,7 +103,7 @@ package struct MeterProfile: Sendable {
         self.answerTimeout = answerTimeout
         self.commandSpacing = commandSpacing
         self.baudRate = baudRate
-        self.commands = commands + [CommandRule(.resetEnergy)]
+        self.commands = commands.filter { $0.kind != .resetEnergy } + [CommandRule(.resetEnergy)]
         self.counterSteps = counterSteps
         self.filters = filters
         self.rates = rates

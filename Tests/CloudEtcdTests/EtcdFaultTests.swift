@@ -1,8 +1,10 @@
 import Cloud
 import CloudAPI
+import CoreTestKit
 import Domain
 import Logging
 import MeterTestKit
+import Synchronization
 import Testing
 
 @testable import CloudEtcd
@@ -115,6 +117,115 @@ struct EtcdFaultTests {
             #expect(error?.isWorthAnotherTry == true)
             try server.start(0)
             #expect(try await engine.records(in: zone, type: nil).map(\.key.name) == ["m1", "m2"])
+        }
+    }
+
+    /// Asks for all leases in one batch.
+    ///
+    /// - Returns: what failed of each meter, if anything.
+    private func acquire(
+        _ meters: [String: UInt64], at engine: EtcdCloudEngine
+    ) async -> [String: EtcdError.Code?] {
+        let (answers, said) = AsyncStream.makeStream(of: (String, EtcdError.Code?).self)
+        let circumstances = LeaseCircumstances(now: .origin, wallNow: now, terms: .standard)
+        let jobs = meters.map { meter, host in
+            let request = LeaseAcquire(
+                requestID: .numbered(host), host: .numbered(host), hostName: "h", session: .numbered(host),
+                timeToLive: .seconds(120), transport: .usb)
+            return LeaseJob(
+                meter: meter, heedsTime: true,
+                decide: { lease in
+                    let decision = LeaseRules.acquire(request, of: lease, in: circumstances)
+                    return LeaseJob.Step(record: decision.record) { said.yield((meter, nil)) }
+                },
+                fail: { said.yield((meter, $0.code)) })
+        }
+        engine.leaseDesk.submit(jobs, in: zone)
+        return await answers.prefix(jobs.count).reduce(into: [:]) { $0[$1.0] = .some($1.1) }
+    }
+
+    @Test func damagedEntry_failsOnlyWhoNeedsIt() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            #expect(await acquire(["sound": 1, "damaged": 2], at: engine) == ["sound": nil, "damaged": nil])
+            let keys = engine.keys
+            func damage(_ damaged: [[UInt8]]) async throws {
+                _ = try await engine.client.commit(
+                    EtcdTransaction(success: damaged.map { .put(key: $0, value: Array("?".utf8)) }))
+            }
+            try await damage([keys.lease(of: "damaged", in: zone), keys.leaseCount(zone, of: .numbered(2))])
+            let second = try await EtcdCloudEngine.open(server.settings)
+
+            #expect(
+                await acquire(["sound": 1, "damaged": 3, "new": 1, "uncounted": 2], at: second)
+                    == ["sound": nil, "damaged": .damaged, "new": nil, "uncounted": .damaged])
+            try await damage([keys.leaseCount(zone)])
+            #expect(
+                await acquire(["sound": 1, "new": 1, "uncounted": 3], at: second)
+                    == ["sound": nil, "new": nil, "uncounted": .damaged])
+            await second.close()
+        }
+    }
+
+    @Test func damagedAliases_failOnlyTheirZone() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            _ = try await engine.createZone("other", terms: .standard)
+            _ = try await engine.client.commit(
+                EtcdTransaction(success: [.put(key: engine.keys.aliases(of: zone), value: Array("?".utf8))]))
+            let second = try await EtcdCloudEngine.open(server.settings)
+            // So that nothing else is read while the next three are asked.
+            for name in [zone, "other"] { _ = try await second.zone(name); try await second.check(name) }
+
+            // While the first is under way, the other two gather into one batch.
+            async let first = second.standing(of: "first", in: "other")
+            async let here = second.standing(of: "sound", in: zone)
+            async let there = second.standing(of: "sound", in: "other")
+
+            let asked = (try? await here, try? await first, try? await there)
+            #expect((asked.0 == nil, asked.1 == nil, asked.2 == nil) == (true, false, false))
+            await second.close()
+        }
+    }
+
+    @Test func damagedRecord_failsOnlyWhoWritesIt() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            let key = engine.keys.record(record("m1").key, in: zone)
+            _ = try await engine.client.commit(EtcdTransaction(success: [.put(key: key, value: Array("?".utf8))]))
+
+            async let first = engine.modify([record("m2")], in: zone, now: now)
+            try await eventually("the first is under way") { !engine.work.isIdle }
+            async let damaged = engine.modify([record("m1", 2)], in: zone, now: now)
+            async let sound = engine.modify([record("m3")], in: zone, now: now)
+
+            let fates = (try? await first, try? await damaged, try? await sound)
+            #expect((fates.0?.count, fates.1 == nil, fates.2?.count) == (1, true, 1))
+        }
+    }
+
+    @Test func damagedLease_keepsNoOtherZonesNewsBack() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            _ = try await engine.createZone("later", terms: .standard)
+            let second = try await EtcdCloudEngine.open(server.settings)
+            let news = Mutex<[CloudNews]>([])
+            func read() async { await second.readAllNews { found in news.withLock { $0.append(found) } } }
+            await read()
+            _ = try await engine.client.commit(
+                EtcdTransaction(success: [
+                    .put(key: engine.keys.lease(of: "m1", in: zone), value: Array("?".utf8))
+                ]))
+            _ = try await engine.modify([record("m1")], in: "later", now: now)
+
+            await read()
+
+            #expect(news.withLock(\.self) == [.records(types: [RecordType.deviceSettings.rawValue], zone: "later")])
+            await second.close()
         }
     }
 

@@ -427,7 +427,7 @@ struct LeasePlanTests {
             let hosts = plans.compactMap { $0.creation?.host }
             let terms = EtcdEntry(key: keys.zone(zone), value: try StoredTerms(.standard).bytes, revision: 1)
             let unknown: [EtcdEntry?] = Array(repeating: nil, count: hosts.count + 1)
-            var counters = try LeaseCounters(zone, hosts, [terms] + unknown, uncounted: 7, keys)
+            var counters = LeaseCounters(zone, hosts, [terms] + unknown, uncounted: 7, keys)
             for plan in plans { #expect(counters.add(plan.place.meter, for: plan.creation?.host) == nil) }
             return counters
         }

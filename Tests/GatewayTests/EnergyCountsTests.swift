@@ -133,6 +133,32 @@ struct EnergyCountsTests {
         await leave(bench)
     }
 
+    /// A load shows only after a while that it answers nothing and so counts in steps of 10 Wh. A step across a gap may be
+    /// almost none.
+    @Test func loadThatTurnsOutCoarse_isBelievedNoWholeStep() async throws {
+        var quirks = SimulatedDL24.Quirks()
+        (quirks.startsOn, quirks.answersQueries) = (true, false)
+        let battery = SimulatedDL24.Battery(capacity_mAh: 50_000, voltage: 13)
+        host.links.plug(SimulatedDL24(battery: battery, quirks: quirks), at: .port)
+        host.loop.advance(by: .seconds(2400))
+        var told: [Double?] = []
+        var counted = 0.0
+        for _ in 0..<2 {
+            let bench = bench()
+            await bench.directory.handle(.appeared(.of(.dl24, id: id)))
+            _ = try await bench.directory.connect("\(id)", .init())
+            host.loop.advance(by: .seconds(60))
+            let status = try await bench.status(of: id)
+            told.append(status.reading?.reading[.energy])
+            counted = try #require(status.counted?.energy_Wh)
+            await leave(bench)
+            host.loop.advance(by: .seconds(600))
+        }
+
+        #expect(told == [0, 10])
+        #expect((30..<50).contains(Int(counted * 100)), "\(counted) Wh")
+    }
+
     @Test func whoeverTakesReadings_seesTheSame() async throws {
         let bench = bench()
         try await bench.plugIn(.km003c, id: id)
@@ -304,5 +330,17 @@ struct EnergyCountsTests {
         }
 
         #expect(await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 2, charge_mAh: 400)])
+    }
+
+    /// Nobody knows which was written last, and less than what was counted would be a loss.
+    @Test(arguments: [(2.0, 500.0), (500, 2)])
+    func meterWithTwoFormerIDs_goesOnWithTheGreaterCount(one: Double, other: Double) async throws {
+        let (port, hub) = (MeterID.port(host: "pi", path: .port), MeterID.port(host: "pi", path: "/dev/ttyUSB7"))
+        try await host.store.keepEnergyCount(EnergyCount(energy_Wh: one), of: port)
+        try await host.store.keepEnergyCount(EnergyCount(energy_Wh: other), of: hub)
+
+        try await EnergyCounts(repository: host.store).restore(former: [port: id, hub: id])
+
+        #expect(await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 500)])
     }
 }

@@ -430,6 +430,18 @@ struct MeterDirectoryTests {
         #expect(failure?.message.contains("has never met") == true)
     }
 
+    /// As what is imported may belong to one that is met later, or never here.
+    @Test func meterThatNobodyHasMet_isSetByItsWholeID() async throws {
+        let texts = try await bench.directory.set(["filter": "off"], for: "02-00-00-00-25-99")
+
+        #expect(texts == ["filter": "off"])
+        #expect(try await bench.directory.settings(of: "02:00:00:00:25:99") == texts)
+        for text in ["02:00:00:00:24", "port:elsewhere:/dev/ttyUSB0"] {
+            let failure = await bench.failure { try await $0.set(["filter": "off"], for: text) }
+            #expect(failure?.code == .noSuchMeter)
+        }
+    }
+
     @Test func nameOfAMeter_thatIsNotHere_isTaken() async throws {
         try await bench.receive(["name": .string("Attic meter")])
         try await bench.plugIn(.tc66c, id: .tc, at: "/dev/ttyACM0")

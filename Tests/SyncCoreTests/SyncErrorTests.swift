@@ -6,6 +6,11 @@ import Testing
 struct SyncErrorTests {
     private var bench = SessionBench()
 
+    @Test func endlessWordsOfACloud_keepTheirBeginningAndTheirEnd() {
+        let message = SyncFailure(.other, "a\(String(repeating: "é", count: 50_000))b").message
+        #expect((message.utf8.count <= 2000, message.first, message.last) == (true, "a", "b"))
+    }
+
     // MARK: Halts
 
     @Test(arguments: [SyncFailure.Kind.notAuthenticated, .permissionDenied, .wrongCertificate])

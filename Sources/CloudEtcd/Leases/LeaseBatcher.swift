@@ -131,15 +131,9 @@ final class LeaseBatcher: Sendable {
     private func round(
         _ asked: [MeterPlace: [LeaseJob]], _ progress: inout Progress
     ) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
-        var books: [String: SeenAliases] = [:]
-        for zone in Set(asked.keys.map(\.zone)) { books[zone] = try await aliases.aliases(of: zone) }
-        var jobs: [MeterPlace: [LeaseJob]] = [:]
-        for (place, few) in asked {
-            for job in few {
-                let meter = books[place.zone]?.book.canonical(job.meter) ?? job.meter
-                jobs[MeterPlace(zone: place.zone, meter: meter), default: []].append(job)
-            }
-        }
+        var refusals: [() -> Void] = []
+        let (placed, books) = try await place(asked, &refusals)
+        var jobs = placed
         var plans: [LeasePlan] = []
         for (place, jobs) in jobs {
             let plan = try LeasePlan(jobs, at: place, aliases: books[place.zone] ?? SeenAliases(), writer: writer) {
@@ -150,7 +144,10 @@ final class LeaseBatcher: Sendable {
         // A lease that this copy has not seen may exist, and then it is not created.
         let unseen = plans.filter { $0.creation != nil && !progress.absent.contains($0.place) }
         guard unseen.isEmpty else {
-            try await see(unseen, &progress)
+            for (place, error) in try await see(unseen, &progress) {
+                try fail(jobs.removeValue(forKey: place) ?? [], error, &refusals)
+            }
+            for refuse in refusals { refuse() }
             return jobs
         }
         let admission = try await admit(&plans, &jobs)
@@ -163,8 +160,40 @@ final class LeaseBatcher: Sendable {
             requests.wrappingAdd(1, ordering: .relaxed)
             await settle(request.parts, answer, jobs, &again)
         }
-        for refuse in admission.refusals { refuse() }
+        for refuse in refusals + admission.refusals { refuse() }
         return again
+    }
+
+    /// The jobs by their meters' canonical ids, and the aliases that say which those are.
+    private func place(
+        _ asked: [MeterPlace: [LeaseJob]], _ refusals: inout [() -> Void]
+    ) async throws(EtcdError) -> (jobs: [MeterPlace: [LeaseJob]], books: [String: SeenAliases]) {
+        var jobs: [MeterPlace: [LeaseJob]] = [:]
+        var books: [String: SeenAliases] = [:]
+        for (zone, places) in Dictionary(grouping: asked.keys, by: \.zone) {
+            let few = places.flatMap { asked[$0] ?? [] }
+            do throws(EtcdError) {
+                let seen = try await aliases.aliases(of: zone)
+                books[zone] = seen
+                for job in few {
+                    let place = MeterPlace(zone: zone, meter: seen.book.canonical(job.meter))
+                    jobs[place, default: []].append(job)
+                }
+            } catch {
+                try fail(few, error, &refusals)
+            }
+        }
+        return (jobs, books)
+    }
+
+    /// Fails these jobs alone, once the others are certain to be answered: what they need is damaged.
+    ///
+    /// - Throws: any other error, which concerns all.
+    private func fail(
+        _ jobs: [LeaseJob], _ error: EtcdError, _ refusals: inout [() -> Void]
+    ) throws(EtcdError) {
+        guard error.code == .damaged else { throw error }
+        for job in jobs { refusals.append { job.fail(error) } }
     }
 
     /// The leases that are about to be created.
@@ -187,12 +216,12 @@ final class LeaseBatcher: Sendable {
             var counters = try await counters(of: zone, Array(Set(few.compactMap { $0.creation?.host })))
             for plan in few {
                 guard let creation = plan.creation else { continue }
-                guard let refusal = counters.add(plan.place.meter, for: creation.host) else {
+                guard let refuse = counters.add(plan.place.meter, for: creation.host) else {
                     plans.append(plan)
                     continue
                 }
                 if let job = jobs[plan.place]?.remove(at: creation.job) {
-                    admission.refusals.append { job.refuse(refusal) }
+                    admission.refusals.append { refuse(job) }
                 }
                 if jobs[plan.place]?.isEmpty == false { admission.again[plan.place] = jobs[plan.place] }
             }
@@ -206,7 +235,7 @@ final class LeaseBatcher: Sendable {
     private func counters(of zone: String, _ hosts: [HostID]) async throws(EtcdError) -> LeaseCounters {
         let found = try await client.read(LeaseCounters.ranges(of: zone, hosts, keys)).ranges.map(\.entries.first)
         let uncounted = found[1] == nil ? try await client.countLeases(in: zone, keys) : 0
-        return try LeaseCounters(zone, hosts, found, uncounted: uncounted, keys)
+        return LeaseCounters(zone, hosts, found, uncounted: uncounted, keys)
     }
 
     private func settle(
@@ -280,18 +309,28 @@ final class LeaseBatcher: Sendable {
     }
 
     /// Reads leases that this copy has not seen.
-    private func see(_ unseen: [LeasePlan], _ progress: inout Progress) async throws(EtcdError) {
+    ///
+    /// - Returns: the places whose lease cannot be read, and why.
+    private func see(
+        _ unseen: [LeasePlan], _ progress: inout Progress
+    ) async throws(EtcdError) -> [(MeterPlace, EtcdError)] {
+        var failed: [(MeterPlace, EtcdError)] = []
         var rest = unseen[...]
         while !rest.isEmpty {
             let some = rest.prefix(Self.looksPerRequest)
             rest = rest.dropFirst(some.count)
             for (plan, found) in try await look(some) {
-                if case .changed(let found) = try plan.outcome(of: found, revision: 0, keys: keys, now: now()) {
-                    update(found, of: plan)
+                do throws(EtcdError) {
+                    if case .changed(let found) = try plan.outcome(of: found, revision: 0, keys: keys, now: now()) {
+                        update(found, of: plan)
+                    }
+                    progress.absent.insert(plan.place)
+                } catch {
+                    failed.append((plan.place, error))
                 }
-                progress.absent.insert(plan.place)
             }
         }
+        return failed
     }
 
     private func update(_ found: LeasePlan.Found, of plan: LeasePlan) {

@@ -9,6 +9,8 @@ struct LeaseCounters: Sendable {
     /// Revisions of the counters' keys; nil for the whole zone.
     private let revisions: [HostID?: Int64]
     private var raised: Set<HostID?> = []
+    /// Counters that cannot be read. The others, and what is not counted, go on without them.
+    private var damaged: [HostID?: EtcdError] = [:]
 
     /// The keys of a zone, its counter, and those of hosts.
     static func ranges(of zone: String, _ hosts: [HostID], _ keys: StoreKeys) -> [EtcdRange] {
@@ -19,20 +21,24 @@ struct LeaseCounters: Sendable {
     /// - Parameters:
     ///   - found: the entries of `ranges`, if they exist.
     ///   - uncounted: number of leases in a zone that has no counter yet.
-    /// - Throws: `damaged`.
-    init(
-        _ zone: String, _ hosts: [HostID], _ found: [EtcdEntry?], uncounted: Int, _ keys: StoreKeys
-    ) throws(EtcdError) {
-        guard let terms = found[0] else { throw EtcdError(damaged: keys.zone(zone), "it is gone again") }
+    init(_ zone: String, _ hosts: [HostID], _ found: [EtcdEntry?], uncounted: Int, _ keys: StoreKeys) {
         self.zone = zone
-        quota = try StoredTerms(terms).quota?.quota ?? .standard
-        var (counts, revisions): ([HostID: Int], [HostID?: Int64]) = ([:], [nil: found[1]?.revision ?? 0])
+        var (quota, total, counts) = (ZoneQuota.standard, uncounted, [HostID: Int]())
+        var revisions: [HostID?: Int64] = [nil: found[1]?.revision ?? 0]
+        do throws(EtcdError) {
+            guard let terms = found[0] else { throw EtcdError(damaged: keys.zone(zone), "it is gone again") }
+            quota = try StoredTerms(terms).quota?.quota ?? .standard
+            total = try Self.count(found[1]) ?? uncounted
+        } catch {
+            damaged[nil] = error
+        }
         for (host, entry) in zip(hosts, found.dropFirst(2)) {
-            counts[host] = try Self.count(entry)
+            do throws(EtcdError) { counts[host] = try Self.count(entry) } catch { damaged[host] = error }
             revisions[host] = entry?.revision ?? 0
         }
+        self.quota = quota
         self.revisions = revisions
-        usage = LeaseUsage(total: try Self.count(found[1]) ?? uncounted, hosts: counts)
+        usage = LeaseUsage(total: total, hosts: counts)
     }
 
     static func count(_ entry: EtcdEntry?) throws(EtcdError) -> Int? {
@@ -45,9 +51,12 @@ struct LeaseCounters: Sendable {
 
     /// Counts a lease that is about to be created.
     ///
-    /// - Returns: the refusal beyond a limit.
-    mutating func add(_ meter: String, for host: HostID?) -> CloudFailure? {
-        if let refusal = usage.refusal(of: host, creating: meter, in: zone, under: quota) { return refusal }
+    /// - Returns: the answer to who asked for it, if it is not to be: beyond a limit, or with a counter that is damaged.
+    mutating func add(_ meter: String, for host: HostID?) -> ((LeaseJob) -> Void)? {
+        if let error = damaged[nil] ?? damaged[host] { return { $0.fail(error) } }
+        if let refusal = usage.refusal(of: host, creating: meter, in: zone, under: quota) {
+            return { $0.refuse(refusal) }
+        }
         usage.add(by: host)
         raised.formUnion([nil, host])
         return nil

@@ -71,27 +71,36 @@ final class RecordBatcher: Sendable {
 
     private func writeAll(in zone: String) async {
         while let jobs = take(zone) {
-            var items: [(record: SyncRecord, times: Times)] = []
-            for job in jobs { items += job.records.map { ($0, job.times) } }
-            var outcomes: [RecordOutcome] = []
-            var failure: EtcdError?
-            do throws(EtcdError) {
-                try await write(items, in: zone, to: &outcomes)
-            } catch {
-                failure = error
-            }
-            var start = 0
-            for job in jobs {
-                let end = start + job.records.count
-                if end <= outcomes.count {
-                    job.continuation.resume(returning: .success(Array(outcomes[start..<end])))
-                } else {
-                    let error = failure ?? EtcdError(.garbage, "not all records of \(zone) were answered")
-                    job.continuation.resume(returning: .failure(error))
-                }
-                start = end
-            }
+            for job in await answer(jobs, in: zone) { _ = await answer([job], in: zone) }
         }
+    }
+
+    /// - Returns: those that a damaged record kept back, perhaps another one's, to be written one by one.
+    private func answer(_ jobs: [Job], in zone: String) async -> [Job] {
+        var items: [(record: SyncRecord, times: Times)] = []
+        for job in jobs { items += job.records.map { ($0, job.times) } }
+        var outcomes: [RecordOutcome] = []
+        var failure: EtcdError?
+        do throws(EtcdError) {
+            try await write(items, in: zone, to: &outcomes)
+        } catch {
+            failure = error
+        }
+        var start = 0
+        var keptBack: [Job] = []
+        for job in jobs {
+            let end = start + job.records.count
+            if end <= outcomes.count {
+                job.continuation.resume(returning: .success(Array(outcomes[start..<end])))
+            } else if jobs.count > 1, failure?.code == .damaged {
+                keptBack.append(job)
+            } else {
+                let error = failure ?? EtcdError(.garbage, "not all records of \(zone) were answered")
+                job.continuation.resume(returning: .failure(error))
+            }
+            start = end
+        }
+        return keptBack
     }
 
     private func take(_ zone: String) -> [Job]? {

@@ -40,21 +40,30 @@ struct ImportClock: Sendable {
             isLocal = false
             return try number(value, field, unit, isUnix)
         }
-        guard let (time, isLocal) = CalendarText.read(field, order) else {
-            let text = String(decoding: field.prefix(40), as: UTF8.self)
-            let isOfAnother = order != nil && DateOrder.allCases.contains { CalendarText.read(field, $0) != nil }
-            let isHour = text.contains(":") && ImportDate("2000-01-01 \(text)") != nil
-            throw ImportError(
-                .badTime,
-                "\"\(text.visible)\" is not a time\(isOfAnother ? " in the order of day and month of the others" : "")",
-                remedy: isOfAnother
-                    ? "say their order: --column time=NAME:dmy or --column time=NAME:mdy"
-                    : isHour
-                        ? "name the column that has the day as well: --column date=NAME"
-                        : "write it as 2026-11-21T13:40:05.250Z, or as 2026-11-21 13:40:05 and add --zone")
-        }
+        guard let (time, isLocal) = CalendarText.read(field, order) else { throw Self.noTime(field, order) }
         self.isLocal = isLocal
         return isLocal ? try resolve(time, field, after: last) : time
+    }
+
+    private static func noTime(_ field: ArraySlice<UInt8>, _ order: DateOrder?) -> ImportError {
+        let text = String(decoding: field.prefix(40), as: UTF8.self)
+        let isOfAnotherOrder = order != nil && DateOrder.allCases.contains { CalendarText.read(field, $0) != nil }
+        let isHour = text.contains(":") && ImportDate("2000-01-01 \(text)") != nil
+        let (problem, remedy) =
+            if isOfAnotherOrder {
+                (
+                    "is not a time in the order of day and month of the others",
+                    "say their order: --column time=NAME:dmy or --column time=NAME:mdy"
+                )
+            } else if isHour {
+                ("is not a time", "name the column that has the day as well: --column date=NAME")
+            } else {
+                (
+                    "is not a time",
+                    "write it as 2026-11-21T13:40:05.250Z, or as 2026-11-21 13:40:05 and add --zone"
+                )
+            }
+        return ImportError(.badTime, "\"\(text.visible)\" \(problem)", remedy: remedy)
     }
 
     /// A time as people read it: in its own zone where it had none.

@@ -56,8 +56,9 @@ package struct EnergyCounter: Hashable, Sendable {
     /// This host has the meter's lease, by this token. Begins anew from zero if another host had it meanwhile: what that one
     /// counted is not in these sums, and whoever adds up both would take the difference for consumption.
     ///
-    /// A grant to another host raises the token by one, and the next to this one by another (Docs/Leases.md). So does a release
-    /// of this host that got no answer, which cannot be told from that.
+    /// A grant to another host raises the token by one, and the next to this one by another (Docs/Leases.md). A release of this
+    /// host that got no answer has it skip a token, too. The count begins anew then as well: the release may have arrived, and
+    /// another host may have had the very token that this one skipped. Neither the grant nor its number tells.
     package mutating func leased(_ token: UInt64, at wall: WallTime) {
         defer { count.token = token }
         guard let before = count.token, token > before, token - before > 1, count.since != nil else { return }
@@ -166,6 +167,11 @@ package struct EnergyCount: Hashable, Sendable {
         self.since = since
         self.own = own
         self.token = token
+    }
+
+    /// By energy; by charge where none was counted, as of a meter without a voltage.
+    package func isLess(than other: Self) -> Bool {
+        (energy_Wh, charge_mAh, seconds) < (other.energy_Wh, other.charge_mAh, other.seconds)
     }
 
     /// Puts it into a reading, to a tenth of a milliwatt-hour and a hundredth of a milliampere-hour: as fine as anybody

@@ -33,7 +33,7 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var kind: Kind
-    /// What failed, and with which value.
+    /// What failed, and with which value; at most 2,000 bytes.
     package var message: String
     /// The wait that the cloud asked for.
     package var retryAfter: Duration?
@@ -43,7 +43,7 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     package init(_ kind: Kind, _ message: String, retryAfter: Duration? = nil) {
         self.kind = kind
-        self.message = message
+        self.message = message.bounded
         self.retryAfter = retryAfter
     }
 

@@ -26,8 +26,12 @@ package final class EnergyCounts: Sendable {
         var stored: [MeterID: EnergyCount] = [:]
         for (id, count) in counts {
             let meter = former[id] ?? id
-            // What was counted under the present id goes on.
-            if meter == id || counts[meter] == nil { stored[meter] = count }
+            // What was counted under the present id goes on. Of several former ones nobody knows which was written last:
+            // the greater count loses nothing.
+            guard meter == id || counts[meter] == nil, stored[meter].map({ $0.isLess(than: count) }) ?? true else {
+                continue
+            }
+            stored[meter] = count
         }
         for (id, meter) in former where counts[id] != nil {
             guard let sum = stored[meter] else { continue }

@@ -18,6 +18,16 @@ extension MeterDirectory {
         }
     }
 
+    /// The same, or any by its whole id: it may be met later, and what is imported of it may be all that is left.
+    package func anyMeter(_ reference: String) async throws(GatewayError) -> MeterID {
+        do throws(GatewayError) {
+            return try await meter(reference)
+        } catch {
+            guard error.code == .noSuchMeter, let id = MeterID(reference), !id.isLocalOnly else { throw error }
+            return id
+        }
+    }
+
     package func settings(of reference: String) async throws(GatewayError) -> [String: String] {
         try await dependencies.settings.texts(of: try await meter(reference))
     }
@@ -38,7 +48,7 @@ extension MeterDirectory {
     /// here is unknown, so whatever it cannot do is found out only where it is.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String]
     {
-        let id = try await meter(reference)
+        let id = try await anyMeter(reference)
         let profile = await sessions[id]?.profile
         return try await dependencies.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
             try await self.checkUnique(name, for: id)

@@ -737,14 +737,15 @@ package actor DeviceSession {
             return arm()
         }
         guard var driver = self.driver.take() else { return }
+        let profile = driver.profile
+        // Before anything is counted: that a load answers nothing shows while nothing comes.
+        followCounting(profile)
         var found: ModelName?
         driver.receive(bytes) { event in
             if case .identified(let model) = event { found = model } else { handle(event, at: now, wallNow) }
         }
         self.driver = driver
-        let profile = driver.profile
         followSampling()
-        followCounting(profile)
         followOutput()
         if case .poll = profile.rhythm {} else { spoilt.ended() }
         if let found { identified(as: found) }

@@ -160,7 +160,7 @@ package struct DL24Driver: MeterDriver {
     private static let silentProfile = profile(.tens)
 
     private static func profile(_ steps: CounterSteps) -> MeterProfile {
-        var commands = AtorchDriver.profile(of: .dc).commands.filter { $0.kind != .resetEnergy }
+        var commands = AtorchDriver.profile(of: .dc).commands
         commands += [
             .init(.loadOn, isReadBack: true), .init(.loadOff, isReadBack: true),
             // The DLB-600W draws most of these loads, 40 A; the others refuse or cap what is beyond them.

@@ -234,6 +234,7 @@ let package = Package(
             dependencies: [
                 "Domain", "Notifications", "Gateway", "GatewayAPI", "LinuxIO", "MeterTestKit", nioCore, nioPosix,
             ]),
+        .testTarget(name: "LimitCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "LeaseCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "SyncCoreTests", dependencies: ["Domain", "CoreTestKit"]),
@@ -320,7 +321,8 @@ let package = Package(
         .testTarget(
             name: "MeterctlTests",
             dependencies: [
-                "MeterTestKit", "meterctl", "Domain", "MeterCodec", "GatewayAPI", "ProgramKit", "USBTransport",
+                "MeterTestKit", "meterctl", "Domain", "MeterCodec", "GatewayAPI", "LinuxIO", "ProgramKit",
+                "USBTransport",
             ]),
         .testTarget(
             name: "LinuxIOTests",

@@ -155,7 +155,7 @@ package struct BoundedProgram: Sendable {
     }
 
     /// Lends copies of texts as C has them, with a null at the end.
-    private static func withStrings<Result>(
+    static func withStrings<Result>(
         _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }

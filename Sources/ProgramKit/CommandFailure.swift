@@ -8,6 +8,12 @@ package enum ExitStatus: Int32, Sendable {
     case timedOut = 5
     case noPermission = 6
     case daemonNotRunning = 7
+    /// What was measured breaks a limit.
+    case limitBroken = 8
+    /// What was measured does not tell whether it does.
+    case undecided = 9
+    /// The program that was measured failed.
+    case programFailed = 10
 }
 
 /// An error (Docs/CommandLine.md#errors): what failed with which value, and what to do next.

@@ -16,7 +16,7 @@ struct Meterctl: AsyncParsableCommand {
             meter of its kind.
 
             Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission, \
-            7 daemon not running.
+            7 daemon not running; of assert also 8 a limit broken, 9 undecided, 10 the program failed.
             """,
         version: """
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))
@@ -25,7 +25,8 @@ struct Meterctl: AsyncParsableCommand {
             Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Top.self,
             Who.self,
             Watch.self, Set.self,
-            Get.self, History.self, Stretch.self, Export.self, Import.self, Command.self, PD.self, Log.self, Logs.self,
+            Get.self, History.self, Stretch.self, Assert.self, Export.self, Import.self, Command.self, PD.self,
+            Log.self, Logs.self,
             Record.self, BatteryTest.self,
             Alert.self, Sync.self,
             Rebuild.self, Cloud.self,
@@ -51,7 +52,7 @@ struct Meterctl: AsyncParsableCommand {
     /// - Throws: what the library says of wrong usage, or a `CommandFailure`.
     static func command(for arguments: [String]) async throws -> any ParsableCommand {
         try CommandNames.check(arguments, in: self)
-        return try await asyncParseAsRoot(Connect.spelledOut(arguments))
+        return try await asyncParseAsRoot(Assert.spelledOut(Connect.spelledOut(arguments)))
     }
 
     static func main() async {

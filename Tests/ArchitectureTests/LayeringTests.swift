@@ -30,7 +30,8 @@ private let pure: Set<String> = [
 private let domain: [String: Set<String>] = [
     "MeterModel": [], "ConnectionCore": [], "SettingsCore": [], "LeaseCore": [], "AlertCore": [], "ImportCore": [],
     "InfluxCore": [], "MetricsCore": [], "HomeAutomationCore": [], "IOPorts": [], "RelayCore": ["LeaseCore"],
-    "SyncCore": ["SettingsCore"], "RecordingCore": ["SettingsCore", "AlertCore"],
+    "SyncCore": ["SettingsCore"], "LimitCore": ["AlertCore"],
+    "RecordingCore": ["SettingsCore", "AlertCore"],
 ]
 
 struct LayeringTests {

@@ -153,7 +153,7 @@ package struct AlertParser {
         + "\"state is offline for 1m\" or \"holder changes\""
 
     /// By the word, the key with its unit, or the usual sign.
-    private static func quantity(_ word: String) -> Quantity? {
+    static func quantity(_ word: String) -> Quantity? {
         let plain = String(word.map { $0 == "_" ? "-" : $0 })
         switch plain {
         case "d+": return .dataPlus

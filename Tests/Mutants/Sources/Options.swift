@@ -23,7 +23,7 @@ struct Options {
     /// The targets, or folders of targets, whose rules decide who may talk to a meter, what it said and which write survives.
     static let pure = [
         "MeterModel", "MeterCodec", "BluetoothCore", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
-        "RecordingCore", "AlertCore", "RelayCore", "HomeAutomationCore", "ImportCore",
+        "RecordingCore", "AlertCore", "RelayCore", "HomeAutomationCore", "ImportCore", "LimitCore",
     ]
     /// Those, and what keeps their words: the stores, and the parts of the gateway that drive the machines.
     static let all =

@@ -1,0 +1,245 @@
+/// Why a text cannot be read as a limit, in words for people.
+package struct LimitSyntaxError: Error, Hashable, Sendable {
+    /// What is wrong, with the word that is.
+    package var message: String
+    /// What is legal there.
+    package var next: String
+}
+
+/// Reads limits as people type them. Any text is safe to read.
+///
+/// A number needs its unit, as 50 of a current may be A or mA. Only 0 does not, of what has multiples.
+package struct LimitParser {
+    /// Longest text that is read, in characters.
+    package static let textMax = 200
+
+    private let words: [String]
+    private var place = 0
+
+    package static func limit(_ text: String) throws(LimitSyntaxError) -> Limit {
+        guard text.count <= textMax else {
+            throw LimitSyntaxError(
+                message: "a limit of \(text.count) characters is too long", next: "it may have \(textMax)")
+        }
+        var parser = LimitParser(words: split(text))
+        var limit = try parser.limit()
+        limit.text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").visible
+        return limit
+    }
+
+    private init(words: [String]) { self.words = words }
+
+    /// Blanks separate words; brackets and comparisons are words of their own.
+    private static func split(_ text: String) -> [String] {
+        var words: [String] = []
+        var isWord = false
+        for character in text {
+            if character.isWhitespace {
+                isWord = false
+            } else if character == "=", let last = words.last, last == "<" || last == ">" {
+                words[words.count - 1] += "="
+            } else if "<>=≤≥()%".contains(character) {
+                words.append(String(character))
+                isWord = false
+            } else if isWord {
+                words[words.count - 1].append(character)
+            } else {
+                words.append(String(character))
+                isWord = true
+            }
+        }
+        return words
+    }
+
+    // MARK: Words
+
+    private var next: String? { place < words.count ? words[place].lowercased() : nil }
+
+    /// The next word as it was typed, for messages.
+    private var shown: String { place < words.count ? "\"\(words[place].prefix(40).visible)\"" : "the end" }
+
+    private mutating func take(_ text: String) -> Bool {
+        guard next == text else { return false }
+        place += 1
+        return true
+    }
+
+    private func error(_ what: String, _ next: String) -> LimitSyntaxError {
+        LimitSyntaxError(message: what, next: next)
+    }
+
+    // MARK: The whole
+
+    private static let examples =
+        "for example \"mean(current) < 15 mA\", \"max(power) < 2 W\", \"p99(current) < 40 mA\", \"energy < 0.1 Wh\", "
+        + "\"duration < 2 h\" or \"voltage > 4.75 V for 99.9 %\""
+    private static let functions = ["mean", "min", "max", "median", "p99", "stddev", "peak-to-peak"]
+    private static let sums = ["energy", "charge", "duration", "count"]
+
+    private mutating func limit() throws(LimitSyntaxError) -> Limit {
+        guard let word = next else { throw error("the limit is empty", Self.examples) }
+        if place + 1 < words.count, words[place + 1] == "(" { return try limit(of: word) }
+        place += 1
+        let found: Limit
+        switch word {
+        case "energy": found = try limit(.energy, in: .energy)
+        case "charge": found = try limit(.charge, in: .charge)
+        case "duration": found = try limit(.duration, in: .duration)
+        case "count": found = try count()
+        default:
+            place -= 1
+            return try share(word)
+        }
+        if next == "for" { throw error("\(word) has no share of the time", "leave \"for …\" out") }
+        return try finished(found)
+    }
+
+    private func finished(_ limit: Limit) throws(LimitSyntaxError) -> Limit {
+        guard place == words.count else {
+            throw error("\(shown) does not belong there", "a limit ends with its number and unit")
+        }
+        return limit
+    }
+
+    /// A function of a quantity.
+    private mutating func limit(of name: String) throws(LimitSyntaxError) -> Limit {
+        let named = shown
+        place += 2
+        let quantity = try quantity()
+        guard take(")") else {
+            throw error("a bracket is not closed", "write \(name)(\(quantity.alertWord))")
+        }
+        guard let measure = Self.measure(name, of: quantity) else {
+            let near = Self.functions.nearest(to: name).map { "did you mean \($0)?" }
+            throw error("\(named) is not a function", near ?? "it takes \(Self.functions.joined(separator: ", "))")
+        }
+        let limit = try limit(measure, in: quantity)
+        return try finished(limit)
+    }
+
+    private static func measure(_ name: String, of quantity: Quantity) -> Limit.Measure? {
+        switch name {
+        case "mean": return .mean(quantity)
+        case "min": return .least(quantity)
+        case "max": return .greatest(quantity)
+        case "median": return .percentile(quantity, 50)
+        case "stddev": return .deviation(quantity)
+        case "peak-to-peak", "p2p": return .range(quantity)
+        default:
+            guard name.first == "p", name.dropFirst().allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
+                let part = Double(name.dropFirst()), part > 0, part < 100
+            else { return nil }
+            return .percentile(quantity, part)
+        }
+    }
+
+    /// What can be measured over and over; counters only rise.
+    private mutating func quantity() throws(LimitSyntaxError) -> Quantity {
+        let rising: [Quantity] = [.energy, .charge, .duration, .countedEnergy, .countedCharge]
+        let legal = Quantity.allCases.filter { !rising.contains($0) && $0 != .price }
+        guard let word = next, let quantity = AlertParser.quantity(word) else {
+            let near = legal.map(\.alertWord).nearest(to: next ?? "").map { "did you mean \($0)?" }
+            throw error(
+                "\(shown) is nothing that is measured",
+                near ?? "it takes \(legal.map(\.alertWord).joined(separator: ", "))")
+        }
+        guard legal.contains(quantity) else {
+            throw error(
+                "\(shown) only rises", "energy, charge and duration stand alone: energy < 0.1 Wh"
+            )
+        }
+        place += 1
+        return quantity
+    }
+
+    private mutating func comparison() throws(LimitSyntaxError) -> Limit.Comparison {
+        let signs: [String: Limit.Comparison] = [
+            "<": .below, "<=": .atMost, "≤": .atMost, ">": .above, ">=": .atLeast, "≥": .atLeast, "below": .below,
+            "under": .below, "above": .above, "over": .above,
+        ]
+        guard let word = next, let found = signs[word] else {
+            throw error("\(shown) compares nothing", "it takes <, <=, > or >=")
+        }
+        place += 1
+        return found
+    }
+
+    private mutating func limit(_ measure: Limit.Measure, in quantity: Quantity) throws(LimitSyntaxError) -> Limit {
+        let comparison = try comparison()
+        let amount = try amount(of: quantity)
+        return Limit(
+            text: "", measure: measure, comparison: comparison, bound: amount.value, typedUnit: amount.unit?.name,
+            typedFactor: amount.unit?.factor ?? 1)
+    }
+
+    private mutating func count() throws(LimitSyntaxError) -> Limit {
+        let comparison = try comparison()
+        let bound = try number("it takes a number of readings")
+        return Limit(text: "", measure: .count, comparison: comparison, bound: bound)
+    }
+
+    /// `voltage > 4.75 V for 99.9 %`
+    private mutating func share(_ word: String) throws(LimitSyntaxError) -> Limit {
+        guard AlertParser.quantity(word) != nil else {
+            let near = (Self.sums + Quantity.allCases.map(\.alertWord)).nearest(to: word).map { "did you mean \($0)?" }
+            throw error("\(shown) is not a limit", near ?? Self.examples)
+        }
+        let quantity = try quantity()
+        let side = try comparison()
+        let value = try amount(of: quantity).value
+        guard take("for") else {
+            let name = quantity.alertWord
+            throw error(
+                "it does not say which values of \(name) it means",
+                "all of them: \(side.isUpper ? "max" : "min")(\(name)); on average: mean(\(name)); or most of the time: for 99 %"
+            )
+        }
+        let share = try number("it takes a share of the time, such as 99.9 %")
+        guard take("%"), (0...100).contains(share) else {
+            throw error("\"for\" is followed by no share of the time", "it takes 0 % to 100 %, such as 99.9 %")
+        }
+        return try finished(Limit(text: "", measure: .share(quantity, side, value), comparison: .atLeast, bound: share))
+    }
+
+    // MARK: Numbers
+
+    private mutating func number(_ legal: String) throws(LimitSyntaxError) -> Double {
+        guard place < words.count, let number = Double(words[place]), number.magnitude <= AlertUnits.numberMax else {
+            throw error("\(shown) is not a number", legal)
+        }
+        place += 1
+        return number
+    }
+
+    /// - Returns: in the quantity's unit, and the unit that was typed.
+    private mutating func amount(
+        of quantity: Quantity
+    ) throws(LimitSyntaxError) -> (value: Double, unit: AlertUnits.Unit?) {
+        let units = AlertUnits.legal(for: quantity)
+        let (digits, suffix) = place < words.count ? AlertUnits.split(words[place]) : ("", "")
+        guard let number = Double(digits), number.magnitude <= AlertUnits.numberMax else {
+            throw error(
+                "\(shown) is not a number", "it takes a number such as 5\(quantity.unit) or 0.5 \(quantity.unit)")
+        }
+        guard suffix.first != "," else { throw error("\(shown) has a comma", "decimals come after a point: 4.75") }
+        place += 1
+        var name = suffix
+        if name.isEmpty, !units.isEmpty, let next, next != "for" {
+            name = words[place]
+            place += 1
+        }
+        let names = units.map(\.name).joined(separator: ", ")
+        guard !name.isEmpty else {
+            guard units.isEmpty || number == 0 && quantity != .temperature else {
+                throw error("\(digits) has no unit", "it takes one of \(names)")
+            }
+            return (number, nil)
+        }
+        guard let factor = AlertUnits.factor(of: name, among: units) else {
+            throw error(
+                "\"\(name.prefix(40).visible)\" is not a unit of \(quantity.alertWord)",
+                units.isEmpty ? "\(quantity.alertWord) has no unit" : "it takes \(names)")
+        }
+        return (number * factor, AlertUnits.Unit(name: name, factor: factor))
+    }
+}

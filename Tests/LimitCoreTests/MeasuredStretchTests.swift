@@ -1,0 +1,151 @@
+import CoreTestKit
+import Domain
+import Testing
+
+struct MeasuredStretchTests {
+    /// Readings every half second from 0 on, current in A at 5 V; nil for a reading without it, nothing between the ends of a
+    /// `gap`.
+    private static func stretch(
+        of currents: [Double?], for limits: [Limit], gap: Range<Int> = 0..<0, every step: Int64 = 500
+    ) -> MeasuredStretch {
+        var stretch = MeasuredStretch(for: limits)
+        for (index, current) in currents.enumerated() where !gap.contains(index) {
+            var reading = Reading()
+            reading[.voltage] = 5
+            reading[.current] = current
+            reading[.power] = current.map { $0 * 5 }
+            stretch.add(reading, at: Int64(index) * step)
+        }
+        return stretch
+    }
+
+    private static func judge(
+        _ text: String, of currents: [Double?], gap: Range<Int> = 0..<0, allowed: Double = 0,
+        _ change: (inout MeasuredStretch) -> Void = { _ in }
+    ) throws -> LimitVerdict {
+        let limit = try LimitParser.limit(text)
+        var stretch = stretch(of: currents, for: [limit], gap: gap)
+        change(&stretch)
+        return stretch.judge(limit, allowedGaps: allowed)
+    }
+
+    private static let step: [Double?] = Array(repeating: 1, count: 10) + Array(repeating: 3, count: 11)
+
+    @Test(arguments: [
+        ("mean(current) < 2.1 A", 2.05), ("min(current) >= 1 A", 1), ("max(current) <= 3 A", 3),
+        ("peak-to-peak(current) <= 2 A", 2), ("median(current) >= 3 A", 3), ("p10(current) <= 1 A", 1),
+        ("stddev(current) < 1 A", 0.998_866), ("energy < 0.0285 Wh", 0.028_472), ("charge > 5.6 mAh", 5.694),
+        ("duration <= 10 s", 10), ("count > 20", 21), ("current > 2 A for 50 %", 50), ("voltage >= 5 V for 100 %", 100),
+    ])
+    func limit_isKept_atItsValue(text: String, value: Double) throws {
+        let verdict = try Self.judge(text, of: Self.step)
+
+        #expect(verdict.kind == .kept)
+        #expect(abs((verdict.value ?? .nan) - value) < 0.001)
+    }
+
+    @Test(arguments: [
+        "mean(current) < 2 A", "min(current) > 1 A", "max(current) < 3 A", "peak-to-peak(current) < 2 A",
+        "energy < 0.02 Wh", "duration < 10 s", "count > 21", "current > 2 A for 50.1 %",
+    ])
+    func limit_isBroken(text: String) throws { #expect(try Self.judge(text, of: Self.step).kind == .broken) }
+
+    /// What was not measured is not judged, but what was seen beyond a limit stays there.
+    @Test(arguments: [
+        ("mean(current) < 9 A", "nothing was measured for 4.0 of 10.0 s"),
+        ("max(current) < 9 A", "nothing was measured for 4.0 of 10.0 s"), ("max(current) < 2 A", nil),
+        ("min(current) > 2 A", nil), ("energy < 1 mWh", nil), ("count > 30", nil),
+    ])
+    func gap_leavesUndecided(text: String, reason: String?) throws {
+        let verdict = try Self.judge(text, of: Self.step, gap: 6..<13)
+
+        #expect(verdict.kind == reason.map { .undecided(reason: $0) } ?? .broken)
+        let allowed = try Self.judge(text, of: Self.step, gap: 6..<13, allowed: 0.4)
+        #expect(allowed.kind == (reason == nil ? .broken : .kept))
+    }
+
+    @Test func edges_areGaps_whereNothingWasMeasured() throws {
+        let late = try Self.judge("max(current) < 9 A", of: Self.step) { $0.start = -3000 }
+        let early = try Self.judge("max(current) < 9 A", of: Self.step) { $0.end = 13_000 }
+        let near = try Self.judge("max(current) < 9 A", of: Self.step) { ($0.start, $0.end) = (-2000, 12_000) }
+
+        #expect(
+            [late.kind, early.kind]
+                == Array(repeating: .undecided(reason: "nothing was measured for 3.0 of 13.0 s"), count: 2))
+        #expect(near.kind == .kept)
+    }
+
+    @Test func lostReadings_andMeans_leaveUndecided() throws {
+        func kind(_ text: String, _ change: (inout MeasuredStretch) -> Void) throws -> LimitVerdict.Kind {
+            try Self.judge(text, of: Self.step, change).kind
+        }
+        #expect(try kind("mean(current) < 9 A") { $0.lose(2) } == .undecided(reason: "2 of 23 readings were lost"))
+        // A clock that was set back.
+        #expect(
+            try kind("mean(current) < 9 A") { $0.add(Reading(), at: 9) }
+                == .undecided(reason: "1 of 22 readings were lost"))
+        for text in ["p90(current) < 9 A", "stddev(current) < 9 A", "max(current) < 9 A", "current < 9 A for 9 %"] {
+            #expect(try kind(text) { $0.resolution = 60_000 } == .undecided(reason: "only means of 1m are left"))
+        }
+        #expect(try kind("mean(current) < 9 A") { $0.resolution = 60_000 } == .kept)
+        // Extremes are kept with the means. A current that flows back counts by its size.
+        #expect(
+            try kind("max(current) < 9 A") {
+                $0.resolution = 1000
+                $0.setExtremes(-10...3, of: .current)
+            } == .broken)
+    }
+
+    @Test(arguments: [
+        ("p99(current) < 9 A", "21 readings are too few: it takes 100"),
+        ("mean(d+) < 9 V", "the meter does not tell its dp"),
+    ])
+    func tooFewReadings_areSaid(text: String, reason: String) throws {
+        #expect(try Self.judge(text, of: Self.step) == Self.undecided(reason))
+        #expect(try Self.judge(text, of: []) == Self.undecided("nothing was measured"))
+        #expect(try Self.judge("mean(current) < 9 A", of: [1]) == Self.undecided("1 reading is too few"))
+    }
+
+    private static func undecided(_ reason: String) -> LimitVerdict {
+        LimitVerdict(.undecided(reason: reason), value: nil)
+    }
+
+    /// A reading without the quantity is a gap of that quantity alone.
+    @Test func missingValues_areGaps() throws {
+        var currents = Self.step
+        for index in 6..<13 { currents[index] = nil }
+        #expect(try Self.judge("mean(current) < 9 A", of: currents).kind != .kept)
+        #expect(try Self.judge("mean(voltage) < 9 V", of: currents).kind == .kept)
+    }
+
+    /// Against sums written down in another way, with limits just on either side of the value.
+    @Test func values_areThoseOfPlainSums() throws {
+        let seed = UInt64.random(in: 0..<1 << 32)
+        var rng = SeededRNG(seed: seed)
+        for _ in 0..<50 {
+            let values = (0..<Int.random(in: 100...400, using: &rng)).map { _ in
+                Double.random(in: 0.001...4, using: &rng)
+            }
+            let sorted = values.sorted()
+            let pairs = zip(values, values.dropFirst())
+            let mean = pairs.map { ($0 + $1) / 2 }.reduce(0, +) / Double(values.count - 1)
+            let average = values.reduce(0, +) / Double(values.count)
+            let square = values.map { ($0 - average) * ($0 - average) }.reduce(0, +) / Double(values.count)
+            // 99 readings apart in hundredths where there are 100 steps.
+            let place = 0.9 * Double(values.count - 1)
+            let below = sorted[Int(place)]
+            let p90 = below + (place - place.rounded(.down)) * (sorted[min(Int(place) + 1, values.count - 1)] - below)
+            let expected = [
+                "mean(current)": mean, "max(current)": sorted[values.count - 1], "min(current)": sorted[0],
+                "p90(current)": p90, "stddev(current)": square.squareRoot(),
+            ]
+            for (name, value) in expected {
+                for (sign, offset) in [("<", 1e-6), (">", -1e-6)] {
+                    let kept = try Self.judge("\(name) \(sign) \(value + offset) A", of: values)
+                    let broken = try Self.judge("\(name) \(sign) \(value - offset) A", of: values)
+                    #expect([kept.kind, broken.kind] == [.kept, .broken], "seed \(seed), \(name), \(value)")
+                }
+            }
+        }
+    }
+}

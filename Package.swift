@@ -254,7 +254,7 @@ let package = Package(
             name: "MeterFamilyTests",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "IOPorts", "Gateway",
-                "GatewayAPI", "HomeAutomationCore", "MeterStore", "MeterTestKit", "meterctl",
+                "GatewayAPI", "HomeAutomationCore", "MeterStore", "MeterTestKit", "StoreTestKit", "meterctl",
             ]),
         .testTarget(
             name: "MeterSimulatorTests",
@@ -318,7 +318,10 @@ let package = Package(
         // Real stores in temporary folders, and their SQLite files as tests change them.
         .target(
             name: "StoreTestKit",
-            dependencies: ["MeterModel", "Cloud", "CloudStore", "MeterTestKit", "CoreTestKit", grdb],
+            dependencies: [
+                "MeterModel", "SettingsCore", "Gateway", "MeterStore", "Cloud", "CloudStore", "MeterTestKit",
+                "CoreTestKit", grdb,
+            ],
             path: "Tests/Support/StoreTestKit"),
         .testTarget(
             name: "CloudServerTests",
@@ -348,16 +351,16 @@ let package = Package(
             dependencies: [
                 "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "InfluxCore", "RelayCore",
                 "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI",
-                "MeterTestKit", "CoreTestKit", logging,
+                "MeterStore", "MeterTestKit", "CoreTestKit", "StoreTestKit", logging,
             ]),
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
                 "CZlib", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
                 "GatewayServer",
-                "MeterTestKit", "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "AlertCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1,
-                serviceLifecycle,
+                "MeterStore", "MeterTestKit", "StoreTestKit", "YAMLDocument", "MetricsCore", "SettingsCore",
+                "LeaseCore", "SyncCore", "RecordingCore", "AlertCore", "ServerKit", asyncHTTPClient, hummingbird,
+                hummingbirdTesting, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         .testTarget(
             name: "ServerKitTests",

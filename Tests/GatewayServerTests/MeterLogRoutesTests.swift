@@ -3,6 +3,7 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import MeterModel
+import MeterStore
 import MeterTestKit
 import SettingsCore
 import SyncCore
@@ -149,7 +150,7 @@ struct MeterLogRoutesTests {
             }
             guard (number + 1).isMultiple(of: 200) else { continue }
             bench.loop.advance(by: .seconds(60))
-            try await eventually("it is written") { await bench.store.lastLogNumber() == Int64(number) + 1 }
+            try await eventually("it is written") { try await bench.store.lastLogNumber() == Int64(number) + 1 }
         }
         bench.happened.finish()
         await running.value

@@ -3,6 +3,7 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import MeterModel
+import MeterStore
 import MeterTestKit
 import SettingsCore
 import SyncCore
@@ -10,10 +11,9 @@ import Testing
 
 struct ParkedRoutesTests {
     private let bench = ServerBench()
-    private let records = InMemorySettings()
 
     private func request(_ method: HTTPRequest.Method, _ rest: String = "") async throws -> Answer {
-        let parked = ParkedService(repository: records, settings: bench.settings)
+        let parked = ParkedService(repository: bench.store, settings: bench.settings)
         return try await bench.request(method, "/v1/sync/parked\(rest)", nil, with: [ParkedRoutes(parked: parked)])
     }
 
@@ -25,9 +25,9 @@ struct ParkedRoutesTests {
         func page(_ records: [SyncRecord]) -> ChangesPage {
             ChangesPage(type: .deviceSettings, records: records, token: "t", moreComing: false, epoch: "e")
         }
-        _ = try await records.apply(page([record]))
-        try await records.beginRefetch(of: .deviceSettings)
-        _ = try await records.apply(page([]))
+        _ = try await bench.store.apply(page([record]))
+        try await bench.store.beginRefetch(of: .deviceSettings)
+        _ = try await bench.store.apply(page([]))
     }
 
     @Test func entries_areListedWithTheirReasons() async throws {
@@ -42,7 +42,7 @@ struct ParkedRoutesTests {
         try await setAside()
         let id = try await request(.get).decode(ParkedBody.self).entries[0].id
         #expect(try await request(.post, "/\(id)/restore").decode(ParkedAnswer.self).properties == 1)
-        #expect(await records.progress().pending == 1)
+        #expect(try await bench.store.progress().pending == 1)
         #expect(try await request(.get).decode(ParkedBody.self).entries.isEmpty)
     }
 
@@ -50,7 +50,7 @@ struct ParkedRoutesTests {
         try await setAside()
         let id = try await request(.get).decode(ParkedBody.self).entries[0].id
         #expect(try await request(.delete, "/\(id)").status == 200)
-        #expect(await records.progress().parked == 0)
+        #expect(try await bench.store.progress().parked == 0)
         #expect(try await request(.delete, "/\(id)").status == 404)
     }
 

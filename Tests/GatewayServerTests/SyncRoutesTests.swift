@@ -5,25 +5,25 @@ import GatewayServer
 import Hummingbird
 import MeterModel
 import MeterSimulator
+import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreTestKit
 import SyncCore
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SyncRoutesTests {
     private let bench = ServerBench()
-    private let records = InMemorySettings()
     private let cloud: ScriptedCloud
-    private let host = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)
     private let engine: SyncEngine
 
     init() {
         cloud = ScriptedCloud(loop: bench.loop)
         engine = SyncEngine(
-            zone: "home", host: host, bringsAll: false,
+            zone: "home", host: .temporary, bringsAll: false,
             dependencies: SyncEngine.Dependencies(
-                link: cloud.link(for: host), repository: records, loop: bench.loop,
+                link: cloud.link(for: .temporary), repository: bench.store, loop: bench.loop,
                 rng: SplitMix64(seed: 7)),
             logger: bench.log.logger)
     }
@@ -82,7 +82,7 @@ struct SyncRoutesTests {
     @Test func sync_answersWithItsResult_whichIsKept() async throws {
         let change = SettingChange(
             key: RecordKey(type: .deviceSettings, name: "\(ServerBench.id)"), property: "name", value: .string("Bench"))
-        _ = try await records.write([change], at: HostMoment(wall: bench.loop.wallNow, sinceBoot: bench.loop.now))
+        _ = try await bench.store.write([change], at: HostMoment(wall: bench.loop.wallNow, sinceBoot: bench.loop.now))
         let stranger = SyncRecord(
             key: RecordKey(type: .deviceSettings, name: "02:00:00:00:00:01"),
             properties: [

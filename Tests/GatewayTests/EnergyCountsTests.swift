@@ -5,8 +5,10 @@ import LeaseCore
 import MeterCodec
 import MeterModel
 import MeterSimulator
+import MeterStore
 import MeterTestKit
 import RecordingCore
+import StoreTestKit
 import Testing
 
 @testable import Gateway
@@ -15,7 +17,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct EnergyCountsTests {
     private let host = VirtualHost()
-    private let meters = InMemoryMeterStore()
+    private let meters = MeterStore.temporary()
     private let id = MeterID.tc
 
     private func bench() -> DirectoryBench { DirectoryBench(meters, on: host) }
@@ -57,7 +59,7 @@ struct EnergyCountsTests {
     /// has counted less or more, and a cleared one nothing; what programs and alerts get goes on, over restarts too.
     @Test func otherGroup_isNoConsumption_forAnybody() async throws {
         let alerts = AlertService(
-            repository: InMemoryAlerts(), notifier: ScriptedNotifier(), loop: host.loop, logger: host.log.logger)
+            repository: host.store, notifier: ScriptedNotifier(), loop: host.loop, logger: host.log.logger)
         _ = try await alerts.add("energy > 1.5Wh", of: id, name: "much", notify: [])
         let bench = DirectoryBench(meters, on: host, alerts: alerts)
         func seen() throws -> (own: Double, total: Double, stored: Double) {
@@ -163,7 +165,7 @@ struct EnergyCountsTests {
         await first.directory.shutdown()
         host.recorder.finish()
         await running.value
-        let stored = try #require(await host.store.energyCounts()[id])
+        let stored = try #require(try await host.store.energyCounts()[id])
         #expect((stored.energy_Wh - before.energy_Wh).magnitude < 1e-4)
 
         let counts = EnergyCounts(repository: host.store)
@@ -183,7 +185,7 @@ struct EnergyCountsTests {
     @Test func count_thatCouldNotBeWritten_isWrittenLater() async throws {
         let counts = EnergyCounts(repository: host.store)
         let recorder = SampleRecorder(repository: host.store, counts: counts, loop: host.loop, logger: host.log.logger)
-        await host.store.failWrites(with: StoreError(.diskFull, "no space"))
+        host.access.failWrites(with: StoreError(.diskFull, "no space"))
         let bench = DirectoryBench(meters, on: host, counts: counts)
         try await read(.km003c, for: .seconds(5), at: bench)
         let buffer = recorder.track(for: id)
@@ -191,16 +193,16 @@ struct EnergyCountsTests {
         let running = Task { await recorder.run() }
         recorder.finish()
         await running.value
-        #expect(await host.store.energyCounts().isEmpty)
+        #expect(try await host.store.energyCounts().isEmpty)
 
-        await host.store.failWrites(with: nil)
+        host.access.failWrites(with: nil)
         let next = SampleRecorder(repository: host.store, counts: counts, loop: host.loop, logger: host.log.logger)
         next.track(for: id).append(host.loop.wallNow, Reading())
         let again = Task { await next.run() }
         next.finish()
         await again.value
 
-        #expect(await host.store.energyCounts()[id]?.energy_Wh ?? 0 > 0)
+        #expect(try await host.store.energyCounts()[id]?.energy_Wh ?? 0 > 0)
         await leave(bench)
     }
 
@@ -217,14 +219,14 @@ struct EnergyCountsTests {
         #expect(status.counted?.energy_Wh == 0)
         #expect(status.reading?.reading[.countedEnergy] == 0)
         #expect(status.counted?.since == host.loop.wallNow.description)
-        #expect(await host.store.energyCounts()[id] == EnergyCount(since: host.loop.wallNow))
+        #expect(try await host.store.energyCounts()[id] == EnergyCount(since: host.loop.wallNow))
         await leave(bench)
     }
 
     @Test func reset_thatCannotBeWritten_saysSo_andCountsFromZero() async throws {
         let bench = bench()
         try await read(.km003c, for: .seconds(10), at: bench)
-        await host.store.failWrites(with: StoreError(.diskFull, "no space"))
+        host.access.failWrites(with: StoreError(.diskFull, "no space"))
 
         let failure = await bench.failure {
             _ = try await $0.command(MeterCommand(.resetEnergy), "\(id)", by: .person)
@@ -233,7 +235,7 @@ struct EnergyCountsTests {
 
         #expect(failure?.message.contains("would not after a restart") == true)
         #expect(try await bench.status(of: id).counted?.energy_Wh == 0)
-        await host.store.failWrites(with: nil)
+        host.access.failWrites(with: nil)
         await leave(bench)
     }
 
@@ -245,7 +247,7 @@ struct EnergyCountsTests {
 
         _ = try await bench.directory.forget("\(id)", readings: false)
 
-        #expect(await host.store.energyCounts().isEmpty)
+        #expect(try await host.store.energyCounts().isEmpty)
         #expect(try await bench.status(of: id).counted == nil)
         await leave(bench)
     }
@@ -261,7 +263,7 @@ struct EnergyCountsTests {
 
         let sum = try #require(try await bench.status(of: .um).counted)
         #expect(sum.energy_Wh >= count.energy_Wh)
-        #expect(await host.store.energyCounts()[id] == nil)
+        #expect(try await host.store.energyCounts()[id] == nil)
         await leave(bench)
     }
 
@@ -273,7 +275,7 @@ struct EnergyCountsTests {
         try await counts.restore()
         try await counts.move(.um, to: id)
         #expect(counts.track(for: id).count?.energy_Wh == 2)
-        #expect(await host.store.energyCounts().keys.map(\.description) == [id.description])
+        #expect(try await host.store.energyCounts().keys.map(\.description) == [id.description])
     }
 
     /// Two hosts take turns, and to programs they are one meter: what each tells begins at zero, which is no consumption.
@@ -307,6 +309,6 @@ struct EnergyCountsTests {
             #expect(counts.track(for: id).count == nil || counts.track(for: id).count?.energy_Wh == 2)
         }
 
-        #expect(await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 2, charge_mAh: 400)])
+        #expect(try await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 2, charge_mAh: 400)])
     }
 }

@@ -2,7 +2,9 @@ import Gateway
 import IOPorts
 import InfluxCore
 import MeterModel
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -10,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct InfluxServiceTests {
     private let loop = VirtualLoop()
-    private let store = InMemoryMeterStore()
+    private let store = MeterStore.temporary()
     private let log = LogBook()
     private let server = ScriptedSink()
     private let journal = MemoryJournal()

@@ -1,14 +1,16 @@
 import Gateway
 import GatewayAPI
 import MeterModel
+import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreTestKit
 import SyncCore
 import Testing
 
 /// What a person does with what is not synced.
 struct ParkedServiceTests {
-    private let records = InMemorySettings()
+    private let records = MeterStore.temporary()
     private let service: ParkedService
 
     init() {

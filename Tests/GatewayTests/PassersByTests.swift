@@ -20,15 +20,14 @@ struct PassersByTests {
 
     init() {
         host = zone.host(1)
-        let records = InMemorySettings()
         let settings = SettingsService(
-            repository: records, now: { [loop = zone.loop] in .init(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: host.host.store, now: { [loop = zone.loop] in .init(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.host.log.logger)
         recordings = RecordingService(
             host: host.keeper.identity.host, repository: host.host.store, settings: settings, loop: zone.loop,
             logger: host.host.log.logger)
         bench = DirectoryBench(
-            host.host.store, settings: records, on: host.host, gate: host.keeper, recordings: recordings)
+            on: host.host, gate: host.keeper, recordings: recordings)
     }
 
     @Test func tenThousand_leaveEveryListAndTheWorkOfAStatus_asTheyWere() async throws {

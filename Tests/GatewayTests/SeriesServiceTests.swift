@@ -1,16 +1,20 @@
 import Gateway
 import MeterModel
+import MeterStore
 import MeterTestKit
 import RecordingCore
+import StoreTestKit
 import Testing
 
 struct SeriesServiceTests {
     private let loop = VirtualLoop()
-    private let store = InMemoryMeterStore()
+    private let access = ScriptedAccess()
+    private let store: MeterStore
     private let recorder: SampleRecorder
     private let service: SeriesService
 
     init() {
+        store = .temporary(through: access)
         recorder = SampleRecorder(repository: store, loop: loop, logger: LogBook().logger)
         service = SeriesService(repository: store, recorder: recorder, wallNow: { [loop] in loop.wallNow })
     }
@@ -86,7 +90,7 @@ struct SeriesServiceTests {
         try await store.append([builder.finish()].compactMap(\.self))
 
         #expect(try await readings(.seconds(71 * 365 * 86_400)) == (0..<20).map { Double($0) })
-        #expect(await store.reads < 20)
+        #expect(access.reads < 20)
     }
 
     /// A minute's sum is for a minute of which nothing else is left, not for a silent part of one that is stored.

@@ -1,6 +1,7 @@
 import Gateway
 import Logging
 import MeterModel
+import MeterStore
 import MeterTestKit
 import SettingsCore
 import SyncCore

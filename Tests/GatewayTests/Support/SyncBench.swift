@@ -4,8 +4,10 @@ import GatewayAPI
 import IOPorts
 import Logging
 import MeterModel
+import MeterStore
 import MeterTestKit
 import SettingsCore
+import StoreTestKit
 import SyncCore
 import Synchronization
 import Testing
@@ -128,7 +130,7 @@ final class ScriptedNetwork: NetworkMonitor {
     }
 }
 
-/// The store in memory under a test's control: watched, delayed, failing.
+/// A store under a test's control: watched, delayed, failing.
 final class HandledStore: SyncRepository {
     private struct State {
         var onCall: @Sendable () async -> Void = {}
@@ -138,12 +140,12 @@ final class HandledStore: SyncRepository {
         var offsets: [Duration] = []
     }
 
-    let settings: InMemorySettings
+    let settings: MeterStore
     private let state = Mutex(State())
     private let loop: any SessionLoop
 
     init(host: HostID, loop: any SessionLoop) {
-        settings = InMemorySettings(host: host)
+        settings = .temporary(of: host)
         self.loop = loop
     }
 
@@ -160,10 +162,10 @@ final class HandledStore: SyncRepository {
 
     /// All records that are not deleted.
     var records: [RecordKey: SyncRecord] {
-        get async {
+        get async throws {
             var records: [RecordKey: SyncRecord] = [:]
             for type in RecordType.known {
-                for record in await settings.records(of: type) { records[record.key] = record }
+                for record in try await settings.records(of: type) { records[record.key] = record }
             }
             return records
         }
@@ -182,7 +184,7 @@ final class HandledStore: SyncRepository {
 
     func progress() async throws -> SyncProgress {
         try await begin()
-        return await settings.progress()
+        return try await settings.progress()
     }
 
     func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) async throws -> OutboxBatch? {
@@ -219,7 +221,7 @@ final class HandledStore: SyncRepository {
         try await settings.runEnded(isComplete: isComplete, at: wall, serverTime: serverTime)
     }
 
-    func parked(limit: Int) async throws -> [ParkedEntry] { await settings.parked(limit: limit) }
+    func parked(limit: Int) async throws -> [ParkedEntry] { try await settings.parked(limit: limit) }
     func restoreParked(_ id: String) async throws -> ParkedRestore { try await settings.restoreParked(id) }
     func dropParked(_ id: String) async throws -> Bool { try await settings.dropParked(id) }
     func ageParked(to confirmed: WallTime) async throws -> Int {

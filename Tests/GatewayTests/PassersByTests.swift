@@ -30,14 +30,14 @@ struct PassersByTests {
             on: host.host, gate: host.keeper, recordings: recordings)
     }
 
-    @Test func tenThousand_leaveEveryListAndTheWorkOfAStatus_asTheyWere() async throws {
+    @Test func threeThousand_leaveEveryListAndTheWorkOfAStatus_asTheyWere() async throws {
         try await bench.directory.restore()
         await zone.advance(by: .seconds(1), host)
         try await bench.plugIn(.um25c)
         let before = try await Lists(of: self)
         var passed: [WeakSession] = []
 
-        for number in 0..<10_000 {
+        for number in 0..<3000 {
             let sighting = try passerBy(number)
             await bench.directory.handle(.appeared(sighting))
             passed.append(WeakSession(try await bench.directory.session("\(sighting.id)")))

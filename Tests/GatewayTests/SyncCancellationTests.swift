@@ -180,28 +180,28 @@ struct SyncCancellationTests {
         static let all = [
             Scenario(name: "empty", callsMin: 10, count: 0) { _ in },
             Scenario(name: "single page", callsMin: 10, count: 1) { $0.cloud.put([.setting(1)], by: .second) },
-            Scenario(name: "12 records in 3 pages", timing: .pages(of: 4), callsMin: 14, count: 12) {
-                $0.cloud.put((0..<12).map { .setting($0) }, by: .second)
+            Scenario(name: "6 records in 3 pages", timing: .pages(of: 2), callsMin: 14, count: 6) {
+                $0.cloud.put((0..<6).map { .setting($0) }, by: .second)
             },
-            Scenario(name: "every record a page and a batch", timing: .oneByOne, callsMin: 30, count: 9) { bench in
-                bench.cloud.put((0..<6).map { .setting($0) }, by: .second)
-                for number in 3..<9 { try await bench.store.write(number, 2) }
+            Scenario(name: "every record a page and a batch", timing: .oneByOne, callsMin: 20, count: 6) { bench in
+                bench.cloud.put((0..<4).map { .setting($0) }, by: .second)
+                for number in 2..<6 { try await bench.store.write(number, 2) }
             },
             Scenario(name: "batch in pieces", callsMin: 20, count: 8) { bench in
                 for number in 0..<8 { try await bench.store.write(number) }
                 bench.cloud.limitBatches(to: 3)
             },
-            Scenario(name: "token below the floor", timing: .oneByOne, callsMin: 20, count: 6) { bench in
+            Scenario(name: "token below the floor", timing: .oneByOne, callsMin: 15, count: 4) { bench in
                 await bench.syncOnce()
                 // Deleted in the cloud while this host was away, and forgotten there since.
                 try bench.store.settings.plant([.setting(900)])
-                bench.cloud.put((0..<6).map { .setting($0) }, by: .second)
+                bench.cloud.put((0..<4).map { .setting($0) }, by: .second)
                 bench.cloud.raiseFloor()
             },
-            Scenario(name: "restored cloud", timing: .oneByOne, callsMin: 30, count: 6) { bench in
-                bench.cloud.put((0..<6).map { .setting($0) }, by: .second)
+            Scenario(name: "restored cloud", timing: .oneByOne, callsMin: 20, count: 4) { bench in
+                bench.cloud.put((0..<4).map { .setting($0) }, by: .second)
                 await bench.syncOnce()
-                bench.cloud.restore(as: "e2", without: (3..<6).map { SyncRecord.setting($0).key })
+                bench.cloud.restore(as: "e2", without: (2..<4).map { SyncRecord.setting($0).key })
             },
         ]
     }

@@ -213,7 +213,7 @@ let package = Package(
             name: "MeterFamilyTests",
             dependencies: [
                 "Domain", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "Gateway", "GatewayAPI",
-                "MeterStore", "MeterTestKit", "meterctl",
+                "MeterStore", "MeterTestKit", "StoreTestKit", "meterctl",
             ]),
         .testTarget(
             name: "MeterSimulatorTests",
@@ -272,7 +272,9 @@ let package = Package(
         // Real stores in temporary folders, and their SQLite files as tests change them.
         .target(
             name: "StoreTestKit",
-            dependencies: ["Domain", "Cloud", "CloudStore", "MeterTestKit", "CoreTestKit", grdb],
+            dependencies: [
+                "Domain", "Gateway", "MeterStore", "Cloud", "CloudStore", "MeterTestKit", "CoreTestKit", grdb,
+            ],
             path: "Tests/Support/StoreTestKit"),
         .testTarget(
             name: "CloudServerTests",
@@ -296,15 +298,16 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "MeterTestKit", "CoreTestKit",
-                logging,
+                "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "MeterStore", "MeterTestKit",
+                "CoreTestKit", "StoreTestKit", logging,
             ]),
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
                 "CZlib", "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer",
-                "MeterTestKit", "YAMLDocument", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging,
-                nioCore, nioHTTP1, serviceLifecycle,
+                "MeterStore",
+                "MeterTestKit", "StoreTestKit", "YAMLDocument", "ServerKit", asyncHTTPClient, hummingbird,
+                hummingbirdTesting, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         .testTarget(
             name: "ServerKitTests",

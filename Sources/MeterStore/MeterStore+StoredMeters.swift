@@ -4,9 +4,18 @@ package import Gateway
 
 extension MeterStore: StoredMetersRepository {
     package func storedMeters() async throws(StoreError) -> [MeterID] {
-        try await access("read") { db in
-            try String.fetchAll(db, sql: "SELECT id FROM meter_ref ORDER BY ref").compactMap { MeterID($0) }
-                .filter { !$0.isImportStretch }
+        let tiers = SampleTier.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
+        return try await access("read") { db in
+            // A meter keeps its number when its readings go.
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM meter_ref
+                    WHERE EXISTS (SELECT 1 FROM sample_chunk WHERE meter_ref = ref)
+                        OR EXISTS (SELECT 1 FROM sample_tier WHERE meter_ref = ref AND tier IN (\(tiers)))
+                    ORDER BY ref
+                    """
+            ).compactMap { MeterID($0) }.filter { !$0.isImportStretch }
         }
     }
 }

@@ -26,6 +26,7 @@ package final class MeterStore: Sendable {
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
     let catalogue: MeterCatalogue
+    private let onAccess: (@Sendable (String) throws(StoreError) -> Void)?
     /// Whether the connection is set up for many records (`StoreSchema.tune`).
     let isTunedForMuch = Mutex(false)
     /// Nil until the cloud's clock is known.
@@ -46,6 +47,9 @@ package final class MeterStore: Sendable {
         package var calendar: (@Sendable () -> WallTime)?
         /// The models whose names are recognised when read back.
         package var catalogue = MeterCatalogue.standard
+        /// Called before each access, with "read" or "written"; the access fails with what it throws. Each access then
+        /// runs on the caller's thread, as a call of an actor does: a test in virtual time waits for no other thread.
+        package var onAccess: (@Sendable (String) throws(StoreError) -> Void)?
 
         package init(
             busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil, machine: Machine? = nil,
@@ -130,6 +134,7 @@ package final class MeterStore: Sendable {
         boot = options.machine?.boot
         calendar = options.calendar
         catalogue = options.catalogue
+        onAccess = options.onAccess
         place = FilePlace(path)
         DamagedFile.noteMade(path)
     }
@@ -198,15 +203,30 @@ extension MeterStore {
         _ action: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         if action == "written", let trouble { throw StoreError(.system, trouble) }
+        if let onAccess {
+            try onAccess(action)
+            return try answer(action, body).get()
+        }
         let path = path
-        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+        let result = await withCheckedContinuation { continuation in
             queue.asyncWriteWithoutTransaction { db in
-                let result = Result { try body(db) }
-                if case .failure(let error) = result, DamagedFile.isMeant(by: error) { DamagedFile.doubt(path) }
-                continuation.resume(returning: result.mapError { StoreError($0, path: path, action: action) })
+                continuation.resume(returning: Self.result(of: action, on: path) { try body(db) })
             }
         }
         return try result.get()
+    }
+
+    /// Runs `body` on this thread.
+    private func answer<Value>(_ action: String, _ body: (Database) throws -> Value) -> Result<Value, StoreError> {
+        queue.writeWithoutTransaction { db in Self.result(of: action, on: path) { try body(db) } }
+    }
+
+    private static func result<Value>(
+        of action: String, on path: String, _ body: () throws -> Value
+    ) -> Result<Value, StoreError> {
+        let result = Result(catching: body)
+        if case .failure(let error) = result, DamagedFile.isMeant(by: error) { DamagedFile.doubt(path) }
+        return result.mapError { StoreError($0, path: path, action: action) }
     }
 
     /// Runs `body` in one transaction, which is on the disk entirely or not at all.

@@ -277,15 +277,25 @@ enum StoreSchema {
 
     /// Finds tables or columns that are missing although every migration has run.
     static func checkTables(_ db: Database, path: String) throws {
-        for (table, names) in columns {
-            let found = try db.tableExists(table) ? Set(db.columns(in: table).map(\.name)) : []
-            let missing = names.filter { !found.contains($0) }
-            guard missing.isEmpty else {
-                throw StoreError(
-                    .damaged,
-                    "the store \(path) lacks \(missing.joined(separator: ", ")) in its table \(table). "
-                        + "It is left as it is; move it away or restore it from a backup")
-            }
-        }
+        // One statement: this runs at each opening.
+        let missing = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT wanted.key, group_concat(name.value, ', ') FROM json_each(?) wanted, json_each(wanted.value) name
+                WHERE name.value NOT IN (SELECT name FROM pragma_table_info(wanted.key)) GROUP BY wanted.id
+                """,
+            arguments: [wantedColumns])
+        guard let first = missing.first else { return }
+        throw StoreError(
+            .damaged,
+            "the store \(path) lacks \(first[1] as String) in its table \(first[0] as String). "
+                + "It is left as it is; move it away or restore it from a backup")
     }
+
+    /// `columns` as JSON.
+    private static let wantedColumns =
+        "{"
+        + columns.map { table, names in
+            "\"\(table)\": [" + names.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+        }.joined(separator: ", ") + "}"
 }

@@ -4,7 +4,9 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -88,14 +90,14 @@ struct HistoryRoutesTests {
     // MARK: - Rebuild
 
     /// A meter that is there under its normal name and under an older one.
-    private func plant() async {
-        for (name, milliseconds) in [("02:00:00:00:25:0C", UInt64(2)), ("02000000250c", 1)] {
+    private func plant() throws {
+        let records = [("02:00:00:00:25:0C", UInt64(2)), ("02000000250c", 1)].map { name, milliseconds in
             let stamp = Stamp(milliseconds: milliseconds, counter: 0, host: HostID(high: 0x4000, low: 2))
-            await bench.records.plant(
-                SyncRecord(
-                    key: RecordKey(type: .deviceSettings, name: name),
-                    properties: ["name": Register(value: .string(name), stamp: stamp)]))
+            return SyncRecord(
+                key: RecordKey(type: .deviceSettings, name: name),
+                properties: ["name": Register(value: .string(name), stamp: stamp)])
         }
+        try bench.store.plant(records)
     }
 
     private func lines(_ answer: Answer) throws -> [RebuildLine] {
@@ -103,7 +105,7 @@ struct HistoryRoutesTests {
     }
 
     @Test func dryRun_saysWhatWouldBeDone_andDoesNothing() async throws {
-        await plant()
+        try plant()
 
         let answer = try await request(.post, "/v1/rebuild", #"{"dry_run":true}"#)
 
@@ -111,11 +113,11 @@ struct HistoryRoutesTests {
             answer.text
                 == #"{"examples":[{"from":"02000000250c","into":"02:00:00:00:25:0C","kept":["name"],"moved":[],"#
                 + #""type":"DeviceSettings"}],"folded":1,"scanned":2}"#)
-        #expect(await bench.records.rebuildProgress().scanned == 0)
+        #expect(try await bench.store.rebuildProgress().scanned == 0)
     }
 
     @Test func rebuild_endsWithItsResult() async throws {
-        await plant()
+        try plant()
 
         let answer = try await request(.post, "/v1/rebuild")
 
@@ -124,11 +126,11 @@ struct HistoryRoutesTests {
         #expect(last.state == .complete)
         #expect(last.folded == 1)
         #expect(last.error == nil)
-        #expect(await bench.records.rebuildProgress().isComplete)
+        #expect(try await bench.store.rebuildProgress().isComplete)
     }
 
     @Test func rebuild_saysWhyItFailed_inItsLastLine() async throws {
-        await plant()
+        try plant()
 
         let answer = try await request(.post, "/v1/rebuild", hasFetched: false)
 

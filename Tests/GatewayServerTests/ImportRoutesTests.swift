@@ -5,7 +5,9 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import HummingbirdTesting
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -134,11 +136,11 @@ struct ImportRoutesTests {
     @Test func deletedImport_takesItsReadingsAlong() async throws {
         try await bench.plugIn()
         _ = try await send(table(2000), "?name=phone")
-        #expect(await !bench.store.chunks.isEmpty)
+        #expect(try await !bench.store.importStretches().isEmpty)
 
         _ = try await request(.delete, "/v1/recordings/phone")
 
-        #expect(await bench.store.chunks.isEmpty)
+        #expect(try await bench.store.importStretches().isEmpty)
     }
 
     @Test func forgottenMeter_withItsReadings_takesThoseOfItsFilesAlong() async throws {
@@ -148,13 +150,14 @@ struct ImportRoutesTests {
         let gone = try await request(.delete, ServerBench.meter("?readings=true")).decode(ForgottenMeter.self)
 
         #expect(gone.readings == 2000)
-        #expect(await bench.store.chunks.isEmpty)
+        #expect(try await bench.store.importStretches().isEmpty)
     }
 
     @Test func wrongLine_isNamed_andNothingStays() async throws {
         try await bench.plugIn()
         // Far enough in that much of it was stored already.
         let text = table(50_000) + "2026-11-21T13:40:05Z,abc,1,\n"
+        let writes = bench.access.writes
 
         let answer = try await send(text)
 
@@ -163,8 +166,8 @@ struct ImportRoutesTests {
             answer.error?.message.hasPrefix(
                 "line 50002, column voltage_V: \"abc\" is not a number; 50000 readings were read") == true)
         #expect(answer.error?.message.hasSuffix("nothing was imported") == true)
-        #expect(await bench.store.chunks.isEmpty)
-        #expect(await bench.store.appendCount > 0)
+        #expect(try await bench.store.importStretches().isEmpty)
+        #expect(bench.access.writes > writes)
         #expect(try await request(.get, "/v1/recordings").decode(RecordingsBody.self).recordings.isEmpty)
         // And the next one finds nothing in its way.
         #expect(try await send(table(10)).status == 200)
@@ -172,29 +175,33 @@ struct ImportRoutesTests {
 
     @Test func fullDisk_isSaid_andNothingStays() async throws {
         try await bench.plugIn()
-        await bench.store.failWrites(with: StoreError(.diskFull, "no room on the disk"))
+        bench.access.failWrites(with: StoreError(.diskFull, "no room on the disk"))
 
         let answer = try await send(table(50_000))
 
         #expect(answer.status == 500)
         #expect(answer.error?.message.contains("no room on the disk") == true)
-        await bench.store.failWrites(with: nil)
+        bench.access.failWrites(with: nil)
         try await bench.imports().restore()
-        #expect(await bench.store.chunks.isEmpty)
+        #expect(try await bench.store.importStretches().isEmpty)
         #expect(try await request(.get, "/v1/recordings").decode(RecordingsBody.self).recordings.isEmpty)
     }
 
     @Test func whatAnInterruptedImportLeft_goesAtTheNextStart_andOtherImportsStay() async throws {
         try await bench.plugIn()
         _ = try await send(table(10), "?name=phone")
-        let chunk = try #require(await bench.store.chunks.first)
-        var left = chunk
-        left.meter = .port(host: bench.recordings.host.description, path: "import/half/0/1")
-        try await bench.store.append([left])
+        let kept = try await bench.store.importStretches()
+        let left = MeterID.port(host: bench.recordings.host.description, path: "import/half/0/1")
+        var builder = SampleChunkBuilder(meter: left)
+        builder.append(bench.loop.wallNow, Reading())
+        try await bench.store.append([try #require(builder.finish())])
+        #expect(try await bench.store.importStretches().contains(left))
 
         try await bench.imports().restore()
 
-        #expect(await bench.store.chunks == [chunk])
+        #expect(try await bench.store.importStretches() == kept)
+        let lines = try await request(.get, "/v1/recordings/phone/readings").text.split(separator: "\n")
+        #expect(lines.count == 10)
     }
 
     @Test func fileThatWouldCrowdOutReadings_isRefused() async throws {
@@ -204,7 +211,7 @@ struct ImportRoutesTests {
 
         #expect(answer.status == 409)
         #expect(answer.error?.message.contains("a quarter of what the store may take") == true)
-        #expect(await bench.store.chunks.isEmpty)
+        #expect(try await bench.store.importStretches().isEmpty)
     }
 
     @Test func slowFile_hasNoGapsBetweenItsReadings() async throws {
@@ -303,7 +310,7 @@ struct ImportRoutesTests {
         let answer = try await send(table(3), query)
 
         #expect(answer.status == 400)
-        #expect(await bench.store.chunks.isEmpty)
+        #expect(try await bench.store.importStretches().isEmpty)
     }
 
     // MARK: Over a socket
@@ -330,12 +337,12 @@ struct ImportRoutesTests {
             do {
                 let socket = try RawSocket(port: port)
                 try socket.send(head(text.utf8.count * 2) + text)
-                try await eventually("some of it is stored") { await bench.store.appendCount > 0 }
+                try await eventually("some of it is stored") { try await !bench.store.importStretches().isEmpty }
             }
-            try await eventually("all of it is gone") { await bench.store.chunks.isEmpty }
+            try await eventually("all of it is gone") { try await bench.store.importStretches().isEmpty }
         }
 
-        #expect(await bench.store.chunks.isEmpty)
+        #expect(try await bench.store.importStretches().isEmpty)
         #expect(try await bench.recordings.recordings().isEmpty)
     }
 
@@ -360,6 +367,6 @@ struct ImportRoutesTests {
             }
         }
 
-        #expect(await bench.store.chunks.isEmpty)
+        #expect(try await bench.store.importStretches().isEmpty)
     }
 }

@@ -3,6 +3,7 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
+import MeterStore
 import MeterTestKit
 import Synchronization
 import Testing
@@ -147,7 +148,7 @@ struct MeterLogRoutesTests {
             }
             guard (number + 1).isMultiple(of: 200) else { continue }
             bench.loop.advance(by: .seconds(60))
-            try await eventually("it is written") { await bench.store.lastLogNumber() == Int64(number) + 1 }
+            try await eventually("it is written") { try await bench.store.lastLogNumber() == Int64(number) + 1 }
         }
         bench.happened.finish()
         await running.value

@@ -117,7 +117,7 @@ struct MeterdOpenAPITests {
             influx: InfluxRoutes { InfluxStatus() },
             leases: LeaseRoutes(directory: bench.directory, settings: bench.settings, keeper: { nil }),
             sync: SyncRoutes(settings: bench.settings, engine: { nil }),
-            parked: ParkedRoutes(parked: ParkedService(repository: bench.records, settings: bench.settings)),
+            parked: ParkedRoutes(parked: ParkedService(repository: bench.store, settings: bench.settings)),
             history: HistoryRoutes(directory: bench.directory, settings: bench.settings, rebuild: rebuild),
             series: SeriesRoutes(directory: bench.directory, series: bench.series),
             recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),

@@ -3,15 +3,15 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 import Hummingbird
+import MeterStore
 import MeterTestKit
 import Testing
 
 struct ParkedRoutesTests {
     private let bench = ServerBench()
-    private let records = InMemorySettings()
 
     private func request(_ method: HTTPRequest.Method, _ rest: String = "") async throws -> Answer {
-        let parked = ParkedService(repository: records, settings: bench.settings)
+        let parked = ParkedService(repository: bench.store, settings: bench.settings)
         return try await bench.request(method, "/v1/sync/parked\(rest)", nil, with: [ParkedRoutes(parked: parked)])
     }
 
@@ -23,9 +23,9 @@ struct ParkedRoutesTests {
         func page(_ records: [SyncRecord]) -> ChangesPage {
             ChangesPage(type: .deviceSettings, records: records, token: "t", moreComing: false, epoch: "e")
         }
-        _ = try await records.apply(page([record]))
-        try await records.beginRefetch(of: .deviceSettings)
-        _ = try await records.apply(page([]))
+        _ = try await bench.store.apply(page([record]))
+        try await bench.store.beginRefetch(of: .deviceSettings)
+        _ = try await bench.store.apply(page([]))
     }
 
     @Test func entries_areListedWithTheirReasons() async throws {
@@ -40,7 +40,7 @@ struct ParkedRoutesTests {
         try await setAside()
         let id = try await request(.get).decode(ParkedBody.self).entries[0].id
         #expect(try await request(.post, "/\(id)/restore").decode(ParkedAnswer.self).properties == 1)
-        #expect(await records.progress().pending == 1)
+        #expect(try await bench.store.progress().pending == 1)
         #expect(try await request(.get).decode(ParkedBody.self).entries.isEmpty)
     }
 
@@ -48,7 +48,7 @@ struct ParkedRoutesTests {
         try await setAside()
         let id = try await request(.get).decode(ParkedBody.self).entries[0].id
         #expect(try await request(.delete, "/\(id)").status == 200)
-        #expect(await records.progress().parked == 0)
+        #expect(try await bench.store.progress().parked == 0)
         #expect(try await request(.delete, "/\(id)").status == 404)
     }
 

@@ -5,6 +5,7 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -215,10 +216,11 @@ struct RecordingRoutesTests {
             id: RecordingID(host: other, meter: ServerBench.id, token: 3, started: bench.loop.wallNow), trigger: .hand,
             end: .hand)
         let stamp = Stamp(milliseconds: 1, counter: 0, host: other)
-        await bench.records.plant(
+        try bench.store.plant([
             SyncRecord(
                 key: RecordKey(type: .recording, name: recording.id.recordName),
-                properties: recording.properties.mapValues { Register(value: $0, stamp: stamp) }))
+                properties: recording.properties.mapValues { Register(value: $0, stamp: stamp) })
+        ])
 
         #expect(try await request(.get, "/v1/recordings/\(recording.id.short)").status == 200)
         for route in ["readings", "series"] {

@@ -7,7 +7,9 @@ import Hummingbird
 import HummingbirdTesting
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// The routes over a directory on virtual dependencies, with one UM25C.
@@ -17,9 +19,9 @@ struct ServerBench {
 
     let loop = VirtualLoop()
     let links: SimulatedLinks
-    let store = InMemoryMeterStore()
+    let access = ScriptedAccess()
+    let store: MeterStore
     let log = LogBook()
-    let records = InMemorySettings()
     let settings: SettingsService
     let recorder: SampleRecorder
     let recordings: RecordingService
@@ -30,18 +32,19 @@ struct ServerBench {
     let routes: MeterRoutes
 
     init(repository: (any MeterRepository)? = nil, notifier: any AlertNotifier = SilentNotifier()) {
+        store = .temporary(through: access)
         links = SimulatedLinks(loop: loop)
         let counts = EnergyCounts(repository: store)
         let recorder = SampleRecorder(repository: store, counts: counts, loop: loop, logger: log.logger)
         self.recorder = recorder
         settings = SettingsService(
-            repository: repository as? any SettingsRepository ?? records,
+            repository: repository as? any SettingsRepository ?? store,
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)
         recordings = RecordingService(
-            host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), repository: store, imports: store,
+            host: .temporary, repository: store, imports: store,
             settings: settings, loop: loop, logger: log.logger)
         alerts = AlertService(
-            repository: InMemoryAlerts(), notifier: notifier, loop: loop, logger: log.logger)
+            repository: store, notifier: notifier, loop: loop, logger: log.logger)
         happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
@@ -75,7 +78,7 @@ struct ServerBench {
         ZoneLog(
             keeper: happened, directory: directory, settings: settings,
             host: LeaseKeeper.Identity(
-                host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), hostName: "alpha",
+                host: .temporary, hostName: "alpha",
                 session: SessionID(high: 1, low: 1)),
             shares: shares, link: { link },
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) })

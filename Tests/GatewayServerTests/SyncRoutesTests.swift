@@ -5,23 +5,23 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SyncRoutesTests {
     private let bench = ServerBench()
-    private let records = InMemorySettings()
     private let cloud: ScriptedCloud
-    private let host = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)
     private let engine: SyncEngine
 
     init() {
         cloud = ScriptedCloud(loop: bench.loop)
         engine = SyncEngine(
-            zone: "home", host: host, bringsAll: false,
+            zone: "home", host: .temporary, bringsAll: false,
             dependencies: SyncEngine.Dependencies(
-                link: cloud.link(for: host), repository: records, loop: bench.loop,
+                link: cloud.link(for: .temporary), repository: bench.store, loop: bench.loop,
                 rng: SplitMix64(seed: 7)),
             logger: bench.log.logger)
     }
@@ -80,7 +80,7 @@ struct SyncRoutesTests {
     @Test func sync_answersWithItsResult_whichIsKept() async throws {
         let change = SettingChange(
             key: RecordKey(type: .deviceSettings, name: "\(ServerBench.id)"), property: "name", value: .string("Bench"))
-        _ = try await records.write([change], at: HostMoment(wall: bench.loop.wallNow, sinceBoot: bench.loop.now))
+        _ = try await bench.store.write([change], at: HostMoment(wall: bench.loop.wallNow, sinceBoot: bench.loop.now))
         let stranger = SyncRecord(
             key: RecordKey(type: .deviceSettings, name: "02:00:00:00:00:01"),
             properties: [

@@ -2,19 +2,24 @@ import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct AlertServiceTests {
     private let loop = VirtualLoop()
-    private let repository = InMemoryAlerts()
+    private let access = ScriptedAccess()
+    private let store: MeterStore
     private let notifier = ScriptedNotifier("phone", "lamp")
     private let log = LogBook()
 
-    /// A daemon's alerts. Another service on the same repository is the daemon after a restart.
+    init() { store = .temporary(through: access) }
+
+    /// A daemon's alerts. Another service on the same store is the daemon after a restart.
     private func service() -> AlertService {
-        AlertService(repository: repository, notifier: notifier, loop: loop, logger: log.logger)
+        AlertService(repository: store, notifier: notifier, loop: loop, logger: log.logger)
     }
 
     private func read(_ volts: Double, into track: AlertTrack) {
@@ -64,8 +69,8 @@ struct AlertServiceTests {
         #expect(notifier.sent.map(\.number) == [1, 2])
         #expect(notifier.sent.first?.notice.title == "high: bench")
         #expect(notifier.sent.first?.notice.message == "voltage > 5V; it is 6.0 V now")
-        #expect(await repository.alertNotices().isEmpty)
-        #expect(await repository.alerts().map(\.standing.count) == [1])
+        #expect(try await store.alertNotices().isEmpty)
+        #expect(try await store.alerts().map(\.standing.count) == [1])
     }
 
     @Test func restart_neitherTellsTwice_norForgets() async throws {
@@ -102,7 +107,7 @@ struct AlertServiceTests {
             read(6, into: track)
             try await eventually("what was told arrives") { notifier.sent.count == 2 }
         }
-        #expect(await repository.alertNotices().map(\.target) == ["phone"])
+        #expect(try await store.alertNotices().map(\.target) == ["phone"])
         #expect(first.targets.first { $0.name == "phone" }?.error == "no connection")
 
         notifier.answer("phone", .delivered)
@@ -115,24 +120,24 @@ struct AlertServiceTests {
 
         #expect(notifier.sent.last?.number == 1)
         #expect(notifier.sent.last?.notice.event == .raised)
-        #expect(await repository.alertNotices().isEmpty)
+        #expect(try await store.alertNotices().isEmpty)
     }
 
     @Test func storeThatFails_delaysNobody_andIsWrittenLater() async throws {
         let service = service()
         let track = service.track(for: .um)
         _ = try await service.add("voltage > 5V", of: .um, name: nil, notify: ["phone"])
-        await repository.failWrites(with: StoreError(.diskFull, "full"))
+        access.failWrites(with: StoreError(.diskFull, "full"))
 
         try await running(service) {
             read(6, into: track)
             try await eventually("what was told arrives") { notifier.sent.count == 1 }
-            await repository.failWrites(with: nil)
+            access.failWrites(with: nil)
             loop.advance(by: .seconds(2))
-            try await eventually("what was told arrives") { await repository.alerts().first?.standing.isRaised == true }
+            try await eventually("what was told arrives") { try await store.alerts().first?.standing.isRaised == true }
         }
 
-        #expect(await repository.alertNotices().isEmpty)
+        #expect(try await store.alertNotices().isEmpty)
     }
 
     @Test func silence_isNoticedByTime() async throws {
@@ -208,10 +213,9 @@ struct AlertServiceTests {
     }
 
     @Test func alert_isALineOfTheMetersLog() async throws {
-        let store = InMemoryMeterStore()
         let kept = LogKeeper(repository: store, loop: loop, logger: log.logger)
         let service = AlertService(
-            repository: repository, notifier: notifier, log: kept, loop: loop, logger: log.logger)
+            repository: store, notifier: notifier, log: kept, loop: loop, logger: log.logger)
         let track = service.track(for: .um)
         _ = try await service.add("voltage > 5V", of: .um, name: "high", notify: [])
 
@@ -232,7 +236,7 @@ struct AlertServiceTests {
     }
 
     @Test func meterWithoutRules_leavesNothing_whenItsSessionEnds() async throws {
-        let bench = DirectoryBench(InMemoryMeterStore(), alerts: service())
+        let bench = DirectoryBench(alerts: service())
         try await bench.plugIn(.um25c)
         #expect(try await bench.status().id == "\(MeterID.um)")
         _ = await bench.leave()
@@ -240,7 +244,7 @@ struct AlertServiceTests {
 
     @Test func hostThatStops_tellsNothing() async throws {
         let service = service()
-        let bench = DirectoryBench(InMemoryMeterStore(), alerts: service)
+        let bench = DirectoryBench(alerts: service)
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
         bench.host.loop.advance(by: .seconds(5))
@@ -253,6 +257,6 @@ struct AlertServiceTests {
         await run
 
         #expect(notifier.sent.isEmpty)
-        #expect(await repository.alerts().map(\.standing.isRaised) == [false])
+        #expect(try await store.alerts().map(\.standing.isRaised) == [false])
     }
 }

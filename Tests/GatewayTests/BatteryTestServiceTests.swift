@@ -1,18 +1,18 @@
 import Domain
 import Gateway
 import GatewayAPI
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// Battery tests from their start until somebody was told what came of them, over restarts.
 @Suite(.timeLimit(.minutes(10)))
 struct BatteryTestServiceTests {
     private let loop = VirtualLoop()
-    private let store = InMemoryMeterStore()
-    private let records = InMemorySettings()
+    private let store = MeterStore.temporary()
     private let notifier = ScriptedNotifier("phone", "lamp")
     private let log = LogBook()
-    private let host = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)
 
     /// A daemon, as far as battery tests need one. Another one on the same stores is the daemon after a restart.
     private struct Daemon {
@@ -22,12 +22,12 @@ struct BatteryTestServiceTests {
 
     private func daemon() async throws -> Daemon {
         let settings = SettingsService(
-            repository: records, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
         let recordings = RecordingService(
-            host: host, repository: store, settings: settings, loop: loop, logger: log.logger)
+            host: .temporary, repository: store, settings: settings, loop: loop, logger: log.logger)
         let alerts = AlertService(
-            repository: InMemoryAlerts(), notifier: notifier, loop: loop, logger: log.logger)
+            repository: store, notifier: notifier, loop: loop, logger: log.logger)
         recordings.tellResults { [alerts] in alerts.tell($0, of: $1, over: $2) }
         try await recordings.restore()
         return Daemon(recordings: recordings, alerts: alerts)
@@ -76,7 +76,7 @@ struct BatteryTestServiceTests {
             read(101, amperes: 1, into: track)
             read(20, amperes: 0.01, into: track)
             try await eventually("both were told") { notifier.sent.count == 2 }
-            try await eventually("nothing is kept of it") { await store.runningRecordings().isEmpty }
+            try await eventually("nothing is kept of it") { try await store.runningRecordings().isEmpty }
         }
 
         let notice = try #require(notifier.sent.first?.notice)
@@ -99,14 +99,14 @@ struct BatteryTestServiceTests {
             read(20, amperes: 0.01, into: track)
             try await eventually("it was tried") { notifier.sent.count == 1 }
         }
-        #expect(await store.runningRecordings().map(\.end) == [.cutoff])
+        #expect(try await store.runningRecordings().map(\.end) == [.cutoff])
 
         notifier.answer("phone", .delivered)
         let second = try await daemon()
         #expect(second.recordings.meters.isEmpty)
         try await running(second) {
             try await eventually("it was told") { notifier.sent.count == 2 }
-            try await eventually("nothing is kept of it") { await store.runningRecordings().isEmpty }
+            try await eventually("nothing is kept of it") { try await store.runningRecordings().isEmpty }
         }
 
         #expect(notifier.sent[0].number == notifier.sent[1].number)
@@ -116,7 +116,7 @@ struct BatteryTestServiceTests {
     @Test func testThatWaits_isSeenByNobodyElse_untilItBegins() async throws {
         let first = try await daemon()
         let waiting = try await first.recordings.start(.um, name: "cell", test: try test(startAbove: 0.5))
-        #expect(await records.record(RecordKey(type: .recording, name: waiting.id.recordName)) == nil)
+        #expect(try await store.record(RecordKey(type: .recording, name: waiting.id.recordName)) == nil)
         #expect(try await first.recordings.recording("cell").recording.isWaiting)
 
         // It waits after a restart too.
@@ -125,14 +125,14 @@ struct BatteryTestServiceTests {
         try await running(daemon) {
             read(20, amperes: 1, into: track)
             try await eventually("it is written") {
-                await store.runningRecordings().map(\.isWaiting) == [false]
+                try await store.runningRecordings().map(\.isWaiting) == [false]
             }
         }
 
         let begun = try #require(track.recording)
         #expect(begun.id != waiting.id && begun.name == "cell")
-        #expect(await records.record(RecordKey(type: .recording, name: begun.id.recordName)) != nil)
-        #expect(await store.runningRecordings().map(\.id) == [begun.id])
+        #expect(try await store.record(RecordKey(type: .recording, name: begun.id.recordName)) != nil)
+        #expect(try await store.runningRecordings().map(\.id) == [begun.id])
     }
 
     @Test func testThatWaits_isCalledOff() async throws {
@@ -145,7 +145,7 @@ struct BatteryTestServiceTests {
 
         #expect(try await daemon.recordings.entry(of: stopped).recording.end == .hand)
         #expect(try await daemon.recordings.recordings().isEmpty)
-        #expect(await store.runningRecordings().isEmpty)
+        #expect(try await store.runningRecordings().isEmpty)
     }
 
     @Test func stopByHand_tellsNobody() async throws {
@@ -158,20 +158,20 @@ struct BatteryTestServiceTests {
         }
 
         #expect(notifier.sent.isEmpty)
-        #expect(await store.runningRecordings().isEmpty)
+        #expect(try await store.runningRecordings().isEmpty)
         #expect(try await daemon.recordings.recording("cell").recording.end == .hand)
     }
 
     @Test func crashBetweenTheWritesOfItsStart_leavesOneTest() async throws {
-        let old = RecordingID(host: host, meter: .um, token: 0, started: loop.wallNow)
-        let new = RecordingID(host: host, meter: .um, token: 0, started: loop.wallNow + .seconds(60))
+        let old = RecordingID(host: .temporary, meter: .um, token: 0, started: loop.wallNow)
+        let new = RecordingID(host: .temporary, meter: .um, token: 0, started: loop.wallNow + .seconds(60))
         var begun = Recording(id: new, trigger: .threshold, test: try test())
         begun.totals.add(Reading(), step: nil, rules: RecordingRules())
         try await store.keep([Recording(id: old, trigger: .hand, test: try test(startAbove: 0.5)), begun])
 
         let daemon = try await daemon()
 
-        #expect(await store.runningRecordings().map(\.id) == [new])
+        #expect(try await store.runningRecordings().map(\.id) == [new])
         #expect(daemon.recordings.track(for: .um).recording?.id == new)
     }
 }

@@ -2,7 +2,9 @@ import Domain
 import GatewayAPI
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @testable import Gateway
@@ -11,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct EnergyCountsTests {
     private let host = VirtualHost()
-    private let meters = InMemoryMeterStore()
+    private let meters = MeterStore.temporary()
     private let id = MeterID.tc
 
     private func bench() -> DirectoryBench { DirectoryBench(meters, on: host) }
@@ -53,7 +55,7 @@ struct EnergyCountsTests {
     /// has counted less or more, and a cleared one nothing; what programs and alerts get goes on, over restarts too.
     @Test func otherGroup_isNoConsumption_forAnybody() async throws {
         let alerts = AlertService(
-            repository: InMemoryAlerts(), notifier: ScriptedNotifier(), loop: host.loop, logger: host.log.logger)
+            repository: host.store, notifier: ScriptedNotifier(), loop: host.loop, logger: host.log.logger)
         _ = try await alerts.add("energy > 1.5Wh", of: id, name: "much", notify: [])
         let bench = DirectoryBench(meters, on: host, alerts: alerts)
         func seen() throws -> (own: Double, total: Double, stored: Double) {
@@ -185,7 +187,7 @@ struct EnergyCountsTests {
         await first.directory.shutdown()
         host.recorder.finish()
         await running.value
-        let stored = try #require(await host.store.energyCounts()[id])
+        let stored = try #require(try await host.store.energyCounts()[id])
         #expect((stored.energy_Wh - before.energy_Wh).magnitude < 1e-4)
 
         let counts = EnergyCounts(repository: host.store)
@@ -205,7 +207,7 @@ struct EnergyCountsTests {
     @Test func count_thatCouldNotBeWritten_isWrittenLater() async throws {
         let counts = EnergyCounts(repository: host.store)
         let recorder = SampleRecorder(repository: host.store, counts: counts, loop: host.loop, logger: host.log.logger)
-        await host.store.failWrites(with: StoreError(.diskFull, "no space"))
+        host.access.failWrites(with: StoreError(.diskFull, "no space"))
         let bench = DirectoryBench(meters, on: host, counts: counts)
         try await read(.km003c, for: .seconds(5), at: bench)
         let buffer = recorder.track(for: id)
@@ -213,16 +215,16 @@ struct EnergyCountsTests {
         let running = Task { await recorder.run() }
         recorder.finish()
         await running.value
-        #expect(await host.store.energyCounts().isEmpty)
+        #expect(try await host.store.energyCounts().isEmpty)
 
-        await host.store.failWrites(with: nil)
+        host.access.failWrites(with: nil)
         let next = SampleRecorder(repository: host.store, counts: counts, loop: host.loop, logger: host.log.logger)
         next.track(for: id).append(host.loop.wallNow, Reading())
         let again = Task { await next.run() }
         next.finish()
         await again.value
 
-        #expect(await host.store.energyCounts()[id]?.energy_Wh ?? 0 > 0)
+        #expect(try await host.store.energyCounts()[id]?.energy_Wh ?? 0 > 0)
         await leave(bench)
     }
 
@@ -239,14 +241,14 @@ struct EnergyCountsTests {
         #expect(status.counted?.energy_Wh == 0)
         #expect(status.reading?.reading[.countedEnergy] == 0)
         #expect(status.counted?.since == host.loop.wallNow.description)
-        #expect(await host.store.energyCounts()[id] == EnergyCount(since: host.loop.wallNow))
+        #expect(try await host.store.energyCounts()[id] == EnergyCount(since: host.loop.wallNow))
         await leave(bench)
     }
 
     @Test func reset_thatCannotBeWritten_saysSo_andCountsFromZero() async throws {
         let bench = bench()
         try await read(.km003c, for: .seconds(10), at: bench)
-        await host.store.failWrites(with: StoreError(.diskFull, "no space"))
+        host.access.failWrites(with: StoreError(.diskFull, "no space"))
 
         let failure = await bench.failure {
             _ = try await $0.command(MeterCommand(.resetEnergy), "\(id)", by: .person)
@@ -255,7 +257,7 @@ struct EnergyCountsTests {
 
         #expect(failure?.message.contains("would not after a restart") == true)
         #expect(try await bench.status(of: id).counted?.energy_Wh == 0)
-        await host.store.failWrites(with: nil)
+        host.access.failWrites(with: nil)
         await leave(bench)
     }
 
@@ -267,7 +269,7 @@ struct EnergyCountsTests {
 
         _ = try await bench.directory.forget("\(id)", readings: false)
 
-        #expect(await host.store.energyCounts().isEmpty)
+        #expect(try await host.store.energyCounts().isEmpty)
         #expect(try await bench.status(of: id).counted == nil)
         await leave(bench)
     }
@@ -283,7 +285,7 @@ struct EnergyCountsTests {
 
         let sum = try #require(try await bench.status(of: .um).counted)
         #expect(sum.energy_Wh >= count.energy_Wh)
-        #expect(await host.store.energyCounts()[id] == nil)
+        #expect(try await host.store.energyCounts()[id] == nil)
         await leave(bench)
     }
 
@@ -295,7 +297,7 @@ struct EnergyCountsTests {
         try await counts.restore()
         try await counts.move(.um, to: id)
         #expect(counts.track(for: id).count?.energy_Wh == 2)
-        #expect(await host.store.energyCounts().keys.map(\.description) == [id.description])
+        #expect(try await host.store.energyCounts().keys.map(\.description) == [id.description])
     }
 
     /// Two hosts take turns, and to programs they are one meter: what each tells begins at zero, which is no consumption.
@@ -329,7 +331,7 @@ struct EnergyCountsTests {
             #expect(counts.track(for: id).count == nil || counts.track(for: id).count?.energy_Wh == 2)
         }
 
-        #expect(await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 2, charge_mAh: 400)])
+        #expect(try await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 2, charge_mAh: 400)])
     }
 
     /// Nobody knows which was written last, and less than what was counted would be a loss.
@@ -341,6 +343,6 @@ struct EnergyCountsTests {
 
         try await EnergyCounts(repository: host.store).restore(former: [port: id, hub: id])
 
-        #expect(await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 500)])
+        #expect(try await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 500)])
     }
 }

@@ -3,6 +3,7 @@ import Gateway
 import GatewayAPI
 import MeterCodec
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// A store that fails never stops a session.
@@ -11,7 +12,7 @@ struct FailingStoreTests {
     private let full = StoreError(.diskFull, "no space is left in /var/lib/meterd")
 
     @Test func meter_isServed_whenNothingCanBeReadOrWritten() async throws {
-        let bench = DirectoryBench(FailingRepository(), failing: FailingRepository())
+        let bench = DirectoryBench(meters: FailingRepository(), settings: FailingRepository())
         try await bench.plugIn(.um25c)
 
         let failure = await bench.failure { try await $0.connect("\(MeterID.um)", ConnectRequest()) }
@@ -25,13 +26,12 @@ struct FailingStoreTests {
     }
 
     @Test func disconnect_letsGo_thoughItCannotBeRemembered() async throws {
-        let store = InMemoryMeterStore()
-        let bench = DirectoryBench(store)
+        let bench = DirectoryBench()
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
         bench.host.loop.advance(by: .seconds(1))
 
-        await store.failWrites(with: full)
+        bench.host.access.failWrites(with: full)
         let failure = await bench.failure { try await $0.disconnect("\(MeterID.um)") }
 
         #expect(failure?.code == .store)
@@ -40,11 +40,10 @@ struct FailingStoreTests {
     }
 
     @Test func setting_thatCannotBeStored_hasNoEffect() async throws {
-        let settings = InMemorySettings()
-        let bench = DirectoryBench(InMemoryMeterStore(), settings: settings)
+        let bench = DirectoryBench()
         try await bench.plugIn(.um25c)
 
-        await settings.failWrites(with: full)
+        bench.host.access.failWrites(with: full)
         let failure = await bench.failure { try await $0.set(["name": "Bench"], for: "\(MeterID.um)") }
 
         #expect(failure?.code == .store)
@@ -52,11 +51,10 @@ struct FailingStoreTests {
     }
 
     @Test func runningSession_goesOn_whileTheStoreFails() async throws {
-        let store = InMemoryMeterStore()
-        let bench = DirectoryBench(store)
+        let bench = DirectoryBench()
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
-        await store.failWrites(with: full)
+        bench.host.access.failWrites(with: full)
 
         bench.host.loop.advance(by: .seconds(60))
         await bench.directory.handle(.vanished(.of(.um25c)))
@@ -69,7 +67,7 @@ struct FailingStoreTests {
     }
 
     @Test func restore_says_thatTheStoreCannotBeRead() async {
-        let bench = DirectoryBench(FailingRepository(full))
+        let bench = DirectoryBench(meters: FailingRepository(full))
 
         await #expect(throws: full) { try await bench.directory.restore() }
     }

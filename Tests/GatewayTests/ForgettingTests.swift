@@ -2,13 +2,15 @@ import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// Meters that a person wants removed, and ids that nobody gives any more.
 @Suite(.timeLimit(.minutes(10)))
 struct ForgettingTests {
-    private let store = InMemoryMeterStore()
+    private let store = MeterStore.temporary()
     private let bench: DirectoryBench
 
     init() { bench = DirectoryBench(store) }
@@ -22,8 +24,8 @@ struct ForgettingTests {
 
         #expect(gone.id == "\(MeterID.um)" && gone.name == "Slip" && gone.settings && gone.readings == nil)
         #expect(await bench.directory.status().isEmpty)
-        #expect(await store.meters().isEmpty && bench.sightings.watched.isEmpty)
-        #expect(await bench.repository.record(.settings(of: .um))?.isTombstone == true)
+        #expect(try await store.meters().isEmpty && bench.sightings.watched.isEmpty)
+        #expect(try await bench.store.record(.settings(of: .um))?.isTombstone == true)
         #expect(await bench.failure { try await $0.connect("slip", ConnectRequest()) }?.code == .noSuchMeter)
         #expect(await bench.leave() == .none)
     }
@@ -59,14 +61,16 @@ struct ForgettingTests {
     @Test func idThatNamesTheHost_meansTheMeterThatItIsNow_andIsListedNoMore() async throws {
         let old = MeterID.port(host: "raspberrypi", path: .port)
         let new = old.given(by: HostID(high: 0x4000, low: 1))
-        let next = DirectoryBench(InMemoryMeterStore(meters: [KnownMeter(id: new)], former: [old: new]))
+        let next = DirectoryBench()
+        try await next.store.save(KnownMeter(id: new))
+        try StoreFile(next.store.path).edit("INSERT INTO former_id (former, id) VALUES ('\(old)', '\(new)')")
         _ = try await next.settings.set(["name": "Old"], of: old, for: nil)
         try await next.directory.restore()
 
         #expect(try await next.directory.meter("port:raspberrypi:/dev/ttyUSB0") == new)
         #expect(try await next.settings.meters().isEmpty)
         #expect(try await next.directory.forget("\(old)", readings: false).settings)
-        #expect(await next.repository.record(.settings(of: old))?.isTombstone == true)
+        #expect(try await next.store.record(.settings(of: old))?.isTombstone == true)
         #expect(await next.leave() == .none)
     }
 }

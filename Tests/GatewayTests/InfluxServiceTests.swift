@@ -1,6 +1,8 @@
 import Domain
 import Gateway
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -8,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct InfluxServiceTests {
     private let loop = VirtualLoop()
-    private let store = InMemoryMeterStore()
+    private let store = MeterStore.temporary()
     private let log = LogBook()
     private let server = ScriptedSink()
     private let journal = MemoryJournal()

@@ -201,7 +201,7 @@ private struct World {
         one = bench.host(1)
         two = bench.host(2)
         first = try await one.pluggedIn()
-        directory = DirectoryBench(InMemoryMeterStore(), on: two.host, gate: two.keeper)
+        directory = DirectoryBench(on: two.host, gate: two.keeper)
         await bench.advance(by: .seconds(2), one, two)
         try await directory.plugIn(.um25c)
     }

@@ -37,7 +37,7 @@ struct LeaseReadOnlyTests {
     @Test func itsOwnMeter_isNotUsed_underStrict_andPeopleAreToldWhy() async throws {
         let bench = LeaseBench(.strict)
         let host = await looker(bench)
-        let directory = DirectoryBench(InMemoryMeterStore(), on: host.host, gate: host.keeper)
+        let directory = DirectoryBench(on: host.host, gate: host.keeper)
         try await directory.plugIn(.um25c)
         let connecting: Task<GatewayError?, any Error> = Task {
             await directory.failure { try await $0.connect("\(MeterID.um)", ConnectRequest(wait_ms: 30_000)) }
@@ -72,7 +72,7 @@ struct LeaseReadOnlyTests {
             host = bench.host(2)
             host.link.set(.readOnly)
             await host.keeper.roleIs(.readOnly)
-            directory = DirectoryBench(InMemoryMeterStore(), on: host.host, gate: host.keeper)
+            directory = DirectoryBench(on: host.host, gate: host.keeper)
             await bench.advance(by: .seconds(2), holder, host)
             try await directory.plugIn(.um25c)
         }

@@ -3,7 +3,9 @@ import Gateway
 import GatewayAPI
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// `connect` on a host that does not hear the meter: another host is connected to it, so it does not advertise.
@@ -246,7 +248,7 @@ private struct World {
         one.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: link.simulatedPath)
         first = one.host.session(.um25c, gate: one.keeper)
         await first.appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: link))
-        let store = InMemoryMeterStore()
+        let store = MeterStore.temporary()
         if isMet { try await store.save(KnownMeter(id: .um, model: .um25c)) }
         directory = DirectoryBench(store, on: two.host, gate: two.keeper)
         try await directory.directory.restore()

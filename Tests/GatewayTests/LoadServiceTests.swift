@@ -4,6 +4,7 @@ import GatewayAPI
 import MeterCodec
 import MeterSimulator
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -11,8 +12,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct LoadServiceTests {
     private let host = VirtualHost()
-    private let records = InMemorySettings()
-    private let hostID = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)
 
     /// A daemon, as far as such tests need one. Another one on the same stores is the daemon after a restart.
     private struct Daemon {
@@ -23,11 +22,11 @@ struct LoadServiceTests {
 
     private func daemon() async throws -> Daemon {
         let settings = SettingsService(
-            repository: records, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: host.store, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.log.logger)
         let recordings = RecordingService(
-            host: hostID, repository: host.store, settings: settings, loop: host.loop, logger: host.log.logger)
-        let bench = DirectoryBench(host.store, settings: records, on: host, recordings: recordings)
+            host: .temporary, repository: host.store, settings: settings, loop: host.loop, logger: host.log.logger)
+        let bench = DirectoryBench(on: host, recordings: recordings)
         let loads = LoadService(
             directory: bench.directory, recordings: recordings, loop: host.loop, logger: host.log.logger)
         try await recordings.restore()
@@ -114,6 +113,10 @@ struct LoadServiceTests {
     }
 
     private func standing(_ daemon: Daemon) async throws -> (Recording, LoadStanding) {
+        // While it goes on, no store is needed: this is asked ten times for each second.
+        if let running = daemon.recordings.track(for: .um).recording {
+            return (running, try #require(running.test?.load))
+        }
         let recording = try await daemon.recordings.recording("cell").recording
         return (recording, try #require(recording.test?.load))
     }

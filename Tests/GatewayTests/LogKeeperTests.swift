@@ -2,15 +2,20 @@ import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
 /// What a host keeps of what happens to its meters: from where it comes, when it is written, how long it stays.
 @Suite(.timeLimit(.minutes(10)))
 struct LogKeeperTests {
-    private let store = InMemoryMeterStore()
+    private let access = ScriptedAccess()
+    private let store: MeterStore
     private let log = LogBook()
+
+    init() { store = .temporary(through: access) }
 
     private func keeper(_ loop: VirtualLoop) -> LogKeeper {
         LogKeeper(repository: store, loop: loop, logger: log.logger)
@@ -35,24 +40,24 @@ struct LogKeeperTests {
         await loop.timers(reach: 1)
         try await command("rotate", keeper)
         loop.advance(by: .seconds(59))
-        #expect(await store.log(of: [.um], limit: 9).isEmpty)
+        #expect(try await store.log(of: [.um], limit: 9).isEmpty)
         // What is not written yet is known all the same.
         #expect(try await commands(keeper.entries(of: [.um])) == ["rotate: done"])
         loop.advance(by: .seconds(1))
-        try await eventually("it is written") { await store.log(of: [.um], limit: 9).count == 1 }
+        try await eventually("it is written") { try await store.log(of: [.um], limit: 9).count == 1 }
         try await command("setup", keeper)
 
         keeper.finish()
         await running.value
 
-        #expect(await store.log(of: [.um], limit: 9).map(\.number) == [1, 2])
+        #expect(try await store.log(of: [.um], limit: 9).map(\.number) == [1, 2])
         #expect(loop.pendingTimers == 0)
     }
 
     @Test func storeThatFails_isTriedAgain_andItIsSaidOnce() async throws {
         let loop = VirtualLoop()
         let keeper = keeper(loop)
-        await store.failWrites(with: StoreError(.diskFull, "full"))
+        access.failWrites(with: StoreError(.diskFull, "full"))
         let running = Task { await keeper.run() }
         await loop.timers(reach: 1)
         try await command("rotate", keeper)
@@ -62,9 +67,9 @@ struct LogKeeperTests {
         }
         #expect(log.entries(saying: "the meters' log is not written yet").count == 1)
 
-        await store.failWrites(with: nil)
+        access.failWrites(with: nil)
         loop.advance(by: .seconds(5))
-        try await eventually("it is written") { await store.log(of: [.um], limit: 9).count == 1 }
+        try await eventually("it is written") { try await store.log(of: [.um], limit: 9).count == 1 }
         keeper.finish()
         await running.value
     }
@@ -121,18 +126,18 @@ struct LogKeeperTests {
         await loop.timers(reach: 1)
         try await command("rotate", keeper)
         loop.advance(by: .seconds(60))
-        try await eventually("it is written") { await store.log(of: [.um], limit: 9).count == 1 }
+        try await eventually("it is written") { try await store.log(of: [.um], limit: 9).count == 1 }
 
         isConfirmed.isGiven.store(false, ordering: .relaxed)
         loop.stepWallClock(by: .seconds(100 * 365 * 86_400))
         try await rounds(loop, hours: 3)
-        #expect(await store.log(of: [.um], limit: 9).count == 1)
+        #expect(try await store.log(of: [.um], limit: 9).count == 1)
 
         // A confirmed calendar moves the date by a day for each hour.
         isConfirmed.isGiven.store(true, ordering: .relaxed)
         loop.stepWallClock(by: .seconds(-100 * 365 * 86_400 + 95 * 86_400))
         try await rounds(loop, hours: 110)
-        try await eventually("it is deleted") { await store.log(of: [.um], limit: 9).isEmpty }
+        try await eventually("it is deleted") { try await store.log(of: [.um], limit: 9).isEmpty }
         keeper.finish()
         await running.value
     }
@@ -143,7 +148,7 @@ struct LogKeeperTests {
     private func rounds(_ loop: VirtualLoop, hours: Int) async throws {
         for _ in 0..<hours {
             loop.advance(by: .seconds(3600))
-            try await eventually("the round is over") { await store.believed() != nil && loop.pendingTimers == 1 }
+            try await eventually("the round is over") { try await store.believed() != nil && loop.pendingTimers == 1 }
         }
     }
 
@@ -192,7 +197,7 @@ struct LogKeeperTests {
     }
 
     @Test func commands_haveTheirAuthorsAndWhatBecameOfThem() async throws {
-        let bench = DirectoryBench(InMemoryMeterStore())
+        let bench = DirectoryBench()
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         _ = await bench.failure { try await $0.command(MeterCommand(.rotate), "\(MeterID.um)", by: .broker) }
@@ -221,7 +226,7 @@ struct LogKeeperTests {
     @Test func connectAndDisconnect_areDeeds_withHowTheyWereAskedFor() async throws {
         let zone = LeaseBench(.keep)
         let host = zone.host(1)
-        let bench = DirectoryBench(InMemoryMeterStore(), on: host.host, gate: host.keeper, log: host.host.happened)
+        let bench = DirectoryBench(on: host.host, gate: host.keeper, log: host.host.happened)
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         for _ in 0..<2 {
@@ -250,7 +255,7 @@ struct LogKeeperTests {
     }
 
     @Test func meterThatNobodyWants_comesAndGoesUnnoticed_andAWantedOneDoesNot() async throws {
-        let bench = DirectoryBench(InMemoryMeterStore())
+        let bench = DirectoryBench()
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         await bench.directory.handle(.vanished(.of(.um25c)))
@@ -264,7 +269,7 @@ struct LogKeeperTests {
     }
 
     @Test func forgottenMeter_hasNoLog() async throws {
-        let bench = DirectoryBench(InMemoryMeterStore())
+        let bench = DirectoryBench()
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         _ = await bench.failure { try await $0.command(MeterCommand(.rotate), "\(MeterID.um)", by: .person) }
@@ -277,7 +282,8 @@ struct LogKeeperTests {
     /// Told to the meters that it concerns: those that hang on the adapter, or may come over a radio.
     @Test func remedy_isToldInTheLogOfTheMetersThatItConcerns() async throws {
         let missing = KnownMeter(id: .tc, model: .tc66c, isWanted: true)
-        let bench = DirectoryBench(InMemoryMeterStore(meters: [missing]))
+        let bench = DirectoryBench()
+        try await bench.store.save(missing)
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())

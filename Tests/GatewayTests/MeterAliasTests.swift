@@ -3,19 +3,20 @@ import Gateway
 import GatewayAPI
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// One TC66C that is reached over its cable and its radio.
 @Suite(.timeLimit(.minutes(10)))
 struct MeterAliasTests {
     private static let cable = MeterID.usb(vendor: 0x28E9, product: 0x018A, serial: "66C")
-    private let store = InMemoryMeterStore()
-    private let settings = InMemorySettings()
+    private let store = MeterStore.temporary()
     private let bench: DirectoryBench
 
     init() async throws {
-        bench = DirectoryBench(store, settings: settings)
+        bench = DirectoryBench(store)
         try await bench.directory.restore()
     }
 
@@ -46,7 +47,7 @@ struct MeterAliasTests {
         #expect(bench.host.links.openChannels == 1)
         #expect(try await bench.directory.session("\(Self.cable)").id == .tc)
         let record = try #require(
-            await settings.record(RecordKey(type: .meterAlias, name: Self.cable.description)))
+            try await store.record(RecordKey(type: .meterAlias, name: Self.cable.description)))
         #expect(record.properties["meter"]?.value == .string("\(MeterID.tc)"))
 
         await bench.directory.handle(.vanished(.of(.tc66c, id: .tc, at: "/dev/radio")))
@@ -61,7 +62,7 @@ struct MeterAliasTests {
         try await bothConnected()
         #expect(await bench.leave() == .none)
 
-        let next = DirectoryBench(store, settings: settings)
+        let next = DirectoryBench(store)
         try await next.directory.restore()
         #expect(await next.directory.status().map(\.id) == ["\(MeterID.tc)"])
         try await next.plugIn(.tc66c, id: Self.cable, at: "/dev/ttyACM0")
@@ -76,7 +77,7 @@ struct MeterAliasTests {
         try await bothConnected(SimulatorCatalogue.standard.meter(.tc66c, seed: 9))
 
         #expect(await bench.directory.status().count == 2)
-        #expect(await settings.records(of: .meterAlias).isEmpty)
+        #expect(try await store.records(of: .meterAlias).isEmpty)
         #expect(await bench.leave() == .none)
     }
 
@@ -161,7 +162,7 @@ struct MeterAliasTests {
         let change = SettingChange(
             key: RecordKey(type: .meterAlias, name: "\(MeterID.tc)"), property: "meter",
             value: .string("\(Self.cable)"))
-        _ = try await settings.write(
+        _ = try await store.write(
             [change], at: HostMoment(wall: .init(millisecondsSince1970: 0), sinceBoot: .origin))
 
         let (smaller, greater) = (min(Self.cable, .tc), max(Self.cable, .tc))
@@ -178,7 +179,7 @@ struct MeterAliasTests {
         #expect(body.meter == "\(MeterID.um)")
         #expect(again == body)
         let record = try #require(
-            await settings.record(RecordKey(type: .meterAlias, name: Self.cable.description)))
+            try await store.record(RecordKey(type: .meterAlias, name: Self.cable.description)))
         #expect(record.properties["meter"]?.value == .string("\(MeterID.um)"))
         #expect(try await bench.directory.listAliases().aliases.map(\.alias).count == 2)
         #expect(await bench.leave() == .none)

@@ -3,16 +3,18 @@ import Gateway
 import GatewayAPI
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MeterDirectoryTests {
-    private let store = InMemoryMeterStore()
-    private let settings = InMemorySettings()
+    private let store = MeterStore.temporary()
     private let bench: DirectoryBench
 
-    init() { bench = DirectoryBench(store, settings: settings) }
+    init() { bench = DirectoryBench(store) }
 
     // MARK: - What is remembered
 
@@ -20,7 +22,7 @@ struct MeterDirectoryTests {
         try await bench.plugIn(.um25c)
 
         #expect(
-            await store.meters() == [
+            try await store.meters() == [
                 KnownMeter(
                     id: .um, model: .um25c, link: .serial(path: .port), lastSeen: bench.host.loop.wallNow)
             ])
@@ -64,7 +66,7 @@ struct MeterDirectoryTests {
         try await bench.plugIn(.um25c)
         for (over, kind) in [("serial", LinkAddress.Transport.serial), (nil, .serial), ("any", nil)] {
             _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest(over: over))
-            let remembered = await store.meters().map(\.preferred)
+            let remembered = try await store.meters().map(\.preferred)
             #expect(remembered == [kind])
         }
         await #expect(throws: GatewayError.self) {
@@ -88,14 +90,14 @@ struct MeterDirectoryTests {
 
         #expect(await bench.leave() == .none)
 
-        #expect(await store.meters().map(\.isWanted) == [true])
+        #expect(try await store.meters().map(\.isWanted) == [true])
     }
 
     @Test func settings_areRemembered_overARestart() async throws {
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.set(["name": "Bench", "poll-interval": "2s"], for: "\(MeterID.um)")
 
-        let next = DirectoryBench(store, settings: settings)
+        let next = DirectoryBench(store)
         try await next.directory.restore()
 
         #expect(try await next.status().name == "Bench")
@@ -125,7 +127,7 @@ struct MeterDirectoryTests {
 
         #expect(failure?.code == .shuttingDown)
         #expect(await bench.directory.status().isEmpty)
-        #expect(await store.meters().isEmpty)
+        #expect(try await store.meters().isEmpty)
     }
 
     @Test func meterThatWasConnected_staysLeft_afterTheShutdown() async throws {
@@ -167,7 +169,7 @@ struct MeterDirectoryTests {
         #expect(failure?.code == .noSuchMeter)
         #expect(failure?.message == "no device is at /dev/ttyUSB00")
         #expect(await bench.directory.status().isEmpty)
-        #expect(await store.meters().isEmpty && bench.sightings.watched.isEmpty)
+        #expect(try await store.meters().isEmpty && bench.sightings.watched.isEmpty)
         #expect(await bench.leave() == .none)
     }
 
@@ -261,13 +263,13 @@ struct MeterDirectoryTests {
         (.port, ConnectRequest(model: "um25c", id: .endless), "\"\(String.endless.prefix(79))…\" is not a meter id"),
         ("bench", ConnectRequest(model: "um25c"), "\"bench\" is not a device path, so it takes no model or id"),
     ])
-    func declaring_saysWhatIsWrong(_ path: String, _ request: ConnectRequest, _ message: String) async {
+    func declaring_saysWhatIsWrong(_ path: String, _ request: ConnectRequest, _ message: String) async throws {
         let failure = await bench.failure { try await $0.connect(path, request) }
 
         #expect(failure?.code == .badRequest)
         #expect(failure?.message == message)
         #expect(failure?.next.isEmpty == false)
-        #expect(await store.meters().isEmpty)
+        #expect(try await store.meters().isEmpty)
         #expect(bench.sightings.watched.isEmpty)
     }
 
@@ -302,13 +304,13 @@ struct MeterDirectoryTests {
 
     /// However it is declared: a meter from the configuration is refused at the start too, instead of being tried in
     /// vain.
-    @Test func modelWithoutADriver_isRefused_fromTheConfigurationToo() async {
+    @Test func modelWithoutADriver_isRefused_fromTheConfigurationToo() async throws {
         let failure = await bench.failure {
             try await $0.declare(DeclaredPort(path: .port, model: .fnb58), wanted: true)
         }
 
         #expect(failure?.message == "a FNB58 cannot be read over a serial port yet")
-        #expect(await store.meters().isEmpty)
+        #expect(try await store.meters().isEmpty)
         #expect(bench.sightings.watched.isEmpty)
     }
 
@@ -466,11 +468,13 @@ struct MeterDirectoryTests {
     }
 
     @Test func readingOfSettings_thatComesBackLate_changesNothing() async throws {
+        let late = LateSettings(store)
+        let bench = DirectoryBench(store, settings: late)
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
         let (wait, release) = AsyncStream.makeStream(of: Never.self)
-        await settings.holdNextReading {
+        late.holdNextReading {
             isHeld.finish()
             for await _ in wait {}
         }
@@ -497,4 +501,43 @@ struct MeterDirectoryTests {
 
         #expect(bench.host.links.written(to: .port).contains(0xD1))
     }
+}
+
+/// The settings of a store, of which one reading comes back late.
+private final class LateSettings: SettingsRepository {
+    private let store: MeterStore
+    private let held = Mutex<(@Sendable () async -> Void)?>(nil)
+
+    init(_ store: MeterStore) { self.store = store }
+
+    /// Delays the next reading of a record: what it found stays the same while it waits.
+    func holdNextReading(_ wait: @escaping @Sendable () async -> Void) { held.withLock { $0 = wait } }
+
+    func record(_ key: RecordKey) async throws -> SyncRecord? {
+        let record = try await store.record(key)
+        await held.withLock { held in
+            defer { held = nil }
+            return held
+        }?()
+        return record
+    }
+
+    func hostIdentity() async throws -> HostID { try await store.hostIdentity() }
+    func records(of type: RecordType) async throws -> [SyncRecord] { try await store.records(of: type) }
+    func write(_ changes: [SettingChange], at moment: HostMoment) async throws -> MergeOutcome {
+        try await store.write(changes, at: moment)
+    }
+    func delete(_ key: RecordKey, at moment: HostMoment) async throws -> MergeOutcome {
+        try await store.delete(key, at: moment)
+    }
+    func history(of key: RecordKey, property: String?, limit: Int) async throws -> [HistoryEntry] {
+        try await store.history(of: key, property: property, limit: limit)
+    }
+    func rebuildProgress() async throws -> RebuildProgress { try await store.rebuildProgress() }
+    func rebuildStep(
+        recordsMax: Int, at now: WallTime
+    ) async throws -> (progress: RebuildProgress, changed: [RecordKey]) {
+        try await store.rebuildStep(recordsMax: recordsMax, at: now)
+    }
+    func rebuildReport() async throws -> RebuildReportBody { try await store.rebuildReport() }
 }

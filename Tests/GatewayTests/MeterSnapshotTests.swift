@@ -7,7 +7,7 @@ import Testing
 
 /// What code on the loop sees of all meters, without waiting.
 struct MeterSnapshotTests {
-    private let bench = DirectoryBench(InMemoryMeterStore())
+    private let bench = DirectoryBench()
 
     /// Taken on the loop, in one pass.
     private func snapshots() -> [MeterSnapshot] {

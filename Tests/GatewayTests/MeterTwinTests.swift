@@ -4,7 +4,9 @@ import GatewayAPI
 import Logging
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// Plugged-in meters with one serial number.
@@ -13,7 +15,7 @@ struct MeterTwinTests {
     private static let bySerial = MeterID.usb(vendor: 0x28E9, product: 0x018A, serial: "S1")
     private static let byPort = MeterID.usbPort(vendor: 0x28E9, product: 0x018A, host: "pi", path: "1-2")
     private static let told = "a meter has a serial number that others have too, so it is known by its port"
-    private let store = InMemoryMeterStore()
+    private let store = MeterStore.temporary()
     private let bench: DirectoryBench
 
     init() { bench = DirectoryBench(store) }
@@ -50,7 +52,7 @@ struct MeterTwinTests {
 
         await plugIn(Self.bySerial, port: "1-1", at: "/dev/ttyACM0", on: bench)
 
-        let plugs = await store.meters().reduce(into: [:]) { $0[$1.id] = $1.plug?.port }
+        let plugs = try await store.meters().reduce(into: [:]) { $0[$1.id] = $1.plug?.port }
         #expect(plugs == [Self.bySerial: "1-1"])
         #expect(await bench.leave() == .none)
     }
@@ -66,7 +68,7 @@ struct MeterTwinTests {
 
         #expect(body == MeterAliasBody(alias: "\(Self.byPort)", meter: "\(Self.bySerial)"))
         #expect(bench.sightings.anew == [Self.bySerial])
-        #expect(await store.meters().map(\.plug) == [nil])
+        #expect(try await store.meters().map(\.plug) == [nil])
         // As the watcher reports it then.
         await bench.directory.handle(.vanished(.of(.tc66, id: Self.bySerial, at: "/dev/ttyACM0")))
         await plugIn(Self.byPort, port: "1-2", at: "/dev/ttyACM0", on: bench)

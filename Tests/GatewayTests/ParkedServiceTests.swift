@@ -1,12 +1,14 @@
 import Domain
 import Gateway
 import GatewayAPI
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// What a person does with what is not synced.
 struct ParkedServiceTests {
-    private let records = InMemorySettings()
+    private let records = MeterStore.temporary()
     private let service: ParkedService
 
     init() {

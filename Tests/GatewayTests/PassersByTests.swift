@@ -16,25 +16,24 @@ struct PassersByTests {
 
     init() {
         host = zone.host(1)
-        let records = InMemorySettings()
         let settings = SettingsService(
-            repository: records, now: { [loop = zone.loop] in .init(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: host.host.store, now: { [loop = zone.loop] in .init(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.host.log.logger)
         recordings = RecordingService(
             host: host.keeper.identity.host, repository: host.host.store, settings: settings, loop: zone.loop,
             logger: host.host.log.logger)
         bench = DirectoryBench(
-            host.host.store, settings: records, on: host.host, gate: host.keeper, recordings: recordings)
+            on: host.host, gate: host.keeper, recordings: recordings)
     }
 
-    @Test func tenThousand_leaveEveryListAndTheWorkOfAStatus_asTheyWere() async throws {
+    @Test func threeThousand_leaveEveryListAndTheWorkOfAStatus_asTheyWere() async throws {
         try await bench.directory.restore()
         await zone.advance(by: .seconds(1), host)
         try await bench.plugIn(.um25c)
         let before = try await Lists(of: self)
         var passed: [WeakSession] = []
 
-        for number in 0..<10_000 {
+        for number in 0..<3000 {
             let sighting = try passerBy(number)
             await bench.directory.handle(.appeared(sighting))
             passed.append(WeakSession(try await bench.directory.session("\(sighting.id)")))

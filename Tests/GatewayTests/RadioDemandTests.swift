@@ -2,12 +2,14 @@ import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// What the meters need from the radios, which the search follows.
 struct RadioDemandTests {
-    private let bench = DirectoryBench(InMemoryMeterStore())
+    private let bench = DirectoryBench()
     private let adapter = MACAddress(bits: 0x001A_7DDA_7113)
 
     private func demand(_ bench: DirectoryBench? = nil) -> RadioDemand {
@@ -52,7 +54,7 @@ struct RadioDemandTests {
 
     /// Another host is connected to it, so it is not heard until that host lets go.
     @Test func meterThatAnotherHostHas_isDistant_andNotMissing() async throws {
-        let distant = DirectoryBench(InMemoryMeterStore(), gate: ElsewhereGate())
+        let distant = DirectoryBench(gate: ElsewhereGate())
         let link = try link(over: .ble)
         await distant.directory.handle(.appeared(Sighting(id: .um, model: .um25c, name: nil, link: link)))
         _ = try await distant.directory.connect("\(MeterID.um)", ConnectRequest())
@@ -63,7 +65,7 @@ struct RadioDemandTests {
 
     /// Only the store knows over which radio it was reached.
     @Test func afterARestart_meterIsLookedFor_whereItWasSeenLast() async throws {
-        let store = InMemoryMeterStore()
+        let store = MeterStore.temporary()
         try await store.save(
             KnownMeter(id: .um, model: .um25c, link: try link(over: .ble), isWanted: true))
         let later = DirectoryBench(store)

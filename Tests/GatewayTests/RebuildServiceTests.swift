@@ -1,18 +1,22 @@
 import Domain
 import Gateway
 import GatewayAPI
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RebuildServiceTests {
-    private let repository = InMemorySettings()
+    private let access = ScriptedAccess()
+    private let store: MeterStore
     private let log = LogBook()
     private let settings: SettingsService
 
     init() {
+        store = .temporary(through: access)
         settings = SettingsService(
-            repository: repository, now: { HostMoment(wall: .epoch, sinceBoot: .origin) }, logger: log.logger)
+            repository: store, now: { HostMoment(wall: .epoch, sinceBoot: .origin) }, logger: log.logger)
     }
 
     private func rebuild(hasFetched: Bool = true) -> RebuildService {
@@ -21,25 +25,25 @@ struct RebuildServiceTests {
     }
 
     /// Stores meters each of which has a record under its normal name and under an older one.
-    private func plant(_ count: Int) async {
+    private func plant(_ count: Int) throws {
         let host = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
-        for index in 1...count {
+        let records = (1...count).flatMap { index in
             let id = MACAddress(bits: UInt64(index)).description
-            for (name, value) in [(id, "new"), (id.lowercased().filter { $0 != ":" }, "old")] {
+            return [(id, "new"), (id.lowercased().filter { $0 != ":" }, "old")].map { name, value in
                 let stamp = Stamp(milliseconds: value == "new" ? 2 : 1, counter: 0, host: host)
-                await repository.plant(
-                    SyncRecord(
-                        key: RecordKey(type: .deviceSettings, name: name),
-                        properties: [
-                            "name": Register(value: .string(value), stamp: stamp),
-                            value: Register(value: .bool(true), stamp: stamp),
-                        ]))
+                return SyncRecord(
+                    key: RecordKey(type: .deviceSettings, name: name),
+                    properties: [
+                        "name": Register(value: .string(value), stamp: stamp),
+                        value: Register(value: .bool(true), stamp: stamp),
+                    ])
             }
         }
+        try store.plant(records)
     }
 
     @Test func rebuild_foldsOlderNames_once() async throws {
-        await plant(600)
+        try plant(600)
         let rebuild = rebuild()
         let steps = rebuild.progress.subscribe()
 
@@ -55,14 +59,14 @@ struct RebuildServiceTests {
         #expect(second.folded == 0)
         var iterator = steps.makeAsyncIterator()
         #expect(await iterator.next()?.value.scanned == RebuildService.stepLength)
-        let record = await repository.record(RecordKey(type: .deviceSettings, name: "00:00:00:00:00:01"))
+        let record = try await store.record(RecordKey(type: .deviceSettings, name: "00:00:00:00:00:01"))
         #expect(record?.properties["name"]?.value == .string("new"))
         #expect(record?.properties["old"]?.value == .bool(true))
         #expect(await settings.refreshVersion >= 1)
     }
 
     @Test func rebuild_stopsBetweenSteps_andGoesOnThere() async throws {
-        await plant(600)
+        try plant(600)
         let rebuild = rebuild()
         let cancelled = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -78,7 +82,7 @@ struct RebuildServiceTests {
     }
 
     @Test func rebuild_isRefused_beforeTheFirstFetch() async throws {
-        await plant(1)
+        try plant(1)
         let rebuild = rebuild(hasFetched: false)
 
         let error = await #expect(throws: GatewayError.self) { try await rebuild.run() }
@@ -88,7 +92,7 @@ struct RebuildServiceTests {
     }
 
     @Test func dryRun_tellsAndChangesNothing() async throws {
-        await plant(30)
+        try plant(30)
         let rebuild = rebuild()
 
         let report = try await rebuild.report()
@@ -101,8 +105,8 @@ struct RebuildServiceTests {
     }
 
     @Test func rebuild_saysThatTheStoreFails() async throws {
-        await plant(1)
-        await repository.failWrites(with: StoreError(.diskFull, "no space is left"))
+        try plant(1)
+        access.failWrites(with: StoreError(.diskFull, "no space is left"))
         let rebuild = rebuild()
 
         let error = await #expect(throws: GatewayError.self) { try await rebuild.run() }

@@ -2,21 +2,25 @@ import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RecordingServiceTests {
     private let loop = VirtualLoop()
-    private let store = InMemoryMeterStore()
-    private let records = InMemorySettings()
+    private let access = ScriptedAccess()
+    private let store: MeterStore
     private let log = LogBook()
-    private let host = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)
+    private let host = HostID.temporary
+
+    init() { store = .temporary(through: access) }
 
     /// A daemon's recordings. Another service on the same stores is the daemon after a restart.
     private func service() -> RecordingService {
         let settings = SettingsService(
-            repository: records, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
         return RecordingService(host: host, repository: store, settings: settings, loop: loop, logger: log.logger)
     }
@@ -47,18 +51,18 @@ struct RecordingServiceTests {
 
         let begun = try await service.start(.um, name: "phone")
         let key = RecordKey(type: .recording, name: begun.id.recordName)
-        let record = try #require(await records.record(key))
+        let record = try #require(try await store.record(key))
         #expect(record.properties["end"] == nil)
         #expect(record.properties["name"]?.value == .string("phone"))
-        #expect(await store.runningRecordings().map(\.id) == [begun.id])
+        #expect(try await store.runningRecordings().map(\.id) == [begun.id])
 
         read(11, amperes: 1, into: track)
         let ended = try await service.stop(.um)
 
         #expect(ended.totals.recorded == .seconds(10))
-        #expect(await records.record(key)?.properties["end"]?.value == .string("hand"))
-        #expect(await records.record(key)?.properties["readings"]?.value == .int(11))
-        #expect(await store.runningRecordings().isEmpty)
+        #expect(try await store.record(key)?.properties["end"]?.value == .string("hand"))
+        #expect(try await store.record(key)?.properties["readings"]?.value == .int(11))
+        #expect(try await store.runningRecordings().isEmpty)
         let entry = try await service.recording(begun.id.short)
         #expect(entry.recording == ended)
         #expect(entry.isMine)
@@ -88,14 +92,14 @@ struct RecordingServiceTests {
         _ = try await service.delete("phone")
 
         #expect(await failure { try await service.recording("phone") }?.code == .notFound)
-        let record = await records.record(RecordKey(type: .recording, name: begun.id.recordName))
+        let record = try await store.record(RecordKey(type: .recording, name: begun.id.recordName))
         #expect(record?.isTombstone == true)
     }
 
     @Test func recording_ofAnotherHost_isLeftAlone() async throws {
         let id = RecordingID(host: HostID(high: 0x4000, low: 2), meter: .um, token: 0, started: loop.wallNow)
         let settings = SettingsService(
-            repository: records, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
         try await settings.publish(Recording(id: id, name: "theirs", trigger: .hand, end: .hand))
 
@@ -107,7 +111,7 @@ struct RecordingServiceTests {
         let old = MeterID.port(host: "pi", path: .port)
         _ = try await service().start(old, name: "phone")
         let settings = SettingsService(
-            repository: records, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
         let next = RecordingService(
             host: host, repository: store, settings: settings, loop: loop, formerIDs: { [old: .um] },
@@ -170,7 +174,9 @@ struct RecordingServiceTests {
         let track = before.track(for: .um)
         read(59, amperes: 1, into: track)
         loop.advance(by: .seconds(1))
-        try await eventually("the readings are stored") { await store.runningRecordings().first?.totals.readings == 59 }
+        try await eventually("the readings are stored") {
+            try await store.runningRecordings().first?.totals.readings == 59
+        }
         read(30, amperes: 1, into: track)
 
         // `before` writes nothing any more.
@@ -196,7 +202,7 @@ struct RecordingServiceTests {
         try await after.restore()
 
         #expect(after.track(for: .um).recording == nil)
-        #expect(await store.runningRecordings().isEmpty)
+        #expect(try await store.runningRecordings().isEmpty)
         #expect(try await after.recording(begun.id.short).recording.end == ended.end)
     }
 
@@ -212,9 +218,9 @@ struct RecordingServiceTests {
 
         read(10, amperes: 0.01, into: track)
         read(20, amperes: 1, into: track)
-        try await eventually("a recording begins") { await !store.runningRecordings().isEmpty }
+        try await eventually("a recording begins") { try await !store.runningRecordings().isEmpty }
         read(10, amperes: 0.01, into: track)
-        try await eventually("the recording ends") { await store.runningRecordings().isEmpty }
+        try await eventually("the recording ends") { try await store.runningRecordings().isEmpty }
 
         let entry = try #require(try await service.recordings().first)
         #expect(entry.recording.trigger == .threshold)
@@ -247,7 +253,7 @@ struct RecordingServiceTests {
     @Test func failingStore_losesNoEnd() async throws {
         let service = service()
         _ = try await service.start(.um, name: nil)
-        await records.failWrites(with: StoreError(.diskFull, "no space is left"))
+        access.failWrites(with: StoreError(.diskFull, "no space is left"))
         async let running: Void = service.run()
         await loop.timers(reach: 1)
 
@@ -255,11 +261,11 @@ struct RecordingServiceTests {
         #expect(error?.message.hasPrefix("writing the recording") == true)
         #expect(try await service.recordings().first?.recording.end == .hand, "it is known all the same")
         await loop.timers(reach: 2)
-        await records.failWrites(with: nil)
+        access.failWrites(with: nil)
         loop.advance(by: .seconds(5))
-        try await eventually("the recording ends") { await store.runningRecordings().isEmpty }
+        try await eventually("the recording ends") { try await store.runningRecordings().isEmpty }
 
-        let stored = await records.records(of: .recording)
+        let stored = try await store.records(of: .recording)
         #expect(stored.map { $0.properties["end"]?.value } == [.string("hand")])
         service.finish()
         await running
@@ -268,16 +274,17 @@ struct RecordingServiceTests {
     // MARK: - Others
 
     /// A recording of the same meter by another host.
-    private func plant(_ name: String, from start: WallTime, for length: Duration) async -> RecordingID {
+    private func plant(_ name: String, from start: WallTime, for length: Duration) throws -> RecordingID {
         let other = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
         let recording = Recording(
             id: RecordingID(host: other, meter: .um, token: 3, started: start), name: name, trigger: .hand, end: .hand,
             until: start + length)
         let stamp = Stamp(milliseconds: 1, counter: 0, host: other)
-        await records.plant(
+        try store.plant([
             SyncRecord(
                 key: RecordKey(type: .recording, name: recording.id.recordName),
-                properties: recording.properties.mapValues { Register(value: $0, stamp: stamp) }))
+                properties: recording.properties.mapValues { Register(value: $0, stamp: stamp) })
+        ])
         return recording.id
     }
 
@@ -285,8 +292,8 @@ struct RecordingServiceTests {
         let service = service()
         let begun = try await service.start(.um, name: nil)
         loop.advance(by: .seconds(60))
-        let other = await plant("theirs", from: begun.started + .seconds(-10), for: .seconds(20))
-        let apart = await plant("earlier", from: begun.started + .seconds(-100), for: .seconds(20))
+        let other = try plant("theirs", from: begun.started + .seconds(-10), for: .seconds(20))
+        let apart = try plant("earlier", from: begun.started + .seconds(-100), for: .seconds(20))
         _ = try await service.stop(.um)
 
         let all = try await service.recordings(of: .um)
@@ -299,8 +306,8 @@ struct RecordingServiceTests {
 
     @Test func reference_isAnID_itsBeginning_orAName() async throws {
         let service = service()
-        let one = await plant("phone", from: WallTime(millisecondsSince1970: 1000), for: .seconds(1))
-        let two = await plant("Laptop", from: WallTime(millisecondsSince1970: 9000), for: .seconds(1))
+        let one = try plant("phone", from: WallTime(millisecondsSince1970: 1000), for: .seconds(1))
+        let two = try plant("Laptop", from: WallTime(millisecondsSince1970: 9000), for: .seconds(1))
 
         #expect(try await service.recording(one.short).recording.id == one)
         #expect(try await service.recording(String(two.short.prefix(6))).recording.id == two)
@@ -314,8 +321,8 @@ struct RecordingServiceTests {
 
     @Test func reference_thatMayMeanTwo_isRefused() async throws {
         let service = service()
-        let one = await plant("phone", from: WallTime(millisecondsSince1970: 1000), for: .seconds(1))
-        let two = await plant("phone", from: WallTime(millisecondsSince1970: 9000), for: .seconds(1))
+        let one = try plant("phone", from: WallTime(millisecondsSince1970: 1000), for: .seconds(1))
+        let two = try plant("phone", from: WallTime(millisecondsSince1970: 9000), for: .seconds(1))
 
         let error = await failure { try await service.recording("phone") }
 

@@ -1,16 +1,18 @@
 import Domain
 import Gateway
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
 /// What a host checks about its calendar before it deletes anything by age.
 struct RetentionCalendarTests {
-    private let store = InMemoryMeterStore()
+    private let store = MeterStore.temporary()
     private let clock = TestCalendar()
     private let log = LogBook()
 
-    private func calendar(of other: InMemoryMeterStore? = nil) -> RetentionCalendar {
+    private func calendar(of other: MeterStore? = nil) -> RetentionCalendar {
         RetentionCalendar(
             repository: other ?? store,
             clocks: .init(now: { [clock] in clock.now }, wallNow: { [clock] in clock.wall }) { [clock] in
@@ -35,7 +37,8 @@ struct RetentionCalendarTests {
     private func prune(by calendar: RetentionCalendar) async throws -> [WallTime] {
         let cutoff = try await calendar.today() + .seconds(-365 * 86_400)
         _ = try await store.prune(before: cutoff, maxBytes: .max)
-        return await store.chunks.map(\.first).sorted()
+        let always = WallTime(millisecondsSince1970: .min)..<WallTime(millisecondsSince1970: .max)
+        return try await store.samples(of: .um, in: always, limit: .max).map(\.time)
     }
 
     @Test func startIn2099_deletesNothing() async throws {
@@ -77,7 +80,7 @@ struct RetentionCalendarTests {
 
         try await calendar.willStore([clock.wall + far * first...clock.wall + far * last])
 
-        #expect(await store.believed()?.doubts.isEmpty == (first == 0 && last == 0))
+        #expect(try await store.believed()?.doubts.isEmpty == (first == 0 && last == 0))
     }
 
     /// It confirms nothing, also not what is dated as it is.
@@ -87,7 +90,7 @@ struct RetentionCalendarTests {
 
         try await calendar().willStore(spans)
 
-        let doubts = try #require(await store.believed()).doubts
+        let doubts = try #require(try await store.believed()).doubts
         #expect(doubts.allSatisfy { $0.confirmed == nil })
         for span in spans {
             #expect(doubts.contains { $0.first <= span.lowerBound && span.upperBound <= $0.last })
@@ -98,7 +101,7 @@ struct RetentionCalendarTests {
     @Test func unconfirmedCalendar_isDoubted_alsoWhereNoReadingIsStored() async throws {
         _ = try await calendar().today()
 
-        let doubts = try #require(await store.believed()).doubts
+        let doubts = try #require(try await store.believed()).doubts
         #expect(doubts.contains { $0.first <= clock.wall && clock.wall <= $0.last && $0.confirmed == nil })
     }
 
@@ -106,7 +109,7 @@ struct RetentionCalendarTests {
     @Test func calendar_isConfirmed_withinADayOfTheBelievedDate() async throws {
         let day = Duration.seconds(86_400)
         for (behind, isNear) in [(.zero, true), (day, true), (day + .milliseconds(1), false)] {
-            let store = InMemoryMeterStore()
+            let store = MeterStore.temporary()
             // Time in which nothing was stored is skipped, and the believed date is that of the first reading after it.
             let first = clock.wall + (.zero - behind)
             try await store.save(BelievedDate(date: first + .milliseconds(-1)))
@@ -165,7 +168,7 @@ struct RetentionCalendarTests {
         #expect(try await calendar.today() == first + .seconds(86_400))
         clock.run(.seconds(3600))
         #expect(try await calendar.today() == first + .seconds(3 * 86_400))
-        #expect(await store.believed()?.date == first + .seconds(3 * 86_400))
+        #expect(try await store.believed()?.date == first + .seconds(3 * 86_400))
     }
 
     @Test func calendarWithoutConfirmation_isSaidOnce() async throws {

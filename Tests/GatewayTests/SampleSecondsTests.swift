@@ -1,7 +1,9 @@
 import CoreTestKit
 import Domain
 import Gateway
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// Chunks of seconds, and the buffer that makes them.
@@ -20,7 +22,7 @@ struct SampleSecondsTests {
     /// A recorder that writes nowhere, and the way into it.
     private func buffer() -> (SampleRecorder, SampleBuffer) {
         let loop = VirtualLoop()
-        let recorder = SampleRecorder(repository: InMemoryMeterStore(), loop: loop, logger: LogBook().logger)
+        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: LogBook().logger)
         return (recorder, recorder.track(for: Self.meter))
     }
 

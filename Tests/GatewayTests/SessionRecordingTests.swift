@@ -13,14 +13,13 @@ struct SessionRecordingTests {
 
     init() {
         let host = VirtualHost()
-        let records = InMemorySettings()
         let settings = SettingsService(
-            repository: records, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: host.store, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.log.logger)
         recordings = RecordingService(
-            host: HostID(high: 0x4000, low: 1), repository: InMemoryMeterStore(), settings: settings, loop: host.loop,
+            host: HostID(high: 0x4000, low: 1), repository: host.store, settings: settings, loop: host.loop,
             logger: host.log.logger)
-        bench = DirectoryBench(InMemoryMeterStore(), settings: records, on: host, recordings: recordings)
+        bench = DirectoryBench(on: host, recordings: recordings)
     }
 
     @Test func lostMeter_isAGap_andTheRecordingGoesOn() async throws {

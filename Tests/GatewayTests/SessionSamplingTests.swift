@@ -251,14 +251,13 @@ struct SessionSamplingTests {
 struct SessionSamplingRecordingTests {
     @Test func recording_keepsEverySample_fromItsBeginningToItsEnd() async throws {
         let host = VirtualHost()
-        let records = InMemorySettings()
         let settings = SettingsService(
-            repository: records, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            repository: host.store, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.log.logger)
         let recordings = RecordingService(
-            host: HostID(high: 0x4000, low: 1), repository: InMemoryMeterStore(), settings: settings, loop: host.loop,
+            host: HostID(high: 0x4000, low: 1), repository: host.store, settings: settings, loop: host.loop,
             logger: host.log.logger)
-        let bench = DirectoryBench(InMemoryMeterStore(), settings: records, on: host, recordings: recordings)
+        let bench = DirectoryBench(on: host, recordings: recordings)
         let id = MeterID.usb(vendor: 0x5FC9, product: 0x0063, serial: "DEMO003C")
         try await bench.directory.restore()
         try await bench.plugIn(.km003c, id: id)

@@ -2,20 +2,24 @@ import Domain
 import Gateway
 import GatewayAPI
 import MeterCodec
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
-/// A service on a repository in memory, with a calendar set by the test.
+/// A service on a new store, with a calendar set by the test.
 private final class SettingsBench: Sendable {
-    let repository = InMemorySettings()
+    let access = ScriptedAccess()
+    let store: MeterStore
     let log = LogBook()
     let listener = Listener()
     let service: SettingsService
 
     init() async {
+        store = .temporary(through: access)
         service = SettingsService(
-            repository: repository,
+            repository: store,
             now: { HostMoment(wall: WallTime(millisecondsSince1970: 1_795_000_000_000), sinceBoot: .origin) },
             logger: log.logger)
         await service.subscribe { [listener] in listener.hear($0) }
@@ -24,7 +28,7 @@ private final class SettingsBench: Sendable {
     /// Applies a record as a page from the cloud does.
     func receive(_ record: SyncRecord) async throws {
         let page = ChangesPage(type: record.key.type, records: [record], token: "t", moreComing: false, epoch: "e")
-        await service.merged(try await repository.apply(page))
+        await service.merged(try await store.apply(page))
     }
 
     func failure(_ request: (SettingsService) async throws -> some Sendable) async -> GatewayError? {
@@ -76,7 +80,7 @@ struct SettingsServiceTests {
         let texts = try await bench.service.set(["name": nil, "notes": nil], of: .um, for: nil)
 
         #expect(texts.isEmpty)
-        let record = try #require(await bench.repository.record(.settings(of: .um)))
+        let record = try #require(try await bench.store.record(.settings(of: .um)))
         #expect(record.properties.keys.sorted() == ["name"])
         #expect(record.properties["name"]?.value == .null)
     }
@@ -91,7 +95,7 @@ struct SettingsServiceTests {
         }
 
         #expect(failure?.next == "it takes a whole number from 0 to 5")
-        #expect(await bench.repository.record(.settings(of: .um)) == nil)
+        #expect(try await bench.store.record(.settings(of: .um)) == nil)
         #expect(await bench.service.refreshVersion == 0)
     }
 
@@ -118,7 +122,7 @@ struct SettingsServiceTests {
 
     @Test func storeThatFails_isSaid() async {
         let bench = await SettingsBench()
-        await bench.repository.failWrites(with: StoreError(.diskFull, "no space is left in /var/lib/meterd"))
+        bench.access.failWrites(with: StoreError(.diskFull, "no space is left in /var/lib/meterd"))
 
         let failure = await bench.failure { try await $0.set(["name": "Bench"], of: .um, for: nil) }
 
@@ -160,8 +164,10 @@ struct SettingsServiceTests {
         let bench = await SettingsBench()
         _ = try await bench.service.set(["name": "Bench"], of: .um, for: nil)
         try await bench.receive(remote(["notes": .string("x")], at: later, of: "\(MeterID.tc)"))
-        await bench.repository.plant(remote(["name": .string("old")], at: 1, of: "02000000250C"))
-        await bench.repository.plant(remote(["name": .string("?")], at: 1, of: "no meter"))
+        try bench.store.plant([
+            remote(["name": .string("old")], at: 1, of: "02000000250C"),
+            remote(["name": .string("?")], at: 1, of: "no meter"),
+        ])
 
         let meters = try await bench.service.meters()
 
@@ -253,8 +259,8 @@ struct SettingsServiceTests {
         try await bench.service.publish(hostName: "pi")
 
         #expect(await bench.service.refreshVersion == 1)
-        let host = await bench.repository.hostIdentity()
-        let record = await bench.repository.record(RecordKey(type: .host, name: "\(host)"))
+        let host = try await bench.store.hostIdentity()
+        let record = try await bench.store.record(RecordKey(type: .host, name: "\(host)"))
         #expect(record?.properties["name"]?.value == .string("pi"))
     }
 }

@@ -1,6 +1,8 @@
 import Domain
 import Gateway
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -60,9 +62,9 @@ struct SyncCancellationTests {
                 return first
             }
 
-            #expect(await bench.store.records == bench.cloud.records, "\(scenario), call \(number)")
+            #expect(try await bench.store.records == bench.cloud.records, "\(scenario), call \(number)")
             #expect(bench.cloud.records.count == scenario.count, "\(scenario), call \(number)")
-            #expect(await bench.store.settings.progress().pending == 0, "\(scenario), call \(number)")
+            #expect(try await bench.store.settings.progress().pending == 0, "\(scenario), call \(number)")
             let report = await engine.report()
             #expect(report.status.counters.failed == 0)
             #expect(report.status.lastSyncError == nil)
@@ -92,7 +94,7 @@ struct SyncCancellationTests {
             #expect(result.wasCancelled)
             #expect(result.counts[.recording]?.fetched == 400)
             #expect(await engine.report().status.queue.unread == [.recording])
-            return (await bench.store.records, bench.store.cleanUps)
+            return (try await bench.store.records, bench.store.cleanUps)
         }
         #expect(Set(kept.keys) == Set((0..<400).map { SyncRecord.setting($0).key }))
         #expect(cleanUps == 0)
@@ -102,7 +104,7 @@ struct SyncCancellationTests {
         let resumed = try await bench.running(again) { try await $0.next() }
         #expect(resumed.end == .complete)
         #expect(resumed.counts[.recording]?.fetched == 800, "nothing is read twice")
-        #expect(await bench.store.records == bench.cloud.records)
+        #expect(try await bench.store.records == bench.cloud.records)
         #expect(bench.store.cleanUps == 1)
     }
 
@@ -176,28 +178,28 @@ struct SyncCancellationTests {
         static let all = [
             Scenario(name: "empty", callsMin: 10, count: 0) { _ in },
             Scenario(name: "single page", callsMin: 10, count: 1) { $0.cloud.put([.setting(1)], by: .second) },
-            Scenario(name: "1,200 records in 3 pages", callsMin: 14, count: 1200) {
-                $0.cloud.put((0..<1200).map { .setting($0) }, by: .second)
+            Scenario(name: "6 records in 3 pages", timing: .pages(of: 2), callsMin: 14, count: 6) {
+                $0.cloud.put((0..<6).map { .setting($0) }, by: .second)
             },
-            Scenario(name: "every record a page and a batch", timing: .oneByOne, callsMin: 60, count: 18) { bench in
-                bench.cloud.put((0..<12).map { .setting($0) }, by: .second)
-                for number in 6..<18 { try await bench.store.write(number, 2) }
+            Scenario(name: "every record a page and a batch", timing: .oneByOne, callsMin: 20, count: 6) { bench in
+                bench.cloud.put((0..<4).map { .setting($0) }, by: .second)
+                for number in 2..<6 { try await bench.store.write(number, 2) }
             },
             Scenario(name: "batch in pieces", callsMin: 20, count: 8) { bench in
                 for number in 0..<8 { try await bench.store.write(number) }
                 bench.cloud.limitBatches(to: 3)
             },
-            Scenario(name: "token below the floor", timing: .oneByOne, callsMin: 20, count: 6) { bench in
+            Scenario(name: "token below the floor", timing: .oneByOne, callsMin: 15, count: 4) { bench in
                 await bench.syncOnce()
                 // Deleted in the cloud while this host was away, and forgotten there since.
-                await bench.store.settings.plant(.setting(900))
-                bench.cloud.put((0..<6).map { .setting($0) }, by: .second)
+                try bench.store.settings.plant([.setting(900)])
+                bench.cloud.put((0..<4).map { .setting($0) }, by: .second)
                 bench.cloud.raiseFloor()
             },
-            Scenario(name: "restored cloud", timing: .oneByOne, callsMin: 30, count: 6) { bench in
-                bench.cloud.put((0..<6).map { .setting($0) }, by: .second)
+            Scenario(name: "restored cloud", timing: .oneByOne, callsMin: 20, count: 4) { bench in
+                bench.cloud.put((0..<4).map { .setting($0) }, by: .second)
                 await bench.syncOnce()
-                bench.cloud.restore(as: "e2", without: (3..<6).map { SyncRecord.setting($0).key })
+                bench.cloud.restore(as: "e2", without: (2..<4).map { SyncRecord.setting($0).key })
             },
         ]
     }
@@ -212,10 +214,12 @@ final class Counter: Sendable {
 }
 
 extension SyncTiming {
-    fileprivate static var oneByOne: SyncTiming {
+    fileprivate static let oneByOne = pages(of: 1)
+
+    fileprivate static func pages(of count: Int) -> SyncTiming {
         var timing = SyncTiming()
-        timing.pageRecordsMax = 1
-        timing.batchRecordsMax = 1
+        timing.pageRecordsMax = count
+        timing.batchRecordsMax = count
         return timing
     }
 }

@@ -1,6 +1,7 @@
 import Domain
 import Gateway
 import Logging
+import MeterStore
 import MeterTestKit
 import Synchronization
 import Testing
@@ -20,8 +21,8 @@ struct SyncEngineTests {
         #expect(result.end == .complete)
         #expect(result.counts[.recording]?.fetched == 1200)
         #expect(result.total.pushed == 1)
-        #expect(await bench.store.records == bench.cloud.records)
-        #expect(await bench.store.records.count == 1201)
+        #expect(try await bench.store.records == bench.cloud.records)
+        #expect(try await bench.store.records.count == 1201)
         #expect(bench.store.offsets == [.zero])
         #expect(bench.store.cleanUps == 1)
         #expect(bench.loop.pendingTimers == 0)
@@ -40,7 +41,7 @@ struct SyncEngineTests {
         }
 
         #expect(changed.withLock { $0 } == [SyncRecord.setting(7).key])
-        #expect(await bench.store.records == bench.cloud.records)
+        #expect(try await bench.store.records == bench.cloud.records)
     }
 
     /// Its changes wait, and everything else goes its way.
@@ -74,7 +75,7 @@ struct SyncEngineTests {
         let result = try await bench.running(bench.engine()) { try await $0.next() }
 
         #expect(result.end == .complete && result.total.pushed == 500)
-        #expect(await bench.store.records == bench.cloud.records)
+        #expect(try await bench.store.records == bench.cloud.records)
     }
 
     @Test func ownChange_isNotReadAgain() async throws {
@@ -100,14 +101,14 @@ struct SyncEngineTests {
                 _ = try await theirs.next()
                 try await bench.store.write(1, 10)
                 first.trigger(.localChange)
-                while await other.store.records.isEmpty { _ = try await theirs.next() }
+                while try await other.store.records.isEmpty { _ = try await theirs.next() }
                 try await other.store.write(1, 20)
                 second.trigger(.localChange)
-                while await bench.store.records != other.store.records { _ = try await mine.next() }
+                while try await bench.store.records != other.store.records { _ = try await mine.next() }
             }
         }
 
-        #expect(await bench.store.records.values.first?.properties["v"]?.value == .int(20))
+        #expect(try await bench.store.records.values.first?.properties["v"]?.value == .int(20))
     }
 
     @Test func triggersDuringARun_causeOneMore() async throws {
@@ -216,8 +217,8 @@ struct SyncEngineTests {
             while last.end != .complete { last = try await bench.passUntilResult(engine, &results) }
         }
 
-        #expect(await bench.store.records == bench.cloud.records)
-        #expect(await bench.store.records.count == 2)
+        #expect(try await bench.store.records == bench.cloud.records)
+        #expect(try await bench.store.records.count == 2)
         #expect(bench.log.entries(saying: "sync run failed").count { $0.level == .warning } == 1, "said once")
     }
 
@@ -264,7 +265,7 @@ struct SyncEngineTests {
 
         #expect(result.end == .complete)
         #expect(bench.cloud.records.count == 99)
-        #expect(await bench.store.settings.progress().parked == 1)
+        #expect(try await bench.store.settings.progress().parked == 1)
         #expect(result.total.pushed == 99)
         #expect(result.total.parked == 1)
         #expect(bench.log.entries(saying: "records were set aside").count == 1)
@@ -313,7 +314,7 @@ struct SyncEngineTests {
             let result = try await bench.passUntilResult(engine, &results)
             #expect(result.trigger == .streamOpened)
         }
-        #expect(await bench.store.records == bench.cloud.records)
+        #expect(try await bench.store.records == bench.cloud.records)
     }
 
     // MARK: Stopping

@@ -1,6 +1,7 @@
 import Domain
 import Gateway
 import Logging
+import MeterStore
 import MeterTestKit
 import Testing
 

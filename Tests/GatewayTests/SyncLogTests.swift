@@ -1,5 +1,6 @@
 import Domain
 import Logging
+import MeterStore
 import MeterTestKit
 import Testing
 
@@ -113,7 +114,7 @@ struct SyncLogTests {
         for _ in 0..<2 {
             _ = try await bench.running(bench.engine()) { try await $0.next() }
         }
-        #expect(await bench.store.settings.progress().record == RunHistory(lastSuccess: success, failures: 2))
+        #expect(try await bench.store.settings.progress().record == RunHistory(lastSuccess: success, failures: 2))
         let status = await bench.engine().report().status
         #expect(status.lastSuccess == success)
         #expect(status.failures == 2)

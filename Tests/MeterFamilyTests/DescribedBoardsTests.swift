@@ -3,7 +3,9 @@ import Gateway
 import GatewayAPI
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// Boards that people described, driven by sessions as any meter is: nothing between the catalogue and the driver knows of
@@ -40,7 +42,7 @@ struct DescribedBoardsTests {
         links.plug(
             SimulatedBoard(model: model, try #require(family.description(of: model)), greeting: greeting),
             at: link.simulatedPath)
-        let recorder = SampleRecorder(repository: InMemoryMeterStore(), loop: loop, logger: log.logger)
+        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: log.logger)
         let id = MeterID.mac(MACAddress(bits: name == "shelf" ? 0x0200_0000_0001 : 0x0200_0000_0002))
         let session = DeviceSession(
             id: id, model: model, isWanted: true, settings: MeterSettings(stored: [:]), catalogue: catalogue,

@@ -3,7 +3,9 @@ import Gateway
 import GatewayAPI
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
 /// Every model that has a cable, from its simulator through a real session: links, times and rhythm are those of the program.
@@ -27,7 +29,7 @@ struct EveryModelSessionTests {
         let links = SimulatedLinks(loop: loop)
         links.plug(
             try #require(SimulatorCatalogue.standard.meter(model, over: link.transport)), at: link.simulatedPath)
-        let recorder = SampleRecorder(repository: InMemoryMeterStore(), loop: loop, logger: log.logger)
+        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: log.logger)
         let session = DeviceSession(
             id: Self.id, model: model, isWanted: true, settings: MeterSettings(stored: [:]), catalogue: .standard,
             loop: loop, opener: links, track: recorder.track(for: Self.id), rng: SplitMix64(seed: 7),

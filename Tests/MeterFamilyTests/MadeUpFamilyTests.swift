@@ -7,6 +7,7 @@ import MeterCodec
 import MeterSimulator
 import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 import USBTransport
 
@@ -293,7 +294,7 @@ struct MadeUpFamilyTests {
     ) {
         let links = SimulatedLinks(loop: loop)
         links.plug(try #require(Self.simulators.meter(real, over: link.transport)), at: link.simulatedPath)
-        let recorder = SampleRecorder(repository: InMemoryMeterStore(), loop: loop, logger: log.logger)
+        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: log.logger)
         let session = DeviceSession(
             id: Self.id, model: model, isWanted: true, settings: MeterSettings(stored: [:]),
             catalogue: Self.catalogue, loop: loop, opener: links, track: recorder.track(for: Self.id),

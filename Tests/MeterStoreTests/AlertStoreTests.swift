@@ -15,11 +15,6 @@ struct AlertStoreTests {
         try await clause.check(try MeterStore.open(path: folder.store))
     }
 
-    @Test(arguments: AlertRepositoryContract.clauses)
-    func fake_keepsTheAlertContract(_ clause: AlertRepositoryContract.Clause) async throws {
-        try await clause.check(InMemoryAlerts())
-    }
-
     @Test func rules_areThere_whenOpenedAgain() async throws {
         let first = try MeterStore.open(path: folder.store)
         let rule = try await first.addAlert(

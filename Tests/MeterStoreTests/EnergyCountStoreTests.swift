@@ -15,11 +15,6 @@ struct EnergyCountStoreTests {
         try await clause.check(try MeterStore.open(path: folder.store))
     }
 
-    @Test(arguments: EnergyCountRepositoryContract.clauses)
-    func inMemoryStore_keepsTheContract(_ clause: EnergyCountRepositoryContract.Clause) async throws {
-        try await clause.check(InMemoryMeterStore())
-    }
-
     @Test func counts_areThere_whenOpenedAgain() async throws {
         let first = try MeterStore.open(path: folder.store)
         let count = EnergyCount(

@@ -42,6 +42,9 @@ struct ImportStoreTests {
         #expect(try await store.samples(of: recording.meter, in: span, limit: 1000).count == 100)
         #expect(try await store.buckets(.minute, of: recording.meter, in: span).isEmpty == false)
         #expect(try await store.deleteImport(stretch) == 0)
+        #expect(try await store.storedMeters() == [recording.meter])
+        _ = try await store.deleteReadings(of: recording.meter)
+        #expect(try await store.storedMeters().isEmpty)
         #expect(try await store.quickCheck().isEmpty)
         try store.close()
     }

@@ -23,11 +23,6 @@ struct LogStoreTests {
         try await clause.check(try open())
     }
 
-    @Test(arguments: LogRepositoryContract.clauses)
-    func inMemoryStore_keepsTheLogContract(_ clause: LogRepositoryContract.Clause) async throws {
-        try await clause.check(InMemoryMeterStore())
-    }
-
     private func line(_ number: Int64, of meter: MeterID = .one, count: Int = 1) -> StoredLogLine {
         let moment = LogMoment(
             wall: WallTime(millisecondsSince1970: 30_000 + number), sinceBoot: .origin + .seconds(100 + number))

@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -77,15 +78,14 @@ struct PowerLossTests {
     /// - Returns: what the power cuts left, and what must be there after each step, starting before the first.
     private func run(on disk: FaultyDisk) async throws -> (images: [FaultyDisk.Image], expected: [Contents]) {
         let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
-        let model = InMemorySettings(host: try await store.hostIdentity())
-        let meters = InMemoryMeterStore()
-        var expected = [Contents(settings: try await SettingsContents(model), meters: [])]
+        // On a disk whose power never fails.
+        let model = MeterStore.temporary(of: try await store.hostIdentity())
+        var expected = [try await contents(of: model)]
         for step in 1...Self.steps {
-            try await perform(step, on: store, meters: store)
+            try await perform(step, on: store)
             disk.acknowledged.withLock { $0 = step }
-            try await perform(step, on: model, meters: meters)
-            expected.append(
-                Contents(settings: try await SettingsContents(model), meters: await meters.meters()))
+            try await perform(step, on: model)
+            expected.append(try await contents(of: model))
         }
         disk.restorePower()
         #expect(try await contents(of: store) == expected.last, "the store and its model differ")
@@ -93,14 +93,11 @@ struct PowerLossTests {
         return (try disk.images(), expected)
     }
 
-    private func perform(
-        _ step: Int, on store: some SettingsRepository & SyncRepository,
-        meters: some MeterRepository & SampleRepository
-    ) async throws {
+    private func perform(_ step: Int, on store: MeterStore) async throws {
         let now = HostMoment.minute(step)
         switch step % 8 {
         case 0:
-            try await meters.append([.minute(step), .minute(step, of: .two)])
+            try await store.append([.minute(step), .minute(step, of: .two)])
             _ = try await store.delete(.meter(step % 5), at: now)
         case 1, 3, 6: try await store.set(.meter(step % 5), "p\(step % 4)", .int(Int64(step)), at: now)
         case 2:
@@ -112,7 +109,7 @@ struct PowerLossTests {
             let records = (0..<6).map { SyncRecord(.meter($0 * 2), ["theirs": (.int(Int64(step)), .minute(step))]) }
             _ = try await store.apply(.of(records, token: "t\(step)"))
         case 5: try await store.push(recordsMax: 3)
-        default: try await meters.save(KnownMeter(id: .one, isWanted: step % 16 == 7))
+        default: try await store.save(KnownMeter(id: .one, isWanted: step % 16 == 7))
         }
     }
 

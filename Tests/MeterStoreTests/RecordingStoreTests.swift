@@ -16,11 +16,6 @@ struct RecordingStoreTests {
         try await clause.check(try MeterStore.open(path: folder.store))
     }
 
-    @Test(arguments: RecordingRepositoryContract.clauses)
-    func inMemoryStore_keepsTheRecordingContract(_ clause: RecordingRepositoryContract.Clause) async throws {
-        try await clause.check(InMemoryMeterStore())
-    }
-
     private func recording(_ number: Int64, readings: Int) -> Recording {
         let start = WallTime(millisecondsSince1970: 1_795_000_000_000 + number)
         var recording = Recording(

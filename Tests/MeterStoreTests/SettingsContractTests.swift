@@ -18,14 +18,4 @@ struct SettingsContractTests {
     func store_keepsTheSyncContract(_ clause: SyncRepositoryContract.Clause) async throws {
         try await clause.check(try MeterStore.open(path: folder.store, options: .init(machine: .here)))
     }
-
-    @Test(arguments: SettingsRepositoryContract.clauses)
-    func fake_keepsTheSettingsContract(_ clause: SettingsRepositoryContract.Clause) async throws {
-        try await clause.check(InMemorySettings())
-    }
-
-    @Test(arguments: SyncRepositoryContract.clauses)
-    func fake_keepsTheSyncContract(_ clause: SyncRepositoryContract.Clause) async throws {
-        try await clause.check(InMemorySettings())
-    }
 }

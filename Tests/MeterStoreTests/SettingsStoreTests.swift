@@ -209,28 +209,3 @@ struct SettingsStoreTests {
         #expect(throws: DatabaseError.self) { try folder.file.edit("DELETE FROM record") }
     }
 }
-
-/// What only the fake offers, for tests.
-struct InMemorySettingsTests {
-    @Test func writes_fail_whileTheTestSaysSo() async throws {
-        let settings = InMemorySettings()
-        let full = StoreError(.diskFull, "the disk is full")
-        await settings.failWrites(with: full)
-        await #expect(throws: full) { try await settings.set(.desk, "name", .string("Desk"), at: .minute(0)) }
-        await #expect(throws: full) { _ = try await settings.apply(.of([], token: "t")) }
-        #expect(await settings.record(.desk) == nil)
-
-        await settings.failWrites(with: nil)
-        try await settings.set(.desk, "name", .string("Desk"), at: .minute(0))
-        #expect(await settings.record(.desk)?.properties.count == 1)
-    }
-
-    @Test func plantedRecord_isFoldedByTheRebuild() async throws {
-        let settings = InMemorySettings()
-        await settings.plant(SyncRecord(.oldDesk, ["units": (.string("F"), .minute(1))]))
-        #expect(await settings.rebuildReport().examples.map(\.into) == [RecordKey.desk.name])
-        let step = try await settings.rebuildStep(recordsMax: 10, at: HostMoment.minute(2).wall)
-        #expect(step.progress.isComplete && step.progress.folded == 1)
-        #expect(await settings.record(.desk)?.properties.count == 1)
-    }
-}

@@ -21,13 +21,15 @@ struct StoreErrorTests {
     }
 
     /// Opens it, and expects that to fail with `code`, a message with the path, and a file left as it was.
-    private func expectRefused(_ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectRefused(
+        _ code: StoreError.Code, about part: String = "", sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         let before = try folder.bytes(of: folder.store)
         let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
             try MeterStore.open(path: folder.store, options: .init(busyTimeout: .zero))
         }
         #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: sourceLocation)
-        #expect(error?.message.contains(folder.store) == true, sourceLocation: sourceLocation)
+        #expect(error?.message.contains(folder.store + part) == true, sourceLocation: sourceLocation)
         #expect(try folder.bytes(of: folder.store) == before, "the file was changed", sourceLocation: sourceLocation)
     }
 
@@ -136,10 +138,14 @@ struct StoreErrorTests {
         #expect(!FileManager.default.fileExists(atPath: folder.store + ".suspect"))
     }
 
-    @Test func missingTable_isDamaged() async throws {
+    @Test(arguments: [
+        ("DROP TABLE former_id", " lacks former, id in its table former_id"),
+        ("ALTER TABLE told DROP COLUMN is_awaited", " lacks is_awaited in its table told"),
+    ])
+    func missingTableOrColumn_isDamaged_andNamed(edit: String, part: String) async throws {
         try await makeStore()
-        try folder.file.edit("DROP TABLE register")
-        try expectRefused(.damaged)
+        try folder.file.edit(edit)
+        try expectRefused(.damaged, about: part)
     }
 
     @Test func overwrittenPages_areFound_whenTheyAreRead() async throws {

@@ -19,11 +19,6 @@ struct TierTests {
         try await clause.check(try MeterStore.open(path: folder.store))
     }
 
-    @Test(arguments: TierRepositoryContract.clauses)
-    func inMemoryStore_keepsTheTierContract(_ clause: TierRepositoryContract.Clause) async throws {
-        try await clause.check(InMemoryMeterStore())
-    }
-
     /// Ten readings within a second in each minute of four hours: few, and yet more than one step of work.
     private static let few = (0..<240).compactMap { burst(minute: $0) }
     private static let fewCount = 2400.0

@@ -5,7 +5,7 @@
 /// ```swift
 /// @Test(arguments: MeterRepositoryContract.clauses)
 /// func store_keepsTheContract(_ clause: ContractClause<any MeterRepository>) async throws {
-///     try await clause.check(InMemoryMeterStore())
+///     try await clause.check(try MeterStore.open(path: folder.store))
 /// }
 /// ```
 package struct ContractClause<Subject>: Sendable, CustomStringConvertible {

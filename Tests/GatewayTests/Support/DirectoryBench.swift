@@ -3,34 +3,41 @@ import Gateway
 import GatewayAPI
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
 import Testing
 
-/// A directory on a virtual host. Two of them on the same repositories are one daemon before and after a restart.
+/// A directory on a virtual host. Two of them on one store are one daemon before and after a restart.
 struct DirectoryBench {
     let host: VirtualHost
     let sightings = ScriptedSightings()
-    let repository: InMemorySettings
+    let store: MeterStore
     let settings: SettingsService
     let directory: MeterDirectory
     /// What happened to the meters.
     let happened: LogKeeper
 
-    /// - Parameter failing: makes the settings repository fail too.
+    /// - Parameters:
+    ///   - store: by default the host's.
+    ///   - meters: by default in the store.
+    ///   - records: the settings, by default in the store.
     init(
-        _ repository: any MeterRepository, settings records: InMemorySettings = InMemorySettings(),
-        failing: FailingRepository? = nil, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil,
+        _ store: MeterStore? = nil, meters: (any MeterRepository)? = nil,
+        settings records: (any SettingsRepository)? = nil,
+        on host: VirtualHost? = nil, gate: (any LinkGate)? = nil,
         recordings: RecordingService? = nil, counts: EnergyCounts? = nil, alerts: AlertService? = nil,
         log: LogKeeper? = nil
     ) {
+        let host = host ?? VirtualHost(store: store)
+        let store = store ?? host.store
         self.host = host
-        self.repository = records
+        self.store = store
         settings = SettingsService(
-            repository: failing ?? records,
+            repository: records ?? store,
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         happened = log ?? LogKeeper(repository: host.store, loop: host.loop, logger: host.log.logger)
         let dependencies = MeterDirectory.Dependencies(
-            loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
+            loop: host.loop, opener: host.links, ports: sightings, repository: meters ?? store, settings: settings,
             recorder: host.recorder, recordings: recordings, counts: counts ?? host.counts,
             alerts: alerts, log: happened, hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) },
@@ -52,7 +59,7 @@ struct DirectoryBench {
         let record = SyncRecord(
             key: .settings(of: .um), properties: values.mapValues { Register(value: $0, stamp: stamp) })
         let page = ChangesPage(type: .deviceSettings, records: [record], token: "t", moreComing: false, epoch: "e")
-        await settings.merged(try await repository.apply(page))
+        await settings.merged(try await store.apply(page))
     }
 
     func status(of id: MeterID = .um) async throws -> MeterStatus {

@@ -3,7 +3,9 @@ import Domain
 import Gateway
 import GatewayAPI
 import Logging
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Synchronization
 import Testing
 
@@ -125,7 +127,7 @@ final class ScriptedNetwork: NetworkMonitor {
     }
 }
 
-/// The store in memory under a test's control: watched, delayed, failing.
+/// A store under a test's control: watched, delayed, failing.
 final class HandledStore: SyncRepository {
     private struct State {
         var onCall: @Sendable () async -> Void = {}
@@ -135,12 +137,12 @@ final class HandledStore: SyncRepository {
         var offsets: [Duration] = []
     }
 
-    let settings: InMemorySettings
+    let settings: MeterStore
     private let state = Mutex(State())
     private let loop: any SessionLoop
 
     init(host: HostID, loop: any SessionLoop) {
-        settings = InMemorySettings(host: host)
+        settings = .temporary(of: host)
         self.loop = loop
     }
 
@@ -157,10 +159,10 @@ final class HandledStore: SyncRepository {
 
     /// All records that are not deleted.
     var records: [RecordKey: SyncRecord] {
-        get async {
+        get async throws {
             var records: [RecordKey: SyncRecord] = [:]
             for type in RecordType.known {
-                for record in await settings.records(of: type) { records[record.key] = record }
+                for record in try await settings.records(of: type) { records[record.key] = record }
             }
             return records
         }
@@ -179,7 +181,7 @@ final class HandledStore: SyncRepository {
 
     func progress() async throws -> SyncProgress {
         try await begin()
-        return await settings.progress()
+        return try await settings.progress()
     }
 
     func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) async throws -> OutboxBatch? {
@@ -216,7 +218,7 @@ final class HandledStore: SyncRepository {
         try await settings.runEnded(isComplete: isComplete, at: wall, serverTime: serverTime)
     }
 
-    func parked(limit: Int) async throws -> [ParkedEntry] { await settings.parked(limit: limit) }
+    func parked(limit: Int) async throws -> [ParkedEntry] { try await settings.parked(limit: limit) }
     func restoreParked(_ id: String) async throws -> ParkedRestore { try await settings.restoreParked(id) }
     func dropParked(_ id: String) async throws -> Bool { try await settings.dropParked(id) }
     func ageParked(to confirmed: WallTime) async throws -> Int {

@@ -4,14 +4,18 @@ import GatewayAPI
 import Logging
 import MeterCodec
 import MeterSimulator
+import MeterStore
 import MeterTestKit
+import StoreTestKit
 import Testing
 
-/// Everything around sessions, in memory and in virtual time.
+/// Everything around sessions, in virtual time.
 struct VirtualHost {
     let loop: VirtualLoop
     let links: SimulatedLinks
-    let store = InMemoryMeterStore()
+    /// What the store goes through, unless it was given.
+    let access: ScriptedAccess
+    let store: MeterStore
     let recorder: SampleRecorder
     /// What is counted of meters that count nothing.
     let counts: EnergyCounts
@@ -19,13 +23,17 @@ struct VirtualHost {
     /// What happened to the meters.
     let happened: LogKeeper
 
-    /// - Parameter loop: the loop of another host with which this one shares a clock.
-    init(loop: VirtualLoop = VirtualLoop()) {
+    /// - Parameters:
+    ///   - loop: the loop of another host with which this one shares a clock.
+    ///   - store: what the host had before a restart.
+    init(loop: VirtualLoop = VirtualLoop(), store: MeterStore? = nil) {
         self.loop = loop
+        access = ScriptedAccess()
+        self.store = store ?? .temporary(through: access)
         links = SimulatedLinks(loop: loop)
-        counts = EnergyCounts(repository: store)
-        recorder = SampleRecorder(repository: store, counts: counts, loop: loop, logger: log.logger)
-        happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
+        counts = EnergyCounts(repository: self.store)
+        recorder = SampleRecorder(repository: self.store, counts: counts, loop: loop, logger: log.logger)
+        happened = LogKeeper(repository: self.store, loop: loop, logger: log.logger)
     }
 
     /// A session of a meter that is not plugged in yet.

@@ -232,7 +232,7 @@ let package = Package(
         .testTarget(
             name: "NotificationsTests",
             dependencies: [
-                "Domain", "Notifications", "Gateway", "GatewayAPI", "LinuxIO", "MeterTestKit", nioCore, nioPosix,
+                "Domain", "Notifications", "Gateway", "GatewayAPI", "MeterTestKit", nioCore, nioPosix,
             ]),
         .testTarget(name: "LimitCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "LeaseCoreTests", dependencies: ["Domain", "CoreTestKit"]),
@@ -245,7 +245,7 @@ let package = Package(
         .testTarget(
             name: "HomeAutomationTests",
             dependencies: [
-                "Domain", "HomeAutomation", "CloudAPI", "Gateway", "LinuxIO", "MeterTestKit", "CoreTestKit", logging,
+                "Domain", "HomeAutomation", "Gateway", "LinuxIO", "MeterTestKit", "CoreTestKit", logging,
             ]),
         .testTarget(name: "CloudAPITests", dependencies: ["Domain", "CloudAPI"]),
         .testTarget(
@@ -292,7 +292,7 @@ let package = Package(
         .testTarget(
             name: "MetercloudTests",
             dependencies: [
-                "metercloud", "Cloud", "CloudAPI", "CloudEtcd", "CloudHosting", "CloudServer", "Domain", "MeterTestKit",
+                "metercloud", "CloudAPI", "CloudEtcd", "CloudHosting", "CloudServer", "Domain", "MeterTestKit",
                 "ProgramKit", argumentParser, logging, serviceLifecycle,
             ]),
         .testTarget(
@@ -390,7 +390,7 @@ if Context.environment["WITH_TOOLS"] != nil {
             name: "Chaos",
             dependencies: [
                 "Domain", "CloudAPI", "Gateway", "MeterStore", "Cloud", "CloudEtcd", "CloudServer", "CloudClient",
-                "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness", logging, serviceLifecycle,
+                "LinuxIO", "ServerKit", "SimulatedCloud", "LeaseWitness", logging, serviceLifecycle,
             ],
             path: "Tests/Chaos/Chaos"),
         // make bench, make load.

@@ -2,37 +2,26 @@ import CLinux
 import Domain
 import Glibc
 
-/// Runs another program as a shell does: with this one's input, output, errors, environment and process group.
-package enum ForegroundProgram {
+/// Another program with this one's input, output, errors, environment and process group.
+package struct ForegroundProgram: Sendable {
     package enum End: Hashable, Sendable {
         case exited(Int32)
         case killedBySignal(Int32)
     }
 
-    /// Waits until it has ended. Meanwhile this program ignores what is typed to interrupt it, as the other one gets that too.
+    private let process: pid_t
+
+    /// Starts it. From then on this program ignores what is typed to interrupt it, as the other one gets that too.
     ///
     /// - Parameters:
-    ///   - command: its name, looked for as a shell does, and its arguments.
+    ///   - command: its name, looked for in the usual folders, and its arguments.
     ///   - toErrors: what it writes to its output goes where errors go.
     /// - Throws: why it cannot be started.
-    package static func run(_ command: [String], toErrors: Bool) async throws(Errno) -> End {
-        let before = (signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN))
-        defer {
-            signal(SIGINT, before.0)
-            signal(SIGQUIT, before.1)
-        }
-        let process = try start(command, toErrors: toErrors)
-        return await withCheckedContinuation { continuation in
-            BackgroundThread.run {
-                var status: Int32 = 0
-                while waitpid(process, &status, 0) < 0, errno == EINTR {}
-                let number = status & 0x7F
-                continuation.resume(returning: number == 0 ? .exited(status >> 8 & 0xFF) : .killedBySignal(number))
-            }
-        }
-    }
-
-    private static func start(_ command: [String], toErrors: Bool) throws(Errno) -> pid_t {
+    package init(_ command: [String], toErrors: Bool) throws(Errno) {
+        signal(SIGINT, SIG_IGN)
+        signal(SIGQUIT, SIG_IGN)
+        // Whoever started this program may have had ended children forgotten.
+        signal(SIGCHLD, SIG_DFL)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -43,7 +32,7 @@ package enum ForegroundProgram {
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        for number in [SIGINT, SIGQUIT, SIGPIPE] { sigaddset(&signals, number) }
+        for number in [SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var process = pid_t()
@@ -51,6 +40,26 @@ package enum ForegroundProgram {
             posix_spawnp(&process, command.first ?? "", &actions, &attributes, arguments, environ)
         }
         guard code == 0 else { throw Errno(code) }
-        return process
+        self.process = process
+    }
+
+    /// Passes a signal on to it.
+    package func send(_ number: Int32) { kill(process, number) }
+
+    /// Waits until it has ended.
+    package func end() async throws(Errno) -> End {
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<End, Errno>, Never>) in
+            BackgroundThread.run { continuation.resume(returning: wait()) }
+        }
+        return try result.get()
+    }
+
+    private func wait() -> Result<End, Errno> {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { return .failure(Errno(errno)) }
+        }
+        let number = status & 0x7F
+        return .success(number == 0 ? .exited(status >> 8 & 0xFF) : .killedBySignal(number))
     }
 }

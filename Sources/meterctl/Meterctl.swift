@@ -16,7 +16,7 @@ struct Meterctl: AsyncParsableCommand {
             meter of its kind.
 
             Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission, \
-            7 daemon not running; of assert also 8 a limit broken, 9 undecided, 10 the program failed.
+            7 daemon not running. Of assert: 8 a limit is broken, 9 undecided, 10 the program failed.
             """,
         version: """
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))

@@ -26,7 +26,7 @@ struct MeasuredStretchTests {
         let limit = try LimitParser.limit(text)
         var stretch = stretch(of: currents, for: [limit], gap: gap)
         change(&stretch)
-        return stretch.judge(limit, allowedGaps: allowed)
+        return try #require(stretch.judge([limit], allowedGaps: allowed).first)
     }
 
     private static let step: [Double?] = Array(repeating: 1, count: 10) + Array(repeating: 3, count: 11)
@@ -54,7 +54,8 @@ struct MeasuredStretchTests {
     @Test(arguments: [
         ("mean(current) < 9 A", "nothing was measured for 4.0 of 10.0 s"),
         ("max(current) < 9 A", "nothing was measured for 4.0 of 10.0 s"), ("max(current) < 2 A", nil),
-        ("min(current) > 2 A", nil), ("energy < 1 mWh", nil), ("count > 30", nil),
+        ("min(current) > 2 A", nil), ("energy < 1 mWh", nil), ("count < 9", nil), ("duration < 9 s", nil),
+        ("count < 30", "nothing was measured for 4.0 of 10.0 s"),
     ])
     func gap_leavesUndecided(text: String, reason: String?) throws {
         let verdict = try Self.judge(text, of: Self.step, gap: 6..<13)
@@ -75,6 +76,26 @@ struct MeasuredStretchTests {
         #expect(near.kind == .kept)
     }
 
+    /// A few readings that are far apart are not a slow meter, and a gap does not make itself usual.
+    @Test(arguments: [[0, 1, 7200], [0, 200, 400, 600, 800, 1000, 1200, 1400, 1600, 1800, 2000, 2200]])
+    func gaps_doNotHideThemselves(places: [Int64]) throws {
+        let verdict = try Self.judge("max(current) < 9 A", of: []) { stretch in
+            var reading = Reading()
+            reading[.current] = 1
+            for place in places { stretch.add(reading, at: place * 500) }
+        }
+        guard case .undecided = verdict.kind else { return #expect(Bool(false), "\(verdict)") }
+    }
+
+    /// The first and the last value hold to the ends; what may be missing counts with the mean.
+    @Test func sums_areOfTheWholeStretch() throws {
+        let flat = [Double?](repeating: 1, count: 21)
+        let ends = try Self.judge("charge < 9 Ah", of: flat) { ($0.start, $0.end) = (-900, 10_900) }
+        let gap = try Self.judge("charge < 9 Ah", of: flat, gap: 6..<13, allowed: 0.5)
+
+        #expect(abs((ends.value ?? 0) - 11.8 / 3.6) < 1e-9 && abs((gap.value ?? 0) - 10 / 3.6) < 1e-9)
+    }
+
     @Test func lostReadings_andMeans_leaveUndecided() throws {
         func kind(_ text: String, _ change: (inout MeasuredStretch) -> Void) throws -> LimitVerdict.Kind {
             try Self.judge(text, of: Self.step, change).kind
@@ -92,17 +113,26 @@ struct MeasuredStretchTests {
         #expect(
             try kind("max(current) < 9 A") {
                 $0.resolution = 1000
-                $0.setExtremes(-10...3, of: .current)
+                $0.addExtremes(-10...3, of: .current)
             } == .broken)
+        for text in ["min(current) > 1 mA", "mean(current) < 9 A", "charge < 9 Ah", "count < 99"] {
+            #expect(
+                try kind(text) {
+                    $0.resolution = 1000
+                    $0.addExtremes(-10...3, of: .current)
+                } == .undecided(reason: "only means of 1s are left"), "\(text)")
+        }
     }
 
     @Test(arguments: [
         ("p99(current) < 9 A", "21 readings are too few: it takes 100"),
-        ("mean(d+) < 9 V", "the meter does not tell its dp"),
+        ("mean(d+) < 9 V", "no reading has a dp"),
     ])
     func tooFewReadings_areSaid(text: String, reason: String) throws {
         #expect(try Self.judge(text, of: Self.step) == Self.undecided(reason))
-        #expect(try Self.judge(text, of: []) == Self.undecided("nothing was measured"))
+        for text in [text, "count < 9", "duration < 9 s"] {
+            #expect(try Self.judge(text, of: []) == Self.undecided("nothing was measured"))
+        }
         #expect(try Self.judge("mean(current) < 9 A", of: [1]) == Self.undecided("1 reading is too few"))
     }
 

@@ -93,6 +93,30 @@ struct AssertTests {
                 """)
     }
 
+    /// What was measured before the end may come after it; a calendar that is set back shortens nothing.
+    @Test func stretch_endsByItsOwnClock() throws {
+        var live = LiveStretch(for: [])
+        func take(_ time: Int64, at now: Int64) {
+            let text = WallTime(millisecondsSince1970: time).description
+            live.take(ReadingLine(time: text, values: ReadingBody(Reading())), at: .origin + .milliseconds(now))
+        }
+        take(10_000, at: 0)
+        _ = live.begin(at: .origin + .milliseconds(100))
+        // Taken before the begin, and on its way for long.
+        take(10_050, at: 200)
+        for step in 1...4 { take(10_000 + Int64(step) * 500, at: Int64(step) * 500) }
+        live.finish(at: .origin + .milliseconds(2600))
+        let wasComplete = live.isComplete
+        take(12_500, at: 2700)
+        take(13_000, at: 3200)
+
+        #expect(!wasComplete && live.isComplete)
+        #expect([live.readings.count, Int(live.readings.length), live.readings.lost] == [5, 2500, 0])
+        take(9000, at: 3300)
+        live.finish(at: .origin + .milliseconds(3600))
+        #expect(live.readings.length == 3500)
+    }
+
     @Test func program_isWhatFollowsTheDashes() async throws {
         func command(_ arguments: String...) async throws -> Assert {
             try #require(try await Meterctl.command(for: ["assert"] + arguments) as? Assert)
@@ -102,7 +126,8 @@ struct AssertTests {
         #expect(found.program == ["./run", "--for", "--", "x"])
         #expect(found.allowGaps?.share == 0.02)
         for wrong in [
-            ["lamp", "count > 1"], ["lamp", "--for", "1s"], ["--recording", "a"],
+            ["lamp", "count > 1"], ["lamp", "--for", "1s"],
+            ["lamp", "count > 1", "--for", "1s", "--junit", "-", "--json"], ["--recording", "a"],
             ["lamp", "count > 1", "--for", "1s", "--from", "2h"],
             ["lamp", "count > 1", "--for", "1s", "--allow-gaps", "2"],
         ] {
@@ -111,8 +136,14 @@ struct AssertTests {
     }
 
     @Test func program_runsAsFromAShell() async throws {
-        #expect(try await ForegroundProgram.run(["sh", "-c", "exit 3"], toErrors: true) == .exited(3))
-        #expect(try await ForegroundProgram.run(["sh", "-c", "kill -TERM $$"], toErrors: true) == .killedBySignal(15))
-        await #expect(throws: Errno(2)) { try await ForegroundProgram.run(["./no such program"], toErrors: true) }
+        func end(_ command: String...) async throws -> ForegroundProgram.End {
+            try await ForegroundProgram(command, toErrors: true).end()
+        }
+        #expect(try await end("sh", "-c", "exit 3") == .exited(3))
+        #expect(try await end("sh", "-c", "kill -KILL $$") == .killedBySignal(9))
+        let program = try ForegroundProgram(["sleep", "60"], toErrors: true)
+        program.send(15)
+        #expect(try await program.end() == .killedBySignal(15))
+        await #expect(throws: Errno(2)) { try await end("./no such program") }
     }
 }

@@ -347,7 +347,8 @@ enum Program {
         either, or the model of the only meter of its kind.
 
         Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed
-        out, 6 no permission, 7 daemon not running.
+        out, 6 no permission, 7 daemon not running. Of assert: 8 a limit is broken, 9
+        undecided, 10 the program failed.
 
         USAGE: meterctl <subcommand>
 
@@ -377,6 +378,8 @@ enum Program {
                                   by whom.
           stretch                 What a meter's readings of a stretch of time come to:
                                   charge, energy, and how each value is spread.
+          assert                  Judge what a meter measures by limits, with an exit
+                                  code for scripts and CI.
           export                  Every stored reading of a stretch of time, as CSV or
                                   one JSON object a line.
           import                  Make a recording of a file: our own CSV and JSON, or

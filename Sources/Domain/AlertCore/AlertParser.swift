@@ -272,7 +272,7 @@ package struct AlertParser {
                 next: names.isEmpty
                     ? "\(quantity.alertWord) has no unit" : "it takes \(names.joined(separator: ", ")), or none")
         }
-        return number * factor
+        return AlertUnits.amount(number, factor)
     }
 
     private mutating func hold(of condition: AlertCondition) throws(AlertSyntaxError) -> Duration {

@@ -46,6 +46,11 @@ enum AlertUnits {
         return units.first { $0.name.lowercased() == lowered }?.factor
     }
 
+    /// A number of a unit in the quantity's own. Divided where it can be, as 9 times 0.001 is a little more than 0.009.
+    static func amount(_ number: Double, _ factor: Double) -> Double {
+        factor < 1 ? number / (1 / factor).rounded() : number * factor
+    }
+
     /// The number that a word begins with, and what follows it.
     static func split(_ word: String) -> (digits: String, suffix: String) {
         var digits = ""

@@ -222,6 +222,10 @@ package struct LimitParser {
                 "\(shown) is not a number", "it takes a number such as 5\(quantity.unit) or 0.5 \(quantity.unit)")
         }
         guard suffix.first != "," else { throw error("\(shown) has a comma", "decimals come after a point: 4.75") }
+        let isSize = quantity.isAlertedBySize || [.energy, .charge, .duration].contains(quantity)
+        guard !isSize || number >= 0 else {
+            throw error("\(digits) is below 0, and \(quantity.alertWord) counts by its size", "leave the sign out")
+        }
         place += 1
         var name = suffix
         if name.isEmpty, !units.isEmpty, let next, next != "for" {
@@ -240,6 +244,6 @@ package struct LimitParser {
                 "\"\(name.prefix(40).visible)\" is not a unit of \(quantity.alertWord)",
                 units.isEmpty ? "\(quantity.alertWord) has no unit" : "it takes \(names)")
         }
-        return (number * factor, AlertUnits.Unit(name: name, factor: factor))
+        return (AlertUnits.amount(number, factor), AlertUnits.Unit(name: name, factor: factor))
     }
 }

@@ -2,16 +2,18 @@
 ///
 /// Current and power count by their size, whichever way it flows, as in alerts.
 package struct MeasuredStretch: Sendable {
-    /// More are refused: they would take more than half a gigabyte.
-    package static let readingsMax = 20_000_000
+    /// More are refused: with four quantities they would take half a gigabyte.
+    package static let readingsMax = 5_000_000
 
     private let quantities: [Quantity]
-    /// In milliseconds of the clock that stamped the readings; rising.
+    /// In milliseconds of the clock that stamped the readings; never falling.
     private var times: [Int64] = []
     /// A column for each quantity; not a number where a reading lacks it.
     private var columns: [[Double]]
-    /// Extremes beside the values, where those are means.
+    /// Extremes beside the values, where those are means; by size where only that counts.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
+    /// Quantities that flowed both ways: the size of a mean is not the mean of their sizes.
+    private var turning: Set<Quantity> = []
     /// Readings that were measured and never came here.
     package private(set) var lost = 0
     /// The longest time of which only a mean is left, in milliseconds; 0 where all are single readings.
@@ -19,6 +21,8 @@ package struct MeasuredStretch: Sendable {
     /// Begin and end, on the same clock. Without them the first and the last reading are.
     package var start: Int64?
     package var end: Int64?
+    /// How long it was, in milliseconds, where another clock than that of the readings says it.
+    package var duration: Int64?
 
     /// - Parameter limits: what will be judged; other quantities are not kept.
     package init(for limits: [Limit]) {
@@ -28,12 +32,9 @@ package struct MeasuredStretch: Sendable {
 
     package var count: Int { times.count }
     package var isFull: Bool { times.count >= Self.readingsMax }
-    /// When the last reading was taken.
-    package var last: Int64? { times.last }
-
-    /// A reading that is not later than the last one is of a clock that was set back: nobody knows how long it held, so it is lost.
+    /// A reading before the last one is of a clock that was set back: nobody knows how long it held, so it is lost.
     package mutating func add(_ reading: Reading, at time: Int64) {
-        guard !isFull, times.last.map({ $0 < time }) ?? true else { return lose(1) }
+        guard !isFull, times.last.map({ $0 <= time }) ?? true else { return lose(1) }
         times.append(time)
         for (index, quantity) in quantities.enumerated() {
             let value = quantity.alertValue(in: reading) ?? .nan
@@ -43,11 +44,15 @@ package struct MeasuredStretch: Sendable {
 
     package mutating func lose(_ count: Int) { lost = lost.addingClamped(max(0, count)) }
 
-    /// What is left of single readings that were summed up.
-    package mutating func setExtremes(_ range: ClosedRange<Double>, of quantity: Quantity) {
-        guard quantity.isAlertedBySize, range.lowerBound < 0 else { return extremes[quantity] = range }
-        let sizes = [range.lowerBound.magnitude, range.upperBound.magnitude]
-        extremes[quantity] = (range.upperBound > 0 ? 0 : sizes[1])...max(sizes[0], sizes[1])
+    /// Adds extremes that are stored beside means.
+    package mutating func addExtremes(_ range: ClosedRange<Double>, of quantity: Quantity) {
+        var (low, high) = (range.lowerBound, range.upperBound)
+        if quantity.isAlertedBySize, low < 0 {
+            if high > 0 { turning.insert(quantity) }
+            (low, high) = (high > 0 ? 0 : high.magnitude, max(low.magnitude, high.magnitude))
+        }
+        let before = extremes[quantity] ?? low...high
+        extremes[quantity] = min(before.lowerBound, low)...max(before.upperBound, high)
     }
 
     // MARK: Time
@@ -61,86 +66,113 @@ package struct MeasuredStretch: Sendable {
         return max(0, to.subtractingClamped(from))
     }
 
-    /// The time without a reading from which on nothing is known of it: five times the usual step, and at least a second.
-    package var gapLength: Int64 {
-        let steps = zip(times, times.dropFirst()).map { $1 - $0 }.sorted()
-        guard !steps.isEmpty else { return 1000 }
-        return max(1000, steps[steps.count / 2].multipliedReportingOverflow(by: 5).partialValue)
+    /// The time without a reading from which on nothing is known: five times the usual step between readings, at least a second
+    /// and at most a minute. A quarter of the steps is shorter than the usual one, so that gaps do not hide themselves.
+    private var gapLength: Int64 {
+        let steps = zip(times, times.dropFirst()).map { $1.subtractingClamped($0) }.sorted()
+        guard steps.count >= 10 else { return max(1000, min(resolution, .max / 5) * 5) }
+        let usual = min(steps[(steps.count - 1) / 4], 12_000)
+        return max(1000, usual * 5, min(resolution, .max / 5) * 5)
     }
 
     /// One quantity's values, and how the time between them was spent.
     fileprivate struct Track {
         var values: [Double] = []
-        /// Milliseconds that each value is from the next, where no gap is between them.
-        var steps: [Int64?] = []
+        /// Milliseconds from each value to the next; below 0 for a gap.
+        var steps: [Int64] = []
+        /// Milliseconds before the first value and after the last one, where they are known to have held.
+        var edges: (first: Int64, last: Int64) = (0, 0)
         /// Milliseconds of which nothing is known.
         var gaps: Int64 = 0
     }
 
-    private func track(of quantity: Quantity?) -> Track {
+    private func track(of quantity: Quantity?, _ gapLength: Int64) -> Track {
         let column = quantity.flatMap { quantities.firstIndex(of: $0) }.map { columns[$0] }
-        let gapLength = gapLength
         var track = Track()
         var before = from
         for (index, time) in times.enumerated() {
             let value = column?[index] ?? 0
             guard !value.isNaN else { continue }
-            let step = before.map { time.subtractingClamped($0) } ?? 0
+            let step = before.map { max(0, time.subtractingClamped($0)) } ?? 0
             if step > gapLength { track.gaps += step }
-            if !track.values.isEmpty { track.steps.append(step > gapLength ? nil : step) }
+            if track.values.isEmpty {
+                track.edges.first = step > gapLength ? 0 : step
+            } else {
+                track.steps.append(step > gapLength ? -1 : step)
+            }
             track.values.append(value)
             before = time
         }
-        if let before, let to, to.subtractingClamped(before) > gapLength { track.gaps += to - before }
+        if let before, let to {
+            let rest = max(0, to.subtractingClamped(before))
+            if rest > gapLength { track.gaps += rest } else if !track.values.isEmpty { track.edges.last = rest }
+        }
         return track
     }
 
-    /// Milliseconds of which nothing is known of any quantity.
-    package var gaps: Int64 { track(of: nil).gaps }
+    /// Milliseconds in which no reading came.
+    package var gaps: Int64 { track(of: nil, gapLength).gaps }
 
     // MARK: Judging
 
     /// - Parameter allowedGaps: the share of the time, and of the readings, that may be missing; 0 to 1.
-    package func judge(_ limit: Limit, allowedGaps: Double) -> LimitVerdict {
-        switch limit.measure {
-        case .duration: return verdict(limit, Double(length) / 1000)
-        case .count: return verdict(limit, Double(count))
-        default: break
+    /// - Returns: one for each limit, in their order.
+    package func judge(_ limits: [Limit], allowedGaps: Double) -> [LimitVerdict] {
+        let gapLength = gapLength
+        var tracks: [Quantity: Track] = [:]
+        return limits.map { limit in
+            guard count > 0 else { return LimitVerdict(.undecided(reason: "nothing was measured"), value: nil) }
+            guard limit.measure != .duration else { return verdict(limit, Double(duration ?? length) / 1000) }
+            let track = limit.quantity.flatMap { tracks[$0] } ?? track(of: limit.quantity, gapLength)
+            if let quantity = limit.quantity { tracks[quantity] = track }
+            return judge(limit, track, allowedGaps)
         }
-        let track = track(of: limit.quantity)
+    }
+
+    private func judge(_ limit: Limit, _ track: Track, _ allowedGaps: Double) -> LimitVerdict {
         guard let value = value(of: limit.measure, track) else {
             return LimitVerdict(.undecided(reason: tooFew(limit, track)), value: nil)
         }
-        // What was seen to be over a limit stays over it, whatever was not seen.
-        if limit.isBrokenForGood, !limit.comparison.holds(value, limit.bound) {
-            return LimitVerdict(.broken, value: value)
+        // More readings would not change it.
+        let isMet = limit.comparison.holds(value.seen, limit.bound)
+        if limit.isBrokenForGood, !isMet, resolution == 0 || !isTurning(limit) {
+            return LimitVerdict(.broken, value: value.seen)
         }
+        if limit.measure == .count, !limit.comparison.isUpper, isMet { return LimitVerdict(.kept, value: value.seen) }
         if let reason = unknown(limit, track, allowedGaps) {
-            return LimitVerdict(.undecided(reason: reason), value: value)
+            return LimitVerdict(.undecided(reason: reason), value: value.whole)
         }
-        return verdict(limit, value)
+        return verdict(limit, value.whole)
     }
 
     private func verdict(_ limit: Limit, _ value: Double) -> LimitVerdict {
         LimitVerdict(limit.comparison.holds(value, limit.bound) ? .kept : .broken, value: value)
     }
 
-    /// Nil where there are too few readings for it.
-    private func value(of measure: Limit.Measure, _ track: Track) -> Double? {
-        switch measure {
-        case .mean: return track.integral.flatMap { $0.seconds > 0 ? $0.sum / $0.seconds : nil }
-        case .energy: return track.integral.map { $0.sum / 3600 }
-        case .charge: return track.integral.map { $0.sum / 3.6 }
-        case .least(let quantity): return least(quantity, track)
-        case .greatest(let quantity): return greatest(quantity, track)
-        case .range(let quantity):
-            guard let least = least(quantity, track), let greatest = greatest(quantity, track) else { return nil }
-            return greatest - least
-        case .percentile(_, let part): return track.percentile(part)
-        case .deviation: return track.deviation
-        case .share(_, let side, let bound): return track.share { side.holds($0, bound) }
-        case .duration, .count: return nil
+    /// Nil where there are too few readings for it. Sums are told as they were seen, and with the time of gaps at the mean.
+    private func value(of measure: Limit.Measure, _ track: Track) -> (seen: Double, whole: Double)? {
+        func sum(_ unit: Double) -> (seen: Double, whole: Double)? {
+            track.integral.map { integral in
+                let missing = integral.sum / integral.seconds * Double(track.gaps) / 1000
+                return (integral.sum / unit, (integral.sum + missing) / unit)
+            }
         }
+        let value: Double?
+        switch measure {
+        case .energy: return sum(3600)
+        case .charge: return sum(3.6)
+        case .mean: value = track.integral.map { $0.sum / $0.seconds }
+        case .least(let quantity): value = least(quantity, track)
+        case .greatest(let quantity): value = greatest(quantity, track)
+        case .range(let quantity):
+            value = least(quantity, track).flatMap { least in greatest(quantity, track).map { $0 - least } }
+        case .percentile(_, let part): value = track.percentile(part)
+        case .deviation: value = track.deviation
+        case .share(_, let side, let bound): value = track.share { side.holds($0, bound) }
+        case .count: value = Double(count)
+        case .duration: value = Double(duration ?? length) / 1000
+        }
+        return value.map { ($0, $0) }
     }
 
     private func least(_ quantity: Quantity, _ track: Track) -> Double? {
@@ -152,14 +184,12 @@ package struct MeasuredStretch: Sendable {
     }
 
     private func tooFew(_ limit: Limit, _ track: Track) -> String {
-        let name = limit.quantity?.alertWord ?? ""
-        guard !track.values.isEmpty else {
-            return count == 0 ? "nothing was measured" : "the meter does not tell its \(name)"
-        }
+        let count = track.values.count
+        guard count > 0 else { return "no reading has a \(limit.quantity?.alertWord ?? "value")" }
         if case .percentile(_, let part) = limit.measure {
-            return "\(track.values.count) readings are too few: it takes \(Track.readingsMin(for: part))"
+            return "\(count) readings are too few: it takes \(Track.readingsMin(for: part))"
         }
-        return "\(track.values.count) reading\(track.values.count == 1 ? " is" : "s are") too few"
+        return "\(count) reading\(count == 1 ? " is" : "s are") too few"
     }
 
     /// To a tenth.
@@ -167,7 +197,7 @@ package struct MeasuredStretch: Sendable {
 
     /// Why a value does not tell of the whole stretch; nil where it does.
     private func unknown(_ limit: Limit, _ track: Track, _ allowed: Double) -> String? {
-        if resolution > 0, limit.needsSingleReadings, extremes.isEmpty || !limit.isOfExtremes {
+        if resolution > 0, !isTold(limit) {
             return "only means of \(Duration.milliseconds(resolution).shortText) are left"
         }
         if track.gaps > 0, Double(track.gaps) > allowed * Double(length) {
@@ -177,6 +207,23 @@ package struct MeasuredStretch: Sendable {
             return "\(lost) of \(lost + count) readings were lost"
         }
         return nil
+    }
+
+    /// Whether the sizes that its value is made of are hidden in means of both directions; the greatest is kept beside them.
+    private func isTurning(_ limit: Limit) -> Bool {
+        if case .greatest = limit.measure { return false }
+        return limit.quantity.map { turning.contains($0) } ?? false
+    }
+
+    /// Whether means, and the extremes beside them, tell a limit's value.
+    private func isTold(_ limit: Limit) -> Bool {
+        switch limit.measure {
+        case .mean, .energy, .charge: return !isTurning(limit)
+        case .greatest(let quantity): return extremes[quantity] != nil
+        case .least(let quantity), .range(let quantity): return extremes[quantity] != nil && !isTurning(limit)
+        case .duration: return true
+        case .percentile, .deviation, .share, .count: return false
+        }
     }
 }
 
@@ -204,33 +251,19 @@ extension Limit {
     fileprivate var isBrokenForGood: Bool {
         switch measure {
         case .least: !comparison.isUpper
-        case .greatest, .range, .energy, .charge: comparison.isUpper
-        default: false
-        }
-    }
-
-    /// Whether means do for it.
-    fileprivate var needsSingleReadings: Bool {
-        switch measure {
-        case .mean, .energy, .charge, .duration, .count: false
-        default: true
-        }
-    }
-
-    fileprivate var isOfExtremes: Bool {
-        switch measure {
-        case .least, .greatest, .range: true
+        case .greatest, .range, .energy, .charge, .count: comparison.isUpper
         default: false
         }
     }
 }
 
 extension MeasuredStretch.Track {
-    /// Value times seconds by the trapezoid rule, and the seconds; nil without two readings in a row.
+    /// Value times seconds by the trapezoid rule, and the seconds. The first and the last value hold out to the ends.
     fileprivate var integral: (sum: Double, seconds: Double)? {
-        var (sum, seconds) = (0.0, 0.0)
-        for (index, step) in steps.enumerated() {
-            guard let step else { continue }
+        guard values.count > 1, let first = values.first, let last = values.last else { return nil }
+        let ends = (Double(edges.first) / 1000, Double(edges.last) / 1000)
+        var (sum, seconds) = (first * ends.0 + last * ends.1, ends.0 + ends.1)
+        for (index, step) in steps.enumerated() where step >= 0 {
             let time = Double(step) / 1000
             sum += (values[index] + values[index + 1]) / 2 * time
             seconds += time
@@ -261,8 +294,7 @@ extension MeasuredStretch.Track {
     /// A value holds until the next one. In per cent.
     fileprivate func share(_ holds: (Double) -> Bool) -> Double? {
         var (on, all) = (Int64(0), Int64(0))
-        for (index, step) in steps.enumerated() {
-            guard let step else { continue }
+        for (index, step) in steps.enumerated() where step >= 0 {
             all += step
             if holds(values[index]) { on += step }
         }

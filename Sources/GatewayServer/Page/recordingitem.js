@@ -12,7 +12,7 @@ import { duration, moment, money, nameOf, number, span } from "/words.js";
 
 const MARKS = {
   "host-restarted": "meterd was down in between", "counter-reset": "the meter’s counter began anew",
-  "counter-jump": "the meter’s counter jumped", "empty": "no reading came",
+  "counter-jump": "the meter’s counter jumped: another group was chosen", "empty": "no reading came",
 };
 const ENDS = { hand: "stopped by hand", threshold: "current fell", cutoff: "cut-off reached", gap: "nothing came", settings: "switched off" };
 

@@ -4,6 +4,7 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 import Synchronization
+import UnixSignals
 
 struct Assert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,25 +16,25 @@ struct Assert: AsyncParsableCommand {
 
             meterctl assert --recording phone 'duration < 2 h'
 
-            A limit is a function of a quantity, mean, min, max, median, p99, stddev or peak-to-peak; or energy, charge, \
-            duration or count; or a share of the time, 'voltage > 4.75 V for 99.9 %'. Numbers have their unit. Current and \
-            power count by their size.
+            A limit has three parts: a measure, a comparison, and a number with its unit. Measures are mean, min, max, \
+            median, p99, stddev and peak-to-peak of a quantity; energy, charge, duration and count; or a share of the time, \
+            'voltage > 4.75 V for 99.9 %'. Current and power count by their size.
 
-            What was not measured is not judged: with a gap or a lost reading, or too few readings, a limit is undecided. A gap \
-            is five times the usual time between two readings, and at least a second.
+            What was not measured is not judged: with a gap, a lost reading or too few readings a limit is undecided. A gap is \
+            five times the usual time between two readings, at least a second.
 
-            Exit codes: 8 a limit is broken, 10 the program failed, 9 undecided, 0 otherwise; the first of these that is true. \
-            It reads, and takes no lease. --for and a program read any meter that this host shows; a stretch or a recording \
-            is judged by what this host has stored.
+            Exit code, the first that is true: 8 a limit is broken, 10 the program failed, 9 a limit is undecided, 0 all are \
+            kept. It reads, and takes no lease. --for and a program measure any meter that this host shows; --from and \
+            --recording use what this host has stored.
             """)
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(
         help: ArgumentHelp(
-            "The meter, not with --recording; then limits, each in quotes.", valueName: "meter-and-limits"),
+            "METER, then limits, each in quotes. With --recording: limits only.", valueName: "meter-and-limits"),
         completion: .meters)
     var words: [String]
-    @Option(name: .customLong("for"), help: "Measure from now on for so long: 60s.")
+    @Option(name: .customLong("for"), help: "Measure for this time, from now: 60s.")
     var duration: TimeArgument?
     @Option(help: "From then on: 2h (ago), 14:30 or \"2026-11-21 14:30\". Of what is stored.")
     var from: MomentArgument?
@@ -41,7 +42,7 @@ struct Assert: AsyncParsableCommand {
     var to: MomentArgument?
     @Option(help: "A recording's id in the list, the beginning of it, or its name.", completion: .recordings)
     var recording: String?
-    @Option(help: "So much of the time, and of the readings, may be missing: 2%. Default: 0%.")
+    @Option(help: "Accept up to this share of missing time, and of lost readings: 2%. Default: 0%.")
     var allowGaps: ShareArgument?
     @Option(help: "Write a file for CI servers, a test case for each limit.", completion: .file())
     var junit: String?
@@ -56,7 +57,9 @@ struct Assert: AsyncParsableCommand {
 
     /// The library gives what follows a `--` to the limits.
     static func spelledOut(_ arguments: [String]) -> [String] {
-        guard arguments.first == "assert", let end = arguments.firstIndex(of: "--") else { return arguments }
+        guard arguments.first == "assert", let end = arguments.firstIndex(of: "--"),
+            !arguments[..<end].contains("--program")
+        else { return arguments }
         var arguments = arguments
         arguments[end] = "--program"
         return arguments
@@ -70,6 +73,7 @@ struct Assert: AsyncParsableCommand {
                     ? "What is to be measured? --for 60s, --from 2h, --recording NAME, or a program after --."
                     : "--for, --from with --to, --recording and a program exclude each other.")
         }
+        guard junit != "-" || !json.isOn else { throw ValidationError("--junit - and --json would both be on stdout.") }
         guard words.count > (recording == nil ? 1 : 0) else {
             throw ValidationError("A limit is missing, in quotes: 'mean(current) < 15 mA'.")
         }
@@ -77,26 +81,38 @@ struct Assert: AsyncParsableCommand {
 
     func run() async throws {
         let limits = try self.limits()
-        var (subject, report): (String, LimitReport)
+        // A path that cannot be written is known before anything is measured.
+        let file = try junit.map { try OutputFile(path: $0) }
+        do {
+            let (report, failure) = try await measure(limits)
+            if try !json.print(report.body) {
+                report.table.print()
+                Terminal.talk(report.summary)
+            }
+            try file?.write(report.junit)
+            let isTold = report.status == .limitBroken || report.status == .programFailed
+            if let failure, !isTold { throw failure }
+            if report.status != .ok { Terminal.exit(report.status) }
+        } catch let failure as CommandFailure {
+            // A server that reads the file of an earlier run would take it for this one's.
+            try file?.write(LimitReport.junit(failure))
+            throw failure
+        }
+    }
+
+    /// - Returns: and why it ended before its time.
+    private func measure(_ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
         if let recording {
-            subject = recording
-            report = LimitReport(
-                subject, try await stored(recording: recording, limits), limits, allowedGaps: allowedGaps)
-        } else if from != nil || to != nil {
-            subject = words[0]
-            let span = try SpanOptions.span(from, to, times.text)
-            report = LimitReport(
-                subject, try await stored(subject, span, limits), limits, allowedGaps: allowedGaps)
-        } else {
-            subject = words[0]
-            report = try await live(subject, limits)
+            let stretch = try await stored(recording: recording, limits)
+            return (LimitReport(recording, stretch, limits, allowedGaps: allowedGaps), nil)
         }
-        if let junit { try OutputFile(path: junit).write(report.junit) }
-        if try !json.print(report.body) {
-            report.table.print()
-            Terminal.talk(report.summary)
+        guard from != nil || to != nil else { return try await live(words[0], limits) }
+        let span = try SpanOptions.span(from, to, times.text)
+        guard span.upperBound <= LinuxClock.wallNow else {
+            throw CommandFailure(.usage, "\(times.text.text(span.upperBound)) is still to come", next: "leave --to out")
         }
-        if report.status != .ok { Terminal.exit(report.status) }
+        let stretch = try await stored(words[0], span, limits)
+        return (LimitReport(words[0], stretch, limits, allowedGaps: allowedGaps), nil)
     }
 
     private var allowedGaps: Double { allowGaps?.share ?? 0 }
@@ -123,26 +139,35 @@ struct Assert: AsyncParsableCommand {
         let (from, to) = (start.millisecondsSince1970, end.millisecondsSince1970)
         // What was imported belongs to its recording alone, and is never summed up.
         let isMeasured = body.imported == nil
-        let summary = isMeasured ? try await summary(of: body.meter, from, to.addingClamped(1)) : nil
+        let summaries = isMeasured ? try await summaries(of: body.meter, from, to.addingClamped(1)) : []
         let path = "/v1/recordings/\(body.id.percentEncoded)/readings"
-        return try await stretch(of: path, from, to, summary, limits)
+        var stretch = try await stretch(of: path, from, to, summaries, limits)
+        // Its host's calendar may have been set meanwhile.
+        stretch.duration = body.duration_ms
+        return stretch
     }
 
     private func stored(_ meter: String, _ span: Range<WallTime>, _ limits: [Limit]) async throws -> MeasuredStretch {
         let (from, to) = (span.lowerBound.millisecondsSince1970, span.upperBound.millisecondsSince1970)
-        let summary = try await summary(of: meter, from, to)
+        let summaries = try await summaries(of: meter, from, to)
         let path = try meterPath(meter, "/export?from=\(from)&to=\(to)&format=json")
-        return try await stretch(of: path, from, to, summary, limits)
+        return try await stretch(of: path, from, to, summaries, limits)
     }
 
-    private func summary(of meter: String, _ from: Int64, _ to: Int64) async throws -> StretchBody {
-        try await daemon.client.call(
-            .get, meterPath(meter, "/stretch?from=\(from)&to=\(to)"), patience: .seconds(300))
+    /// Whether single readings are left, and the extremes where they are not. Of more than a day at once only points are told.
+    private func summaries(of meter: String, _ from: Int64, _ to: Int64) async throws -> [StretchBody] {
+        var bodies: [StretchBody] = []
+        for start in stride(from: from, to: to, by: 86_400_000) {
+            let end = min(to, start + 86_400_000)
+            bodies.append(
+                try await daemon.client.call(
+                    .get, meterPath(meter, "/stretch?from=\(start)&to=\(end)"), patience: .seconds(300)))
+        }
+        return bodies
     }
 
-    /// - Parameter summary: says whether single readings are left, and has the extremes where they are not.
     private func stretch(
-        of path: String, _ from: Int64, _ to: Int64, _ summary: StretchBody?, _ limits: [Limit]
+        of path: String, _ from: Int64, _ to: Int64, _ summaries: [StretchBody], _ limits: [Limit]
     ) async throws -> MeasuredStretch {
         let state = Mutex(MeasuredStretch(for: limits))
         try await daemon.client.eachLine(path, as: ReadingLine.self) { line in
@@ -153,11 +178,13 @@ struct Assert: AsyncParsableCommand {
         }
         var stretch = state.withLock { $0 }
         (stretch.start, stretch.end) = (from, to)
-        guard let summary, summary.resolution_ms > 0 else { return stretch }
-        stretch.resolution = summary.resolution_ms
-        for quantity in Quantity.allCases {
-            guard let spread = summary.quantities[quantity.key] else { continue }
-            stretch.setExtremes(spread.least...max(spread.least, spread.greatest), of: quantity)
+        stretch.resolution = summaries.map(\.resolution_ms).max() ?? 0
+        guard stretch.resolution > 0 else { return stretch }
+        for summary in summaries {
+            for quantity in Quantity.allCases {
+                guard let spread = summary.quantities[quantity.key] else { continue }
+                stretch.addExtremes(spread.least...max(spread.least, spread.greatest), of: quantity)
+            }
         }
         return stretch
     }
@@ -170,20 +197,29 @@ struct Assert: AsyncParsableCommand {
     /// For the first reading.
     private static let patience = Duration.seconds(30)
 
-    private func live(_ meter: String, _ limits: [Limit]) async throws -> LimitReport {
-        let (client, command, duration, toErrors) = (daemon.client, program, duration?.duration, json.isOn)
+    private func live(_ meter: String, _ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
+        let client = daemon.client
         let path = try meterPath(meter, "/readings?all=true")
         let measured = Mutex(LiveStretch(for: limits))
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let status: MeterStatus = try await client.call(.get, meterPath(meter))
+        let (command, duration, toErrors) = (program, duration?.duration, json.isOn)
         let end = try await withThrowingTaskGroup(of: ForegroundProgram.End?.self) { group in
             group.addTask { @Sendable in
-                try await client.lines(path, as: ReadingLine.self) { line in
-                    try measured.withLock { stretch in
-                        guard !stretch.readings.isFull else { throw Self.tooMany }
-                        stretch.take(line, at: LinuxClock.now)
+                do {
+                    try await client.lines(path, as: ReadingLine.self) { line in
+                        try measured.withLock { stretch in
+                            guard !stretch.readings.isFull else { throw Self.tooMany }
+                            stretch.take(line, at: LinuxClock.now)
+                        }
+                        arrival.yield()
                     }
-                    arrival.yield()
+                } catch let failure as CommandFailure where !command.isEmpty {
+                    guard measured.withLock({ $0.cut(by: failure) }) else { throw failure }
+                    // The program goes on, and what it comes to counts.
+                    failure.tell()
+                    try await Task.sleep(for: .seconds(365 * 86_400))
+                    return nil
                 }
             }
             group.addTask { @Sendable in
@@ -194,24 +230,45 @@ struct Assert: AsyncParsableCommand {
                         .timedOut, "no reading of \(meter) came within \(Self.patience.shortText)",
                         next: words ?? "meterctl status \(meter.shellWord) says why")
                 }
-                defer { measured.withLock { $0.finish(at: LinuxClock.now) } }
-                if let duration {
-                    try await Task.sleep(for: duration)
-                    return nil
+                let end = try await Self.pass(duration, command, toErrors: toErrors)
+                measured.withLock { $0.finish(at: LinuxClock.now) }
+                // What was measured before the end may still be on its way, from another host longer.
+                try await withTimeLimit(.seconds(2)) {
+                    for await _ in arrivals where measured.withLock({ $0.isComplete }) { return }
                 }
-                do throws(Errno) {
-                    return try await ForegroundProgram.run(command, toErrors: toErrors)
-                } catch {
-                    throw CommandFailure(
-                        .error, "\(command[0]) cannot be started: \(error)", next: "see whether it is there")
-                }
+                return end
             }
             defer { group.cancelAll() }
             return try await group.next() ?? nil
         }
-        let readings = measured.withLock { $0.readings }
-        return LimitReport(
+        let (readings, failure) = measured.withLock { ($0.readings, $0.failure) }
+        let report = LimitReport(
             meter, readings, limits, allowedGaps: allowedGaps, program: end.map { (program, $0) })
+        return (report, failure)
+    }
+
+    /// Waits for so long, or until the program has ended.
+    private static func pass(
+        _ duration: Duration?, _ command: [String], toErrors: Bool
+    ) async throws -> ForegroundProgram.End? {
+        if let duration {
+            try await Task.sleep(for: duration)
+            return nil
+        }
+        do throws(Errno) {
+            let program = try ForegroundProgram(command, toErrors: toErrors)
+            let passing = Task {
+                for await signal in await UnixSignalsSequence(trapping: .sigterm, .sighup) {
+                    program.send(signal.rawValue)
+                }
+            }
+            defer { passing.cancel() }
+            return try await program.end()
+        } catch {
+            throw CommandFailure(
+                .error, "\(command[0]) cannot be started: \(error)",
+                next: "see whether it is there, and what it begins with")
+        }
     }
 }
 
@@ -220,32 +277,49 @@ struct LiveStretch {
     private(set) var readings: MeasuredStretch
     /// When the last reading was taken, by the clock of its host, and when it came here.
     private var last: (time: Int64, arrived: MonotonicTime)?
-    private var isOn = false
+    /// The begin, by both clocks.
+    private var begun: (time: Int64, at: MonotonicTime)?
+    private var isOn: Bool { begun != nil }
+    /// Why no readings come any more.
+    private(set) var failure: CommandFailure?
 
     init(for limits: [Limit]) { readings = MeasuredStretch(for: limits) }
 
     mutating func take(_ line: ReadingLine, at now: MonotonicTime) {
         guard let time = WallTime(line.time)?.millisecondsSince1970 else { return }
         last = (time, now)
-        if isOn { readings.add(line) }
+        guard isOn, readings.start.map({ $0 <= time }) ?? false else { return }
+        // After the end.
+        guard readings.end.map({ time <= $0 }) ?? true else { return readings.lose(line.missed ?? 0) }
+        readings.add(line)
     }
 
     /// - Returns: false if no reading has come yet.
     mutating func begin(at now: MonotonicTime) -> Bool {
-        guard let moment = moment(now) else { return false }
-        readings.start = moment
-        isOn = true
+        guard let last else { return false }
+        let start = last.time.addingClamped((now - last.arrived).milliseconds)
+        readings.start = start
+        begun = (start, now)
         return true
     }
 
+    /// The end, so long after the begin, whatever the calendar did meanwhile.
     mutating func finish(at now: MonotonicTime) {
-        readings.end = moment(now)
-        isOn = false
+        guard let begun else { return }
+        readings.end = begun.time.addingClamped((now - begun.at).milliseconds)
     }
 
-    /// By the clock of the readings' host.
-    private func moment(_ now: MonotonicTime) -> Int64? {
-        last.map { $0.time.addingClamped((now - $0.arrived).milliseconds) }
+    /// Whether all that was measured before the end is here.
+    var isComplete: Bool { readings.end.flatMap { end in last.map { end <= $0.time } } ?? false }
+
+    /// No reading comes any more.
+    ///
+    /// - Returns: false if it has not begun.
+    mutating func cut(by failure: CommandFailure) -> Bool {
+        guard isOn else { return false }
+        readings.lose(1)
+        self.failure = failure
+        return true
     }
 }
 

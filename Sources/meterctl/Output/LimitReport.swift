@@ -19,7 +19,7 @@ struct LimitReport {
     ) {
         self.subject = subject
         self.stretch = stretch
-        results = limits.map { ($0, stretch.judge($0, allowedGaps: allowedGaps)) }
+        results = Array(zip(limits, stretch.judge(limits, allowedGaps: allowedGaps)))
         self.program = program
     }
 
@@ -72,6 +72,11 @@ struct LimitReport {
         var (digits, rest) = (limit.measure == .count ? 0 : 3, value.magnitude)
         while rest >= 10, digits > 0 { (rest, digits) = (rest / 10, digits - 1) }
         while rest > 0, rest < 1, digits < 9 { (rest, digits) = (rest * 10, digits + 1) }
+        // A value beside its limit is told as finely as they differ.
+        let bound = limit.bound / limit.typedFactor
+        while value != bound, digits < 9,
+            Formatting.decimal(value, digits: digits) == Formatting.decimal(bound, digits: digits)
+        { digits += 1 }
         let number = Formatting.decimal(value, digits: digits)
         let unit = limit.typedUnit ?? limit.unit
         return unit.isEmpty ? number : "\(number) \(unit)"
@@ -166,6 +171,18 @@ struct LimitReport {
               </testsuite>
             </testsuites>
             """
+    }
+
+    /// Of a measurement that failed: one test case, with an error.
+    static func junit(_ failure: CommandFailure) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites>
+          <testsuite name="meterctl assert" tests="1" failures="0" errors="1">
+            <testcase classname="meterctl" name="assert"><error message="\(escaped(failure.message))"/></testcase>
+          </testsuite>
+        </testsuites>
+        """
     }
 
     /// XML knows few control characters, so what cannot be seen is escaped first.

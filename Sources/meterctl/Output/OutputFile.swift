@@ -43,6 +43,6 @@ struct OutputFile: Sendable {
     }
 
     private static func failure(_ error: Errno, _ path: String) -> CommandFailure {
-        CommandFailure(.error, "\(path) cannot be written: \(error)", next: "choose another file with -o")
+        CommandFailure(.error, "\(path) cannot be written: \(error)", next: "choose another file")
     }
 }

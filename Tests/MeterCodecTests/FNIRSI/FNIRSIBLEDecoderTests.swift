@@ -43,6 +43,12 @@ struct FNIRSIBLEDecoderTests {
         #expect(reading.supported == QuantitySet(.voltage, .current, .power))
     }
 
+    /// 5 V and 1 A are no 12.3456 W, whatever the check byte says.
+    @Test func type04_thatContradictsItself_isNoReading() {
+        let frame: [UInt8] = [0xAA, 4, 12, 0x50, 0xC3, 0, 0, 0x10, 0x27, 0, 0, 0x40, 0xE2, 1, 0, 0xA7]
+        #expect(decodedReadings(frame, with: FNIRSIBLEDecoder()).isEmpty)
+    }
+
     @Test func type05_isResistanceAndTemperature_withItsSign() throws {
         let warm = try reading(5, [0xA9, 0xC9, 0x05, 0, 1, 0x24, 0x01])
         #expect(warm[.resistance] == 37.9305)

@@ -278,24 +278,22 @@ enum StoreSchema {
     /// Finds tables or columns that are missing although every migration has run.
     static func checkTables(_ db: Database, path: String) throws {
         // One statement: this runs at each opening.
-        let missing = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT wanted.key, group_concat(name.value, ', ') FROM json_each(?) wanted, json_each(wanted.value) name
-                WHERE name.value NOT IN (SELECT name FROM pragma_table_info(wanted.key)) GROUP BY wanted.id
-                """,
-            arguments: [wantedColumns])
-        guard let first = missing.first else { return }
-        throw StoreError(
-            .damaged,
-            "the store \(path) lacks \(first[1] as String) in its table \(first[0] as String). "
-                + "It is left as it is; move it away or restore it from a backup")
+                SELECT place.name, part.name FROM sqlite_schema place, pragma_table_info(place.name) part
+                WHERE place.type = 'table'
+                """)
+        var found: [String: Set<String>] = [:]
+        while let row = try rows.next() { found[row[0], default: []].insert(row[1]) }
+        for (table, names) in columns {
+            let missing = names.filter { found[table]?.contains($0) != true }
+            guard missing.isEmpty else {
+                throw StoreError(
+                    .damaged,
+                    "the store \(path) lacks \(missing.joined(separator: ", ")) in its table \(table). "
+                        + "It is left as it is; move it away or restore it from a backup")
+            }
+        }
     }
-
-    /// `columns` as JSON.
-    private static let wantedColumns =
-        "{"
-        + columns.map { table, names in
-            "\"\(table)\": [" + names.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
-        }.joined(separator: ", ") + "}"
 }

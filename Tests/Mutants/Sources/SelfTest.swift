@@ -15,7 +15,7 @@ enum SelfTest {
         ]}
         """
     private static let files = [
-        "Sources/Domain/LeaseCore/LeaseRules.swift", "Sources/Domain/SyncCore/Middlewares/Halt.swift",
+        "Sources/LeaseCore/LeaseRules.swift", "Sources/Domain/SyncCore/Middlewares/Halt.swift",
         "Sources/Domain/RelayCore/RelayObserver.swift", "Sources/Gateway/Leases/LeaseKeeper.swift",
         "Sources/Gateway/Relay/Leases/RelayLease.swift", "Sources/CLinux/include/linux.swift",
     ]

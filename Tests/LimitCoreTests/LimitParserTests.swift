@@ -25,6 +25,7 @@ struct LimitParserTests {
         ("p2p(power_factor) < 0.1", limit(.range(.powerFactor), .below, 0.1)),
         ("mean(current) > 0", limit(.mean(.current), .above, 0)),
         ("voltage > 4.75 V for 99.9 %", limit(.share(.voltage, .above, 4.75), .atLeast, 99.9)),
+        ("voltage > 4.75 V for 0 %", limit(.share(.voltage, .above, 4.75), .atLeast, 0)),
         ("voltage > 4.75V for 100%", limit(.share(.voltage, .above, 4.75), .atLeast, 100)),
     ])
     func text_isRead(text: String, expected: Limit) throws {
@@ -34,6 +35,11 @@ struct LimitParserTests {
         found.text = ""
         // To the last bit: 9 times a thousandth is not nine thousandths.
         #expect(found == expected)
+    }
+
+    @Test func longestText_isRead() throws {
+        let text = "count > 1" + String(repeating: " ", count: 191)
+        #expect(try LimitParser.limit(text).bound == 1)
     }
 
     /// Whatever is not clear is refused, with the word that is not.
@@ -48,11 +54,12 @@ struct LimitParserTests {
         ("max(curent) < 1 A", "\"curent\" is nothing that is measured"),
         ("avg(current) < 1 A", "\"avg\" is not a function"),
         ("p0(current) < 1 A", "\"p0\" is not a function"), ("p100(current) < 1 A", "\"p100\" is not a function"),
-        ("pnan(current) < 1 A", "\"pnan\" is not a function"),
+        ("pnan(current) < 1 A", "\"pnan\" is not a function"), ("p1e1(current) < 1 A", "\"p1e1\" is not a function"),
         ("current < 50 mA", "it does not say which values of current it means"),
         ("voltage > 5 V for 10s", "\"10s\" is not a number"),
         ("voltage > 5 V for 101 %", "\"for\" is followed by no share of the time"),
         ("energy < 1 Wh for 5 %", "energy has no share of the time"), ("count > x", "\"x\" is not a number"),
+        ("count > 1e13", "\"1e13\" is not a number"), ("mean(price) < 1", "\"price\" only rises"),
         ("min(current) > -5 A", "-5 is below 0, and current counts by its size"),
         ("duration > -1 s", "-1 is below 0, and duration counts by its size"),
         ("mean(current) < 1 mA mA", "\"mA\" does not belong there"),

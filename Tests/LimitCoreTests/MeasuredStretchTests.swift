@@ -54,7 +54,8 @@ struct MeasuredStretchTests {
     @Test(arguments: [
         ("mean(current) < 9 A", "nothing was measured for 4.0 of 10.0 s"),
         ("max(current) < 9 A", "nothing was measured for 4.0 of 10.0 s"), ("max(current) < 2 A", nil),
-        ("min(current) > 2 A", nil), ("energy < 1 mWh", nil), ("count < 9", nil), ("duration < 9 s", nil),
+        ("min(current) > 2 A", nil), ("energy < 1 mWh", nil), ("charge < 1 mAh", nil), ("count < 9", nil),
+        ("duration < 9 s", nil),
         ("count < 30", "nothing was measured for 4.0 of 10.0 s"),
     ])
     func gap_leavesUndecided(text: String, reason: String?) throws {
@@ -87,13 +88,29 @@ struct MeasuredStretchTests {
         guard case .undecided = verdict.kind else { return #expect(Bool(false), "\(verdict)") }
     }
 
+    /// Means of minutes are a minute apart, also where there are few of them.
+    @Test(arguments: [4, 40]) func means_areNoGaps(count: Int) throws {
+        let verdict = try Self.judge("mean(current) < 9 A", of: []) { stretch in
+            stretch.resolution = 60_000
+            var reading = Reading()
+            reading[.current] = 1
+            for index in 0..<count { stretch.add(reading, at: Int64(index) * 250_000) }
+        }
+        #expect(verdict == LimitVerdict(.kept, value: 1))
+    }
+
     /// The first and the last value hold to the ends; what may be missing counts with the mean.
     @Test func sums_areOfTheWholeStretch() throws {
         let flat = [Double?](repeating: 1, count: 21)
         let ends = try Self.judge("charge < 9 Ah", of: flat) { ($0.start, $0.end) = (-900, 10_900) }
         let gap = try Self.judge("charge < 9 Ah", of: flat, gap: 6..<13, allowed: 0.5)
 
-        #expect(abs((ends.value ?? 0) - 11.8 / 3.6) < 1e-9 && abs((gap.value ?? 0) - 10 / 3.6) < 1e-9)
+        let late = try Self.judge("charge < 9 Ah", of: flat, allowed: 0.5) { $0.start = -3000 }
+        let mean = try Self.judge("mean(current) < 9 A", of: Self.step) { ($0.start, $0.end) = (-1000, 11_000) }
+
+        let values = [ends, gap, late, mean].map { $0.value ?? .nan }
+        #expect(
+            zip(values, [11.8 / 3.6, 10 / 3.6, 13 / 3.6, 24.5 / 12]).allSatisfy { abs($0 - $1) < 1e-9 }, "\(values)")
     }
 
     @Test func lostReadings_andMeans_leaveUndecided() throws {
@@ -109,6 +126,7 @@ struct MeasuredStretchTests {
             #expect(try kind(text) { $0.resolution = 60_000 } == .undecided(reason: "only means of 1m are left"))
         }
         #expect(try kind("mean(current) < 9 A") { $0.resolution = 60_000 } == .kept)
+        #expect(try kind("max(current) < 2 A") { $0.resolution = 60_000 } == .broken)
         // Extremes are kept with the means. A current that flows back counts by its size.
         #expect(
             try kind("max(current) < 9 A") {
@@ -138,6 +156,10 @@ struct MeasuredStretchTests {
 
     private static func undecided(_ reason: String) -> LimitVerdict {
         LimitVerdict(.undecided(reason: reason), value: nil)
+    }
+
+    @Test func twoReadings_areEnoughForADeviation() throws {
+        #expect(try Self.judge("stddev(current) <= 1 A", of: [1, 3]) == LimitVerdict(.kept, value: 1))
     }
 
     /// A reading without the quantity is a gap of that quantity alone.

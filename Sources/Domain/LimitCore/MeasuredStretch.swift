@@ -89,11 +89,11 @@ package struct MeasuredStretch: Sendable {
     private func track(of quantity: Quantity?, _ gapLength: Int64) -> Track {
         let column = quantity.flatMap { quantities.firstIndex(of: $0) }.map { columns[$0] }
         var track = Track()
-        var before = from
+        guard var before = from, let to else { return track }
         for (index, time) in times.enumerated() {
             let value = column?[index] ?? 0
             guard !value.isNaN else { continue }
-            let step = before.map { max(0, time.subtractingClamped($0)) } ?? 0
+            let step = max(0, time.subtractingClamped(before))
             if step > gapLength { track.gaps += step }
             if track.values.isEmpty {
                 track.edges.first = step > gapLength ? 0 : step
@@ -103,10 +103,8 @@ package struct MeasuredStretch: Sendable {
             track.values.append(value)
             before = time
         }
-        if let before, let to {
-            let rest = max(0, to.subtractingClamped(before))
-            if rest > gapLength { track.gaps += rest } else if !track.values.isEmpty { track.edges.last = rest }
-        }
+        let rest = max(0, to.subtractingClamped(before))
+        if rest > gapLength { track.gaps += rest } else if !track.values.isEmpty { track.edges.last = rest }
         return track
     }
 

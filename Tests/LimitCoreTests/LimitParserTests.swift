@@ -67,7 +67,7 @@ struct LimitParserTests {
         (String(repeating: "<", count: 201), "a limit of 201 characters is too long"),
     ])
     func text_isRefused(text: String, message: String) {
-        let error = #expect(throws: LimitSyntaxError.self) { try LimitParser.limit(text) }
+        let error = #expect(throws: AlertSyntaxError.self) { try LimitParser.limit(text) }
 
         #expect(error?.message == message)
         #expect(error?.next.isEmpty == false)

@@ -1,4 +1,4 @@
-/// Why a text is not a condition, in words for people.
+/// Why a text is not a condition, or not a limit, in words for people.
 package struct AlertSyntaxError: Error, Hashable, Sendable {
     /// What is wrong, with the word that is.
     package var message: String

@@ -1,11 +1,3 @@
-/// Why a text cannot be read as a limit, in words for people.
-package struct LimitSyntaxError: Error, Hashable, Sendable {
-    /// What is wrong, with the word that is.
-    package var message: String
-    /// What is legal there.
-    package var next: String
-}
-
 /// Reads limits as people type them. Any text is safe to read.
 ///
 /// A number needs its unit, as 50 of a current may be A or mA. Only 0 does not, of what has multiples.
@@ -16,10 +8,10 @@ package struct LimitParser {
     private let words: [String]
     private var place = 0
 
-    package static func limit(_ text: String) throws(LimitSyntaxError) -> Limit {
+    package static func limit(_ text: String) throws(AlertSyntaxError) -> Limit {
         guard text.count <= textMax else {
-            throw LimitSyntaxError(
-                message: "a limit of \(text.count) characters is too long", next: "it may have \(textMax)")
+            throw AlertSyntaxError(
+                "a limit of \(text.count) characters is too long", next: "it may have \(textMax)")
         }
         var parser = LimitParser(words: split(text))
         var limit = try parser.limit()
@@ -64,8 +56,8 @@ package struct LimitParser {
         return true
     }
 
-    private func error(_ what: String, _ next: String) -> LimitSyntaxError {
-        LimitSyntaxError(message: what, next: next)
+    private func error(_ what: String, _ next: String) -> AlertSyntaxError {
+        AlertSyntaxError(what, next: next)
     }
 
     // MARK: The whole
@@ -76,7 +68,7 @@ package struct LimitParser {
     private static let functions = ["mean", "min", "max", "median", "p99", "stddev", "peak-to-peak"]
     private static let sums = ["energy", "charge", "duration", "count"]
 
-    private mutating func limit() throws(LimitSyntaxError) -> Limit {
+    private mutating func limit() throws(AlertSyntaxError) -> Limit {
         guard let word = next else { throw error("the limit is empty", Self.examples) }
         if place + 1 < words.count, words[place + 1] == "(" { return try limit(of: word) }
         place += 1
@@ -94,7 +86,7 @@ package struct LimitParser {
         return try finished(found)
     }
 
-    private func finished(_ limit: Limit) throws(LimitSyntaxError) -> Limit {
+    private func finished(_ limit: Limit) throws(AlertSyntaxError) -> Limit {
         guard place == words.count else {
             throw error("\(shown) does not belong there", "a limit ends with its number and unit")
         }
@@ -102,7 +94,7 @@ package struct LimitParser {
     }
 
     /// A function of a quantity.
-    private mutating func limit(of name: String) throws(LimitSyntaxError) -> Limit {
+    private mutating func limit(of name: String) throws(AlertSyntaxError) -> Limit {
         let named = shown
         place += 2
         let quantity = try quantity()
@@ -134,7 +126,7 @@ package struct LimitParser {
     }
 
     /// What can be measured over and over; counters only rise.
-    private mutating func quantity() throws(LimitSyntaxError) -> Quantity {
+    private mutating func quantity() throws(AlertSyntaxError) -> Quantity {
         let rising: [Quantity] = [.energy, .charge, .duration, .countedEnergy, .countedCharge]
         let legal = Quantity.allCases.filter { !rising.contains($0) && $0 != .price }
         guard let word = next, let quantity = AlertParser.quantity(word) else {
@@ -152,7 +144,7 @@ package struct LimitParser {
         return quantity
     }
 
-    private mutating func comparison() throws(LimitSyntaxError) -> Limit.Comparison {
+    private mutating func comparison() throws(AlertSyntaxError) -> Limit.Comparison {
         let signs: [String: Limit.Comparison] = [
             "<": .below, "<=": .atMost, "≤": .atMost, ">": .above, ">=": .atLeast, "≥": .atLeast, "below": .below,
             "under": .below, "above": .above, "over": .above,
@@ -164,7 +156,7 @@ package struct LimitParser {
         return found
     }
 
-    private mutating func limit(_ measure: Limit.Measure, in quantity: Quantity) throws(LimitSyntaxError) -> Limit {
+    private mutating func limit(_ measure: Limit.Measure, in quantity: Quantity) throws(AlertSyntaxError) -> Limit {
         let comparison = try comparison()
         let amount = try amount(of: quantity)
         return Limit(
@@ -172,14 +164,14 @@ package struct LimitParser {
             typedFactor: amount.unit?.factor ?? 1)
     }
 
-    private mutating func count() throws(LimitSyntaxError) -> Limit {
+    private mutating func count() throws(AlertSyntaxError) -> Limit {
         let comparison = try comparison()
         let bound = try number("it takes a number of readings")
         return Limit(text: "", measure: .count, comparison: comparison, bound: bound)
     }
 
     /// `voltage > 4.75 V for 99.9 %`
-    private mutating func share(_ word: String) throws(LimitSyntaxError) -> Limit {
+    private mutating func share(_ word: String) throws(AlertSyntaxError) -> Limit {
         guard AlertParser.quantity(word) != nil else {
             let near = (Self.sums + Quantity.allCases.map(\.alertWord)).nearest(to: word).map { "did you mean \($0)?" }
             throw error("\(shown) is not a limit", near ?? Self.examples)
@@ -203,7 +195,7 @@ package struct LimitParser {
 
     // MARK: Numbers
 
-    private mutating func number(_ legal: String) throws(LimitSyntaxError) -> Double {
+    private mutating func number(_ legal: String) throws(AlertSyntaxError) -> Double {
         guard place < words.count, let number = Double(words[place]), number.magnitude <= AlertUnits.numberMax else {
             throw error("\(shown) is not a number", legal)
         }
@@ -214,7 +206,7 @@ package struct LimitParser {
     /// - Returns: in the quantity's unit, and the unit that was typed.
     private mutating func amount(
         of quantity: Quantity
-    ) throws(LimitSyntaxError) -> (value: Double, unit: AlertUnits.Unit?) {
+    ) throws(AlertSyntaxError) -> (value: Double, unit: AlertUnits.Unit?) {
         let units = AlertUnits.legal(for: quantity)
         let (digits, suffix) = place < words.count ? AlertUnits.split(words[place]) : ("", "")
         guard let number = Double(digits), number.magnitude <= AlertUnits.numberMax else {

@@ -36,17 +36,13 @@ struct Assert: AsyncParsableCommand {
     var words: [String]
     @Option(name: .customLong("for"), help: "Measure for this time, from now: 60s.")
     var duration: TimeArgument?
-    @Option(help: "From then on: 2h (ago), 14:30 or \"2026-11-21 14:30\". Of what is stored.")
-    var from: MomentArgument?
-    @Option(help: "Before then, in the same words. Default: now.")
-    var to: MomentArgument?
     @Option(help: "A recording's id in the list, the beginning of it, or its name.", completion: .recordings)
     var recording: String?
     @Option(help: "Accept up to this share of missing time, and of lost readings: 2%. Default: 0%.")
     var allowGaps: ShareArgument?
     @Option(help: "Write a file for CI servers, a test case for each limit.", completion: .file())
     var junit: String?
-    @OptionGroup var times: TimeOptions
+    @OptionGroup var when: SpanOptions
     @OptionGroup var json: JSONOption
     @Option(
         parsing: .remaining,
@@ -66,7 +62,7 @@ struct Assert: AsyncParsableCommand {
     }
 
     func validate() throws {
-        let ways = [duration != nil, from != nil || to != nil, recording != nil, !program.isEmpty].count { $0 }
+        let ways = [duration != nil, when.isGiven, recording != nil, !program.isEmpty].count { $0 }
         guard ways == 1 else {
             throw ValidationError(
                 ways == 0
@@ -85,13 +81,15 @@ struct Assert: AsyncParsableCommand {
         let file = try junit.map { try OutputFile(path: $0) }
         do {
             let (report, failure) = try await measure(limits)
-            if try !json.print(report.body) {
+            if json.isOn {
+                _ = try json.print(report.body)
+            } else {
                 report.table.print()
                 Terminal.talk(report.summary)
             }
-            try file?.write(report.junit)
             let isTold = report.status == .limitBroken || report.status == .programFailed
             if let failure, !isTold { throw failure }
+            try file?.write(report.junit)
             if report.status != .ok { Terminal.exit(report.status) }
         } catch let failure as CommandFailure {
             // A server that reads the file of an earlier run would take it for this one's.
@@ -106,10 +104,11 @@ struct Assert: AsyncParsableCommand {
             let stretch = try await stored(recording: recording, limits)
             return (LimitReport(recording, stretch, limits, allowedGaps: allowedGaps), nil)
         }
-        guard from != nil || to != nil else { return try await live(words[0], limits) }
-        let span = try SpanOptions.span(from, to, times.text)
+        guard when.isGiven else { return try await live(words[0], limits) }
+        let span = try when.span
         guard span.upperBound <= LinuxClock.wallNow else {
-            throw CommandFailure(.usage, "\(times.text.text(span.upperBound)) is still to come", next: "leave --to out")
+            throw CommandFailure(
+                .usage, "\(when.times.text.text(span.upperBound)) is still to come", next: "leave --to out")
         }
         let stretch = try await stored(words[0], span, limits)
         return (LimitReport(words[0], stretch, limits, allowedGaps: allowedGaps), nil)
@@ -119,7 +118,7 @@ struct Assert: AsyncParsableCommand {
 
     private func limits() throws -> [Limit] {
         try words.dropFirst(recording == nil ? 1 : 0).map { text in
-            do throws(LimitSyntaxError) {
+            do throws(AlertSyntaxError) {
                 return try LimitParser.limit(text)
             } catch {
                 throw CommandFailure(.usage, "\"\(text.visible)\": \(error.message)", next: error.next)
@@ -130,7 +129,7 @@ struct Assert: AsyncParsableCommand {
     // MARK: What is stored
 
     private func stored(recording: String, _ limits: [Limit]) async throws -> MeasuredStretch {
-        let body: RecordingBody = try await daemon.client.call(.get, "/v1/recordings/\(recording.percentEncoded)")
+        let body: RecordingBody = try await daemon.client.call(.get, RecordingArgument.path(of: recording))
         try RecordingText.requireMine(body)
         guard body.state == "ended", let start = WallTime(body.started), let end = WallTime(body.until) else {
             throw CommandFailure(
@@ -202,7 +201,6 @@ struct Assert: AsyncParsableCommand {
         let path = try meterPath(meter, "/readings?all=true")
         let measured = Mutex(LiveStretch(for: limits))
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let status: MeterStatus = try await client.call(.get, meterPath(meter))
         let (command, duration, toErrors) = (program, duration?.duration, json.isOn)
         let end = try await withThrowingTaskGroup(of: ForegroundProgram.End?.self) { group in
             group.addTask { @Sendable in
@@ -225,6 +223,7 @@ struct Assert: AsyncParsableCommand {
             group.addTask { @Sendable in
                 try await withTimeLimit(Self.patience) { for await _ in arrivals { return } }
                 guard measured.withLock({ $0.begin(at: LinuxClock.now) }) else {
+                    let status: MeterStatus = try await client.call(.get, meterPath(meter))
                     let words = Formatting.noData(status, called: meter)
                     throw CommandFailure(
                         .timedOut, "no reading of \(meter) came within \(Self.patience.shortText)",
@@ -279,7 +278,6 @@ struct LiveStretch {
     private var last: (time: Int64, arrived: MonotonicTime)?
     /// The begin, by both clocks.
     private var begun: (time: Int64, at: MonotonicTime)?
-    private var isOn: Bool { begun != nil }
     /// Why no readings come any more.
     private(set) var failure: CommandFailure?
 
@@ -288,7 +286,7 @@ struct LiveStretch {
     mutating func take(_ line: ReadingLine, at now: MonotonicTime) {
         guard let time = WallTime(line.time)?.millisecondsSince1970 else { return }
         last = (time, now)
-        guard isOn, readings.start.map({ $0 <= time }) ?? false else { return }
+        guard let begun, begun.time <= time else { return }
         // After the end.
         guard readings.end.map({ time <= $0 }) ?? true else { return readings.lose(line.missed ?? 0) }
         readings.add(line)
@@ -316,7 +314,7 @@ struct LiveStretch {
     ///
     /// - Returns: false if it has not begun.
     mutating func cut(by failure: CommandFailure) -> Bool {
-        guard isOn else { return false }
+        guard begun != nil else { return false }
         readings.lose(1)
         self.failure = failure
         return true

@@ -94,7 +94,9 @@ struct RecordingArgument: ParsableArguments {
         completion: .recordings)
     var recording: String
 
-    func path(_ rest: String = "") throws -> String {
+    func path(_ rest: String = "") throws -> String { try Self.path(of: recording, rest) }
+
+    static func path(of recording: String, _ rest: String = "") throws -> String {
         guard !recording.isEmpty else {
             throw CommandFailure(.usage, "\"\" names no recording", next: "meterctl record list shows them")
         }

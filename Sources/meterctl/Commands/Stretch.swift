@@ -12,18 +12,20 @@ struct SpanOptions: ParsableArguments {
     var to: MomentArgument?
     @OptionGroup var times: TimeOptions
 
-    var span: Range<WallTime> { get throws { try Self.span(from, to, times.text) } }
+    var isGiven: Bool { from != nil || to != nil }
 
-    static func span(_ from: MomentArgument?, _ to: MomentArgument?, _ times: TimeText) throws -> Range<WallTime> {
-        let now = LinuxClock.wallNow
-        let end = to?.time(before: now, times) ?? now
-        let start = from?.time(before: now, times) ?? end + .seconds(-3600)
-        guard start < end else {
-            throw CommandFailure(
-                .usage, "from \(times.text(start)) to \(times.text(end)) is not a stretch of time",
-                next: "--from comes before --to")
+    var span: Range<WallTime> {
+        get throws {
+            let now = LinuxClock.wallNow
+            let end = to?.time(before: now, times.text) ?? now
+            let start = from?.time(before: now, times.text) ?? end + .seconds(-3600)
+            guard start < end else {
+                throw CommandFailure(
+                    .usage, "from \(times.text.text(start)) to \(times.text.text(end)) is not a stretch of time",
+                    next: "--from comes before --to")
+            }
+            return start..<end
         }
-        return start..<end
     }
 }
 

@@ -146,19 +146,19 @@ struct LimitReport {
         var cases: [String] = []
         func add(_ name: String, _ problem: String?) {
             let start =
-                "    <testcase classname=\"\(Self.escaped(subject))\" name=\"\(Self.escaped(name))\" time=\"\(time)\""
+                "    <testcase classname=\"\(subject.visible.xmlEscaped)\" name=\"\(name.visible.xmlEscaped)\" time=\"\(time)\""
             cases.append(problem.map { "\(start)>\($0)</testcase>" } ?? "\(start)/>")
         }
         for (limit, verdict) in results {
-            let value = Self.escaped(Self.value(verdict.value, of: limit))
+            let value = Self.value(verdict.value, of: limit).xmlEscaped
             switch verdict.kind {
             case .kept: add(limit.text, nil)
             case .broken: add(limit.text, "<failure message=\"measured: \(value)\"/>")
-            case .undecided(let reason): add(limit.text, "<error message=\"undecided: \(Self.escaped(reason))\"/>")
+            case .undecided(let reason): add(limit.text, "<error message=\"undecided: \(reason.xmlEscaped)\"/>")
             }
         }
         if let program {
-            let words = Self.escaped(Self.words(for: program.end))
+            let words = Self.words(for: program.end).xmlEscaped
             add(program.command.joined(separator: " "), programFailed ? "<failure message=\"\(words)\"/>" : nil)
         }
         let failures = results.count { $0.verdict.kind == .broken } + (programFailed ? 1 : 0)
@@ -179,24 +179,9 @@ struct LimitReport {
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites>
           <testsuite name="meterctl assert" tests="1" failures="0" errors="1">
-            <testcase classname="meterctl" name="assert"><error message="\(escaped(failure.message))"/></testcase>
+            <testcase classname="meterctl" name="assert"><error message="\(failure.message.visible.xmlEscaped)"/></testcase>
           </testsuite>
         </testsuites>
         """
-    }
-
-    /// XML knows few control characters, so what cannot be seen is escaped first.
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for character in text.visible {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            default: escaped.append(character)
-            }
-        }
-        return escaped
     }
 }

@@ -199,6 +199,7 @@ let package = Package(
             name: "LeaseWitness",
             dependencies: [
                 "Domain", "CloudAPI", "Gateway", "Cloud", "CloudClient", "LinuxIO", "MeterTestKit", "SimulatedCloud",
+                asyncHTTPClient, nioCore, nioHTTP1,
             ],
             path: "Tests/LeaseHistories/LeaseWitness"),
 
@@ -380,8 +381,7 @@ if Context.environment["WITH_TOOLS"] != nil {
             name: "LeaseHistories",
             dependencies: [
                 "Domain", "CloudAPI", "Gateway", "Cloud", "CloudStore", "CloudServer", "CloudClient", "LinuxIO",
-                "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness", asyncHTTPClient, logging, nioCore,
-                nioHTTP1, serviceLifecycle,
+                "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness", logging, serviceLifecycle,
             ],
             path: "Tests/LeaseHistories",
             exclude: ["README.md", "LeaseWitness"]),

@@ -22,6 +22,8 @@ HOSTS = [("home", 1, 5), ("home", 6, 5), ("lab", 11, 5), ("lab", 16, 5), ("mixed
 # By zone: its policy. That of "mixed" changes while its hosts run.
 ZONES = {"home": "keep", "lab": "strict", "mixed": "keep"}
 WILD_USERS = 9
+# CommandFlood.zones, with a policy each.
+FLOODED = {"calm": "keep", "loud": "keep"}
 # How long the same meters are used, in seconds. A planted bug may take longer to show.
 GENERATION, GENERATION_PLANTED = 60, 600
 # WitnessZones.leaseLimit.
@@ -202,10 +204,10 @@ class Cluster:
         self.copies = []
 
     def _make_zones(self):
-        for zone, policy in ZONES.items():
+        for zone, policy in (ZONES | FLOODED).items():
             terms = ["--policy", policy, "--ttl", "30s", "--lock-delay", "4s"]
             # As many as that in a real run would leave no room for the meters of later generations.
-            limit = ["--max-leases", str(LEASE_LIMIT)] if self.planted else []
+            limit = ["--max-leases", str(LEASE_LIMIT)] if self.planted and zone in ZONES else []
             # The first copy made that of home at its start.
             run(self.metercloud(f"zone create {zone}", 0, []) + terms, COMMAND_SECONDS, check=zone != "home")
             run(self.metercloud(f"zone set {zone}", 0, []) + terms + limit, COMMAND_SECONDS)
@@ -249,6 +251,16 @@ class Cluster:
             return run(arguments, 60, check=False).status == 0
         except Failure:
             return False
+
+    def flood(self):
+        """Lets hosts flood the first copy with commands. Returns how long others waited, and what is wrong."""
+        done = run([
+            f"{self.bin}/Chaos", "flood", f"url=http://127.0.0.1:{self.copy_ports[0]}", f"enrolment={self.folder}/enrolment",
+            f"etcd={','.join(self.client_url(index) for index in range(MEMBERS))}"], COMMAND_SECONDS, check=False)
+        if done.status not in (0, 2):
+            raise Failure(f"the flood ended with {done.status}: {done.out[-400:]}")
+        figures, *complaints = done.out.splitlines()
+        return figures, [complaint.removeprefix("complaint ") for complaint in complaints]
 
     def observe(self):
         """Writes down what the cloud has in the end, as a new host sees it."""
@@ -382,8 +394,12 @@ class Cluster:
 # Those that are in a copy of the cloud (FaultyEngine); and the same copy without any, in which none may be found.
 PLANTED_COPIES = (
     "nothing", "forgetsDecisions", "decidesByOldState", "expiresEarly", "renewsForOthers", "goesByTheCalendar", "forgetsRecords",
-    "decidesAnew", "ignoresPolicy", "forgetsTimeline", "keepsCommandsByCopy", "forgetsCommandsOfOthers", "refusesKnownLeases")
+    "decidesAnew", "ignoresPolicy", "forgetsTimeline", "keepsCommandsByCopy", "forgetsCommandsOfOthers", "ignoresLeaseLimit",
+    "refusesKnownLeases", "replacesAnyToken", "sharesOnePool", "walksOverCommands")
+# Of these, those that a flood of commands shows.
+PLANTED_FLOODS = ("sharesOnePool", "walksOverCommands")
 # Those that are in the hosts (MeterDriver).
 PLANTED_HOSTS = ("usesOn",)
-# Those that take long to show, left out of a quick run. The histories of `make lease-histories` have the first and the third too.
-PLANTED_SLOW = ("decidesAnew", "forgetsTimeline", "refusesKnownLeases", *PLANTED_HOSTS)
+# Those that a quick run leaves out, as they take long to show, or as each run of `make lease-histories` finds them too.
+PLANTED_SLOW = (
+    "decidesAnew", "forgetsTimeline", "ignoresLeaseLimit", "refusesKnownLeases", "replacesAnyToken", *PLANTED_FLOODS, *PLANTED_HOSTS)

@@ -18,16 +18,15 @@ struct PlantedCopy {
         let name = try options.text("fault")
         let fault = PlantedFault(rawValue: name)
         guard fault != nil || name == "nothing" else { throw ChaosFailure("no fault is called \(name)") }
-        let logger = Logger(label: "planted") { _ in SwiftLogNoOpLogHandler() }
-        let clock = CloudClock(
-            now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },
-            sleep: { try await Task.sleep(for: max(.zero, $0 - LinuxClock.now)) })
-        var rng = SystemRandomNumberGenerator()
-        let engine = try await EtcdCloudEngine.open(
-            EtcdSettings(urls: try options.text("etcd").split(separator: ",").map(String.init)), clock: clock,
-            rng: &rng, logger: logger)
+        let engine = try await etcd(options)
+        let faulty = FaultyEngine(engine, fault: fault)
+        if fault == .ignoresLeaseLimit {
+            // Past this copy, the console gave the zones their limits.
+            for zone in try await engine.zones() { try await faulty.setQuota(zone.quota, of: zone.name) }
+        }
+        let rng = SystemRandomNumberGenerator()
         let service = CloudService(
-            engine: FaultyEngine(engine, fault: fault), clock: clock, rng: rng, logger: logger)
+            engine: faulty, clock: clock, rng: rng, logger: quiet)
         var limits = RequestGate.Limits()
         limits.perCredential = Rate(perSecond: 100_000, burst: 100_000)
         limits.perAddress = limits.perCredential
@@ -38,13 +37,13 @@ struct PlantedCopy {
                 return BearerToken(using: &rng)
             })
         let application = CloudApplication(
-            routes: routes, host: "127.0.0.1", port: Int(try options.number("port")), tls: nil, logger: logger)
+            routes: routes, host: "127.0.0.1", port: Int(try options.number("port")), tls: nil, logger: quiet)
         listen(for: engine)
         let group = ServiceGroup(
             services: [
                 CloudMaintenance(service: service), try application.service { _ in say("running") },
                 CloudStreamEnder(service: service),
-            ], logger: logger)
+            ], logger: quiet)
         try await group.run()
     }
 

@@ -1,7 +1,13 @@
+import Cloud
+import CloudClient
+import CloudEtcd
 import Domain
 import Foundation
+import LeaseWitness
+import LinuxIO
+import Logging
 
-// usage: Chaos hosts|copy|observer|judge NAME=VALUE… [JOURNAL…]
+// usage: Chaos hosts|copy|flood|observer|judge NAME=VALUE… [JOURNAL…]
 //
 // The parts of the fault suite that speak with the cloud, and the judge. Tests/Chaos/run starts them; see README.md.
 
@@ -47,14 +53,39 @@ func judge(_ options: ChaosOptions) throws -> Bool {
     return complaints.isEmpty
 }
 
+/// Floods a copy of the cloud, whose store is reached past it.
+func flood(_ options: ChaosOptions) async throws -> Bool {
+    let enrolments = try CommandFlood.zones.map {
+        Secret(try HostProcess.enrolment(in: try options.text("enrolment"), zone: $0))
+    }
+    let flood = try await CommandFlood(
+        url: try options.text("url"), enrolments: enrolments, pause: .milliseconds(25), engine: try await etcd(options))
+    say(flood.figures)
+    for complaint in flood.complaints { say("complaint \(complaint)") }
+    return flood.complaints.isEmpty
+}
+
+let quiet = Logger(label: "chaos") { _ in SwiftLogNoOpLogHandler() }
+let clock = CloudClock(
+    now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },
+    sleep: { try await Task.sleep(for: max(.zero, $0 - LinuxClock.now)) })
+
+func etcd(_ options: ChaosOptions) async throws -> EtcdCloudEngine {
+    var rng = SystemRandomNumberGenerator()
+    return try await EtcdCloudEngine.open(
+        EtcdSettings(urls: try options.text("etcd").split(separator: ",").map(String.init)), clock: clock, rng: &rng,
+        logger: quiet)
+}
+
 let options = ChaosOptions(CommandLine.arguments.dropFirst(2))
 do {
     switch CommandLine.arguments.dropFirst().first {
     case "hosts": try await HostProcess(options: options).run()
     case "copy": try await PlantedCopy(options: options).run()
+    case "flood": exit(try await flood(options) ? 0 : 2)
     case "observer": try await ZoneObserver(options: options).run()
     case "judge": exit(try judge(options) ? 0 : 2)
-    default: throw ChaosFailure("usage: Chaos hosts|copy|observer|judge NAME=VALUE… [JOURNAL…]")
+    default: throw ChaosFailure("usage: Chaos hosts|copy|flood|observer|judge NAME=VALUE… [JOURNAL…]")
     }
 } catch {
     say("failure \(error)")

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
+package import Cloud
 import CloudAPI
-import CloudClient
+package import CloudClient
 import Domain
 import Gateway
 import LinuxIO
@@ -9,14 +10,12 @@ import NIOHTTP1
 
 /// Four hosts of one zone send commands and take them back, before and after the store has all that they may have there.
 /// Meanwhile a host of another zone has another one do something, and somebody asks whether the cloud is well.
-struct CommandFlood: Sendable {
+package struct CommandFlood: Sendable {
     /// The zone that is judged, and the one that floods.
-    static let zones = ["calm", "loud"]
+    package static let zones = ["calm", "loud"]
     /// Stored commands of one host (Docs/ThreatModel.md).
     private static let share = 512
     private static let floodingHosts = 4
-    /// Between two commands of a host: 80 a second, of the 100 requests that it may send.
-    private static let pause = Duration.milliseconds(12)
     /// What is asked meanwhile, and how long it may take: it takes a hundredth of that.
     private static let probes = 4
     private static let longest = Duration.seconds(5)
@@ -24,47 +23,50 @@ struct CommandFlood: Sendable {
     private(set) var commands: [Duration] = []
     private(set) var health: [Duration] = []
     /// What is wrong.
-    private(set) var complaints: [String] = []
+    package private(set) var complaints: [String] = []
 
-    var figures: String {
+    package var figures: String {
         func slowest(_ times: [Duration]) -> String { "\((times.max() ?? .zero).milliseconds) ms" }
         return "another zone's commands took at most \(slowest(commands)), /v1/health \(slowest(health))"
     }
 
     /// - Parameters:
-    ///   - enrolments: tokens with which hosts join the two zones.
-    ///   - fill: stores so many commands of each host, which were not claimed.
-    init(
-        url: String, enrolments: [Secret],
-        fill: (_ authors: [HostID], _ meter: MeterID, _ token: FencingToken, _ count: Int) async throws -> Void
-    ) async throws {
+    ///   - url: of a copy of the cloud that has `zones`.
+    ///   - enrolments: tokens with which hosts join them.
+    ///   - pause: between two commands of a host.
+    ///   - engine: its store, where the commands that nobody claimed are put at once; to send them would take a minute.
+    package init(url: String, enrolments: [Secret], pause: Duration, engine: any CloudEngine) async throws {
         let calm = try await Bench(hosts: 1, url: url, enrolment: enrolments[0])
         let loud = try await Bench(hosts: Self.floodingHosts, url: url, enrolment: enrolments[1])
-        let http = HTTPClient(eventLoopGroupProvider: .singleton)
-        try await withThrowingDiscardingTaskGroup { group in
-            group.addTask { await calm.serve() }
-            for author in loud.authors { group.addTask { await loud.flood(from: author, each: Self.pause) } }
-            // With room for those that are not known yet; and without any.
-            for count in [Self.share - 64, 64] {
-                try await fill(loud.hosts, loud.meter, loud.token, count)
-                try await Task.sleep(for: .milliseconds(500))
-                await judge(calm, http, url)
+        do {
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { await calm.serve() }
+                for author in loud.authors { group.addTask { await loud.flood(from: author, each: pause) } }
+                // With room for those that are not known yet; and without any.
+                for count in [Self.share - 64, 64] {
+                    try await loud.store(count, in: engine)
+                    try await Task.sleep(for: .milliseconds(500))
+                    await judge(calm, url)
+                }
+                if complaints.isEmpty { await judgeRefusal(of: loud) }
+                group.cancelAll()
             }
-            if complaints.isEmpty { await judgeRefusal(of: loud) }
-            group.cancelAll()
+        } catch {
+            complaints.append("\(error)")
         }
-        try await http.shutdown()
         for client in calm.clients + loud.clients { await client.shutdown() }
     }
 
-    private mutating func judge(_ calm: Bench, _ http: HTTPClient, _ url: String) async {
+    private mutating func judge(_ calm: Bench, _ url: String) async {
         for _ in 0..<Self.probes where complaints.isEmpty {
             let (words, time) = await Self.timed { await calm.order(from: calm.authors[0]) }
             commands.append(time)
             if let words { complaints.append("a command of another zone was not done: \(words)") }
             if time > Self.longest { complaints.append("a command of another zone took \(time.milliseconds) ms") }
             let (status, wait) = await Self.timed {
-                try? await http.execute(HTTPClientRequest(url: url + "/v1/health"), timeout: .seconds(15)).status.code
+                try? await HTTPClient.shared.execute(
+                    HTTPClientRequest(url: url + "/v1/health"), timeout: .seconds(15)
+                ).status.code
             }
             health.append(wait)
             if wait > Self.longest { complaints.append("/v1/health took \(wait.milliseconds) ms") }
@@ -111,10 +113,33 @@ private struct Bench {
             requestID: RequestID(using: &rng), host: hosts[0], hostName: "bench 0", session: session,
             previousSession: nil, timeToLive: .seconds(120), transport: .usb, takeover: nil)
         guard case .granted(let lease) = try await clients[0].acquire(request, of: meter) else {
-            throw RunFailure("the meter of a flood cannot be had")
+            throw MeterOfFloodIsTaken()
         }
         token = lease.token
         (holder, authors, self.hosts) = (clients[0], Array(clients.dropFirst()), Array(hosts.dropFirst()))
+    }
+
+    /// Stores so many commands of each author that nobody claimed.
+    func store(_ count: Int, in engine: any CloudEngine) async throws {
+        try await withThrowingTaskGroup { group in
+            for author in hosts {
+                let wish = CommandWish(
+                    author: author, meter: meter.description, token: token.rawValue,
+                    action: RelayActionBody(kind: "stopRecording"))
+                let command = StoredCommand(
+                    wish, holder: author, holderName: "",
+                    outcome: RelayCommandAnswer(.notDone, message: "nobody took it"))
+                group.addTask {
+                    var rng = SystemRandomNumberGenerator()
+                    for _ in 0..<count {
+                        try await engine.decideCommand(RequestID(using: &rng), under: nil, in: CommandFlood.zones[1]) {
+                            _, _ in CommandDecision((), storing: command)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 
     /// Does what it is told until its task is cancelled.
@@ -161,3 +186,6 @@ private struct Bench {
         }
     }
 }
+
+/// Another host has the meter that a flood is about, so that the run shows nothing.
+private struct MeterOfFloodIsTaken: Error {}

@@ -77,16 +77,21 @@ class Cluster:
         self.copy_ports = ports
         self.member_ids = {}
         self.disks = []
+        # How long others waited in a flood of commands, and what is wrong.
+        self.flooded = ("", [])
 
     # What there is
 
-    def start(self):
+    def start(self, is_flooded):
         self._start_members()
         self._prepare_cloud()
         for index in range(COPIES):
             self._make_copy(index)
             self.copies[index].start()
             self.await_copy(index)
+        # Before there are hosts, which leave no processor time.
+        if is_flooded:
+            self.flooded = self._flood()
         origin = [f"origin={self.origin}", f"generation={GENERATION_PLANTED if self.planted else GENERATION}",
                   f"enrolment={self.folder}/enrolment", self.limited]
         for index, (zone, first, count) in enumerate(HOSTS):
@@ -252,8 +257,8 @@ class Cluster:
         except Failure:
             return False
 
-    def flood(self):
-        """Lets hosts flood the first copy with commands. Returns how long others waited, and what is wrong."""
+    def _flood(self):
+        """Lets hosts flood the first copy with commands."""
         done = run([
             f"{self.bin}/Chaos", "flood", f"url=http://127.0.0.1:{self.copy_ports[0]}", f"enrolment={self.folder}/enrolment",
             f"etcd={','.join(self.client_url(index) for index in range(MEMBERS))}"], COMMAND_SECONDS, check=False)

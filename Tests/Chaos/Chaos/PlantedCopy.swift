@@ -19,7 +19,7 @@ struct PlantedCopy {
         let fault = PlantedFault(rawValue: name)
         guard fault != nil || name == "nothing" else { throw ChaosFailure("no fault is called \(name)") }
         let engine = try await etcd(options)
-        let faulty = FaultyEngine(engine, fault: fault)
+        let faulty = FaultyEngine(engine, fault: fault, walkTime: .microseconds(40))
         if fault == .ignoresLeaseLimit {
             // Past this copy, the console gave the zones their limits.
             for zone in try await engine.zones() { try await faulty.setQuota(zone.quota, of: zone.name) }

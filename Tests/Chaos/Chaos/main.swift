@@ -53,13 +53,16 @@ func judge(_ options: ChaosOptions) throws -> Bool {
     return complaints.isEmpty
 }
 
-/// Floods a copy of the cloud, whose store is reached past it.
+/// Floods a copy of the cloud, whose store is reached past it, with ten commands a second of each host: with three
+/// members of etcd on one machine, much more is too much for that machine.
 func flood(_ options: ChaosOptions) async throws -> Bool {
     let enrolments = try CommandFlood.zones.map {
         Secret(try HostProcess.enrolment(in: try options.text("enrolment"), zone: $0))
     }
-    let flood = try await CommandFlood(
-        url: try options.text("url"), enrolments: enrolments, pause: .milliseconds(25), engine: try await etcd(options))
+    let url = try options.text("url")
+    let engine = try await etcd(options)
+    let flood = try await CommandFlood(url: url, enrolments: enrolments, pause: .milliseconds(100), engine: engine)
+    await engine.close()
     say(flood.figures)
     for complaint in flood.complaints { say("complaint \(complaint)") }
     return flood.complaints.isEmpty

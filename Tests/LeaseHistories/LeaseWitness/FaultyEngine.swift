@@ -62,11 +62,13 @@ package struct FaultyEngine: ForwardingEngine {
     package let base: any CloudEngine
     /// nil: none.
     package let fault: PlantedFault?
-    private let memory = Memory()
+    private let memory: Memory
 
-    package init(_ base: any CloudEngine, fault: PlantedFault?) {
+    /// - Parameter walkTime: of each command, where all are walked over.
+    package init(_ base: any CloudEngine, fault: PlantedFault?, walkTime: Duration = .microseconds(10)) {
         self.base = base
         self.fault = fault
+        memory = Memory(walkTime)
     }
 
     private final class Memory: Sendable {
@@ -77,20 +79,24 @@ package struct FaultyEngine: ForwardingEngine {
         let policies = Mutex<[String: LeasePolicy]>([:])
         /// By zone and id.
         let commands = Mutex<[String: StoredCommand]>([:])
-        let walker = Walker()
+        let walker: Walker
+
+        init(_ walkTime: Duration) { walker = Walker(walkTime) }
     }
 
     /// Walks over all commands, one walk after the other, as under a lock.
     private actor Walker {
-        private static let stepTime = Duration.microseconds(10)
+        private let stepTime: Duration
         /// Beyond, one costs nothing, so that the line is served soon after the flood.
         private static let longest = 350
         private var last: Task<Void, Never>?
         private var waiting = 0
 
+        init(_ stepTime: Duration) { self.stepTime = stepTime }
+
         func walk(over count: Int) async {
             waiting += 1
-            let time = waiting > Self.longest ? .zero : Self.stepTime * count
+            let time = waiting > Self.longest ? .zero : stepTime * count
             let task = Task { [last] in
                 await last?.value
                 try? await Task.sleep(for: time)

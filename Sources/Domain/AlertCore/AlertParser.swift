@@ -27,67 +27,17 @@ package struct AlertParser {
     /// The hold of `stale` where none is given; also the shortest that it takes is one second.
     static let staleDefault = Duration.seconds(30)
 
-    private var words: [Word]
-    private var place = 0
-
-    /// A word, a sign of comparison, or a slash.
-    private struct Word {
-        var text: String
-        var lowered: String { text.lowercased() }
-    }
+    private var words: WordReader
 
     package static func pattern(_ text: String) throws(AlertSyntaxError) -> AlertPattern {
         guard text.count <= textMax else {
             throw AlertSyntaxError(
                 "a condition of \(text.count) characters is too long", next: "it may have \(textMax)")
         }
-        var parser = AlertParser(words: split(text))
+        var parser = AlertParser(words: WordReader(text, signs: "/"))
         var pattern = try parser.pattern()
         pattern.text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").visible
         return pattern
-    }
-
-    private init(words: [Word]) { self.words = words }
-
-    /// Blanks separate words; `<`, `>`, `=` and `/` are words of their own.
-    private static func split(_ text: String) -> [Word] {
-        var words: [Word] = []
-        var word = ""
-        func finish() {
-            if !word.isEmpty { words.append(Word(text: word)) }
-            word = ""
-        }
-        for character in text {
-            if character.isWhitespace {
-                finish()
-            } else if "<>=≤≥/".contains(character) {
-                finish()
-                words.append(Word(text: String(character)))
-            } else {
-                word.append(character)
-            }
-        }
-        finish()
-        return words
-    }
-
-    // MARK: Words
-
-    private var next: String? { place < words.count ? words[place].lowered : nil }
-
-    /// The next word as it was typed, for messages.
-    private var shown: String { place < words.count ? "\"\(words[place].text.prefix(40).visible)\"" : "the end" }
-
-    private mutating func take(_ text: String) -> Bool {
-        guard next == text else { return false }
-        place += 1
-        return true
-    }
-
-    private mutating func takeAny(of texts: [String]) -> String? {
-        guard let next, texts.contains(next) else { return nil }
-        place += 1
-        return next
     }
 
     // MARK: The whole
@@ -96,11 +46,11 @@ package struct AlertParser {
         let condition = try condition()
         var pattern = AlertPattern(condition)
         var hasHold = false
-        while place < words.count {
-            if !hasHold, take("for") {
+        while words.next != nil {
+            if !hasHold, words.take("for") {
                 hasHold = true
                 pattern.hold = try hold(of: condition)
-            } else if pattern.hysteresis == nil, take("hysteresis") {
+            } else if pattern.hysteresis == nil, words.take("hysteresis") {
                 pattern.hysteresis = try hysteresis(of: condition)
             } else {
                 throw trailing(hasHold)
@@ -112,35 +62,35 @@ package struct AlertParser {
 
     private func trailing(_ hasHold: Bool) -> AlertSyntaxError {
         let legal = hasHold ? "after it: nothing, or hysteresis 10mA" : "after it: nothing, for 2m, or hysteresis 10mA"
-        let near = (hasHold ? ["hysteresis"] : ["for", "hysteresis"]).nearest(to: next ?? "").map {
+        let near = (hasHold ? ["hysteresis"] : ["for", "hysteresis"]).nearest(to: words.next ?? "").map {
             "did you mean \($0)?"
         }
-        return AlertSyntaxError("\(shown) does not belong there", next: near ?? legal)
+        return AlertSyntaxError("\(words.shown) does not belong there", next: near ?? legal)
     }
 
     private static let subjects =
         Quantity.allCases.map(\.alertWord) + ["stale", "state", "holder"]
 
     private mutating func condition() throws(AlertSyntaxError) -> AlertCondition {
-        guard let word = next else {
+        guard let word = words.next else {
             throw AlertSyntaxError("the condition is empty", next: Self.examples)
         }
-        if take("stale") { return .stale }
-        if take("state") { return try state() }
-        if take("holder") {
-            guard take("changes") else {
-                throw AlertSyntaxError("\(shown) does not belong there", next: "after holder: changes")
+        if words.take("stale") { return .stale }
+        if words.take("state") { return try state() }
+        if words.take("holder") {
+            guard words.take("changes") else {
+                throw AlertSyntaxError("\(words.shown) does not belong there", next: "after holder: changes")
             }
             return .holderChanges
         }
         guard let quantity = Self.quantity(word) else {
             let near = Self.subjects.nearest(to: word).map { "did you mean \($0)?" }
             throw AlertSyntaxError(
-                "\(shown) is nothing that can be watched",
+                "\(words.shown) is nothing that can be watched",
                 next: near ?? "it takes \(Self.subjects.joined(separator: ", "))")
         }
-        place += 1
-        if take("rate") {
+        words.skip()
+        if words.take("rate") {
             let comparison = try comparison()
             return .rate(quantity, comparison, try rate(of: quantity))
         }
@@ -164,41 +114,33 @@ package struct AlertParser {
     }
 
     private mutating func state() throws(AlertSyntaxError) -> AlertCondition {
-        guard take("is") || take("=") else {
-            throw AlertSyntaxError("\(shown) does not belong there", next: "after state: is, or is not")
+        guard words.take("is") || words.take("=") else {
+            throw AlertSyntaxError("\(words.shown) does not belong there", next: "after state: is, or is not")
         }
-        let isIt = !take("not")
+        let isIt = !words.take("not")
         let names = ConnectionState.allCases.map(\.rawValue)
-        guard let word = next, let state = ConnectionState(rawValue: word) else {
+        guard let word = words.next, let state = ConnectionState(rawValue: word) else {
             throw AlertSyntaxError(
-                "\(shown) is not a state",
-                next: names.nearest(to: next ?? "").map { "did you mean \($0)?" }
+                "\(words.shown) is not a state",
+                next: names.nearest(to: words.next ?? "").map { "did you mean \($0)?" }
                     ?? "the states are \(names.joined(separator: ", "))")
         }
-        place += 1
+        words.skip()
         return .state(state, isIt: isIt)
     }
 
     private mutating func comparison() throws(AlertSyntaxError) -> AlertComparison {
-        _ = take("is")
-        if takeAny(of: ["above", "over", "≥"]) != nil { return .above }
-        if takeAny(of: ["below", "under", "≤"]) != nil { return .below }
-        if take(">") {
-            _ = take("=")
-            return .above
-        }
-        if take("<") {
-            _ = take("=")
-            return .below
-        }
-        let near = ["above", "below", "rate"].nearest(to: next ?? "").map { "did you mean \($0)?" }
-        throw AlertSyntaxError("\(shown) compares nothing", next: near ?? "it takes <, >, above, below or rate")
+        _ = words.take("is")
+        if words.take("above", "over", ">", ">=", "≥") { return .above }
+        if words.take("below", "under", "<", "<=", "≤") { return .below }
+        let near = ["above", "below", "rate"].nearest(to: words.next ?? "").map { "did you mean \($0)?" }
+        throw AlertSyntaxError("\(words.shown) compares nothing", next: near ?? "it takes <, >, above, below or rate")
     }
 
     // MARK: Numbers
 
     private mutating func limit(of quantity: Quantity) throws(AlertSyntaxError) -> Double {
-        let value = try value(in: quantity)
+        let value = try words.amount(of: quantity, isUnitOptional: true).value
         guard !quantity.isAlertedBySize || value >= 0 else {
             throw AlertSyntaxError(
                 "\(quantity.alertWord) is compared by its size, so \(value) is never met", next: "leave the sign out")
@@ -207,8 +149,8 @@ package struct AlertParser {
     }
 
     private mutating func rate(of quantity: Quantity) throws(AlertSyntaxError) -> AlertRate {
-        let limit = try value(in: quantity)
-        guard take("/") || take("per"), let per = takePer() else {
+        let limit = try words.amount(of: quantity, isUnitOptional: true).value
+        guard words.take("/") || words.take("per"), let per = takePer() else {
             throw AlertSyntaxError(
                 "the rate has no time", next: "it takes so much per time: 2/min, 0.5\(quantity.unit)/s, 10/h")
         }
@@ -216,7 +158,7 @@ package struct AlertParser {
     }
 
     private mutating func takePer() -> AlertRate.Per? {
-        guard let word = next else { return nil }
+        guard let word = words.next else { return nil }
         let per: AlertRate.Per? =
             switch word {
             case "s", "sec", "second": .second
@@ -224,7 +166,7 @@ package struct AlertParser {
             case "h", "hour": .hour
             default: nil
             }
-        if per != nil { place += 1 }
+        if per != nil { words.skip() }
         return per
     }
 
@@ -233,11 +175,11 @@ package struct AlertParser {
         guard let quantity = condition.quantity else {
             throw AlertSyntaxError("only a value has a hysteresis", next: "leave it out")
         }
-        let value = try value(in: quantity)
+        let value = try words.amount(of: quantity, isUnitOptional: true).value
         guard value >= 0 else {
             throw AlertSyntaxError("a hysteresis of \(value) is less than nothing", next: "it takes 0 or more")
         }
-        if case .rate(_, _, let rate) = condition, take("/") {
+        if case .rate(_, _, let rate) = condition, words.take("/") {
             guard takePer() == rate.per else {
                 throw AlertSyntaxError(
                     "the hysteresis has another time than the limit", next: "it takes the same: /\(rate.per.rawValue)")
@@ -246,48 +188,18 @@ package struct AlertParser {
         return value
     }
 
-    /// A number with the quantity's unit or a multiple of it, together or apart: `50mA`, `50 mA`, `0.05`.
-    private mutating func value(in quantity: Quantity) throws(AlertSyntaxError) -> Double {
-        let units = AlertUnits.legal(for: quantity)
-        guard place < words.count else {
-            throw AlertSyntaxError(
-                "the number is missing", next: "for example \(quantity.alertWord) > 5\(quantity.unit)")
-        }
-        let (digits, suffix) = AlertUnits.split(words[place].text)
-        guard let number = Double(digits), number.magnitude <= AlertUnits.numberMax else {
-            throw AlertSyntaxError(
-                "\(shown) is not a number", next: "it takes a number such as 5\(quantity.unit) or 0.5")
-        }
-        place += 1
-        var unit = suffix
-        if unit.isEmpty, place < words.count, units.contains(where: { $0.name == words[place].text }) {
-            unit = words[place].text
-            place += 1
-        }
-        guard !unit.isEmpty else { return number }
-        guard let factor = AlertUnits.factor(of: unit, among: units) else {
-            let names = units.map(\.name)
-            throw AlertSyntaxError(
-                "\"\(unit.prefix(40).visible)\" is not a unit of \(quantity.alertWord)",
-                next: names.isEmpty
-                    ? "\(quantity.alertWord) has no unit" : "it takes \(names.joined(separator: ", ")), or none")
-        }
-        return AlertUnits.amount(number, factor)
-    }
-
     private mutating func hold(of condition: AlertCondition) throws(AlertSyntaxError) -> Duration {
         guard condition != .holderChanges else {
             throw AlertSyntaxError("that the holder changes does not last", next: "leave \"for …\" out")
         }
-        guard place < words.count else {
+        guard var text = words.next else {
             throw AlertSyntaxError("the time after \"for\" is missing", next: "it takes a time such as 30s, 2m or 1h")
         }
-        var text = words[place].lowered
-        let named = shown
-        place += 1
-        if text.last?.isNumber == true, let unit = next, AlertUnits.times.contains(unit) {
+        let named = words.shown
+        words.skip()
+        if text.last?.isNumber == true, let unit = words.next, AlertUnits.times.contains(unit) {
             text += unit
-            place += 1
+            words.skip()
         }
         for (long, short) in [("minutes", "m"), ("minute", "m"), ("min", "m"), ("seconds", "s"), ("sec", "s")]
         where text.hasSuffix(long) {

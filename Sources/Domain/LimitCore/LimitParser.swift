@@ -5,55 +5,17 @@ package struct LimitParser {
     /// Longest text that is read, in characters.
     package static let textMax = 200
 
-    private let words: [String]
-    private var place = 0
+    private var words: WordReader
 
     package static func limit(_ text: String) throws(AlertSyntaxError) -> Limit {
         guard text.count <= textMax else {
             throw AlertSyntaxError(
                 "a limit of \(text.count) characters is too long", next: "it may have \(textMax)")
         }
-        var parser = LimitParser(words: split(text))
+        var parser = LimitParser(words: WordReader(text, signs: "()%"))
         var limit = try parser.limit()
         limit.text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").visible
         return limit
-    }
-
-    private init(words: [String]) { self.words = words }
-
-    /// Blanks separate words; brackets and comparisons are words of their own.
-    private static func split(_ text: String) -> [String] {
-        var words: [String] = []
-        var isWord = false
-        for character in text {
-            if character.isWhitespace {
-                isWord = false
-            } else if character == "=", let last = words.last, last == "<" || last == ">" {
-                words[words.count - 1] += "="
-            } else if "<>=≤≥()%".contains(character) {
-                words.append(String(character))
-                isWord = false
-            } else if isWord {
-                words[words.count - 1].append(character)
-            } else {
-                words.append(String(character))
-                isWord = true
-            }
-        }
-        return words
-    }
-
-    // MARK: Words
-
-    private var next: String? { place < words.count ? words[place].lowercased() : nil }
-
-    /// The next word as it was typed, for messages.
-    private var shown: String { place < words.count ? "\"\(words[place].prefix(40).visible)\"" : "the end" }
-
-    private mutating func take(_ text: String) -> Bool {
-        guard next == text else { return false }
-        place += 1
-        return true
     }
 
     private func error(_ what: String, _ next: String) -> AlertSyntaxError {
@@ -69,36 +31,34 @@ package struct LimitParser {
     private static let sums = ["energy", "charge", "duration", "count"]
 
     private mutating func limit() throws(AlertSyntaxError) -> Limit {
-        guard let word = next else { throw error("the limit is empty", Self.examples) }
-        if place + 1 < words.count, words[place + 1] == "(" { return try limit(of: word) }
-        place += 1
+        guard let word = words.next else { throw error("the limit is empty", Self.examples) }
+        if words.second == "(" { return try limit(of: word) }
+        guard Self.sums.contains(word) else { return try share(word) }
+        words.skip()
         let found: Limit
         switch word {
         case "energy": found = try limit(.energy, in: .energy)
         case "charge": found = try limit(.charge, in: .charge)
         case "duration": found = try limit(.duration, in: .duration)
-        case "count": found = try count()
-        default:
-            place -= 1
-            return try share(word)
+        default: found = try count()
         }
-        if next == "for" { throw error("\(word) has no share of the time", "leave \"for …\" out") }
+        if words.next == "for" { throw error("\(word) has no share of the time", "leave \"for …\" out") }
         return try finished(found)
     }
 
     private func finished(_ limit: Limit) throws(AlertSyntaxError) -> Limit {
-        guard place == words.count else {
-            throw error("\(shown) does not belong there", "a limit ends with its number and unit")
+        guard words.next == nil else {
+            throw error("\(words.shown) does not belong there", "a limit ends with its number and unit")
         }
         return limit
     }
 
     /// A function of a quantity.
     private mutating func limit(of name: String) throws(AlertSyntaxError) -> Limit {
-        let named = shown
-        place += 2
+        let named = words.shown
+        words.skip(2)
         let quantity = try quantity()
-        guard take(")") else {
+        guard words.take(")") else {
             throw error("a bracket is not closed", "write \(name)(\(quantity.alertWord))")
         }
         guard let measure = Self.measure(name, of: quantity) else {
@@ -129,18 +89,19 @@ package struct LimitParser {
     private mutating func quantity() throws(AlertSyntaxError) -> Quantity {
         let rising: [Quantity] = [.energy, .charge, .duration, .countedEnergy, .countedCharge]
         let legal = Quantity.allCases.filter { !rising.contains($0) && $0 != .price }
-        guard let word = next, let quantity = AlertParser.quantity(word) else {
-            let near = legal.map(\.alertWord).nearest(to: next ?? "").map { "did you mean \($0)?" }
+        guard let word = words.next, let quantity = AlertParser.quantity(word) else {
+            let near = legal.map(\.alertWord).nearest(to: words.next ?? "").map { "did you mean \($0)?" }
             throw error(
-                "\(shown) is nothing that is measured",
+                "\(words.shown) is nothing that is measured",
                 near ?? "it takes \(legal.map(\.alertWord).joined(separator: ", "))")
         }
-        guard legal.contains(quantity) else {
-            throw error(
-                "\(shown) only rises", "energy, charge and duration stand alone: energy < 0.1 Wh"
-            )
+        guard quantity != .price else {
+            throw error("\(words.shown) is not measured, but set", "limit the energy instead")
         }
-        place += 1
+        guard legal.contains(quantity) else {
+            throw error("\(words.shown) only rises", "energy, charge and duration stand alone: energy < 0.1 Wh")
+        }
+        words.skip()
         return quantity
     }
 
@@ -149,10 +110,10 @@ package struct LimitParser {
             "<": .below, "<=": .atMost, "≤": .atMost, ">": .above, ">=": .atLeast, "≥": .atLeast, "below": .below,
             "under": .below, "above": .above, "over": .above,
         ]
-        guard let word = next, let found = signs[word] else {
-            throw error("\(shown) compares nothing", "it takes <, <=, > or >=")
+        guard let word = words.next, let found = signs[word] else {
+            throw error("\(words.shown) compares nothing", "it takes <, <=, > or >=")
         }
-        place += 1
+        words.skip()
         return found
     }
 
@@ -166,7 +127,7 @@ package struct LimitParser {
 
     private mutating func count() throws(AlertSyntaxError) -> Limit {
         let comparison = try comparison()
-        let bound = try number("it takes a number of readings")
+        let bound = try words.number("it takes a number of readings")
         return Limit(text: "", measure: .count, comparison: comparison, bound: bound)
     }
 
@@ -174,68 +135,32 @@ package struct LimitParser {
     private mutating func share(_ word: String) throws(AlertSyntaxError) -> Limit {
         guard AlertParser.quantity(word) != nil else {
             let near = (Self.sums + Quantity.allCases.map(\.alertWord)).nearest(to: word).map { "did you mean \($0)?" }
-            throw error("\(shown) is not a limit", near ?? Self.examples)
+            throw error("\(words.shown) is not a limit", near ?? Self.examples)
         }
         let quantity = try quantity()
         let side = try comparison()
         let value = try amount(of: quantity).value
-        guard take("for") else {
+        guard words.take("for") else {
             let name = quantity.alertWord
             throw error(
                 "it does not say which values of \(name) it means",
                 "all of them: \(side.isUpper ? "max" : "min")(\(name)); on average: mean(\(name)); or most of the time: for 99 %"
             )
         }
-        let share = try number("it takes a share of the time, such as 99.9 %")
-        guard take("%"), (0...100).contains(share) else {
+        let share = try words.number("it takes a share of the time, such as 99.9 %")
+        guard words.take("%"), (0...100).contains(share) else {
             throw error("\"for\" is followed by no share of the time", "it takes 0 % to 100 %, such as 99.9 %")
         }
         return try finished(Limit(text: "", measure: .share(quantity, side, value), comparison: .atLeast, bound: share))
     }
 
-    // MARK: Numbers
-
-    private mutating func number(_ legal: String) throws(AlertSyntaxError) -> Double {
-        guard place < words.count, let number = Double(words[place]), number.magnitude <= AlertUnits.numberMax else {
-            throw error("\(shown) is not a number", legal)
-        }
-        place += 1
-        return number
-    }
-
-    /// - Returns: in the quantity's unit, and the unit that was typed.
     private mutating func amount(
         of quantity: Quantity
     ) throws(AlertSyntaxError) -> (value: Double, unit: AlertUnits.Unit?) {
-        let units = AlertUnits.legal(for: quantity)
-        let (digits, suffix) = place < words.count ? AlertUnits.split(words[place]) : ("", "")
-        guard let number = Double(digits), number.magnitude <= AlertUnits.numberMax else {
-            throw error(
-                "\(shown) is not a number", "it takes a number such as 5\(quantity.unit) or 0.5 \(quantity.unit)")
+        let amount = try words.amount(of: quantity, isUnitOptional: false)
+        guard amount.value >= 0 || !quantity.isAlertedBySize && ![.energy, .charge, .duration].contains(quantity) else {
+            throw error("\(quantity.alertWord) counts by its size, so it is never below 0", "leave the sign out")
         }
-        guard suffix.first != "," else { throw error("\(shown) has a comma", "decimals come after a point: 4.75") }
-        let isSize = quantity.isAlertedBySize || [.energy, .charge, .duration].contains(quantity)
-        guard !isSize || number >= 0 else {
-            throw error("\(digits) is below 0, and \(quantity.alertWord) counts by its size", "leave the sign out")
-        }
-        place += 1
-        var name = suffix
-        if name.isEmpty, !units.isEmpty, let next, next != "for" {
-            name = words[place]
-            place += 1
-        }
-        let names = units.map(\.name).joined(separator: ", ")
-        guard !name.isEmpty else {
-            guard units.isEmpty || number == 0 && quantity != .temperature else {
-                throw error("\(digits) has no unit", "it takes one of \(names)")
-            }
-            return (number, nil)
-        }
-        guard let factor = AlertUnits.factor(of: name, among: units) else {
-            throw error(
-                "\"\(name.prefix(40).visible)\" is not a unit of \(quantity.alertWord)",
-                units.isEmpty ? "\(quantity.alertWord) has no unit" : "it takes \(names)")
-        }
-        return (AlertUnits.amount(number, factor), AlertUnits.Unit(name: name, factor: factor))
+        return amount
     }
 }

@@ -1,0 +1,102 @@
+/// The words of a condition or a limit that a person typed, one after the other.
+struct WordReader {
+    private let words: [String]
+    private var place = 0
+
+    /// - Parameter signs: characters that are words of their own, besides the comparisons. Blanks separate words.
+    init(_ text: String, signs: String) {
+        var words: [String] = []
+        var isWord = false
+        for character in text {
+            if character.isWhitespace {
+                isWord = false
+            } else if character == "=", let last = words.last, last == "<" || last == ">" {
+                words[words.count - 1] += "="
+            } else if "<>=≤≥".contains(character) || signs.contains(character) {
+                words.append(String(character))
+                isWord = false
+            } else if isWord {
+                words[words.count - 1].append(character)
+            } else {
+                words.append(String(character))
+                isWord = true
+            }
+        }
+        self.words = words
+    }
+
+    /// The next word in lower case; nil at the end.
+    var next: String? { typed?.lowercased() }
+
+    /// The next word as it was typed; nil at the end.
+    var typed: String? { place < words.count ? words[place] : nil }
+
+    /// The word after that, as it was typed.
+    var second: String? { place + 1 < words.count ? words[place + 1] : nil }
+
+    /// The next word for messages.
+    var shown: String { typed.map { "\"\($0.prefix(40).visible)\"" } ?? "the end" }
+
+    mutating func skip(_ count: Int = 1) { place += count }
+
+    mutating func take(_ texts: String...) -> Bool {
+        guard let next, texts.contains(next) else { return false }
+        skip()
+        return true
+    }
+
+    /// Reads a number.
+    ///
+    /// - Parameter legal: what to type instead of anything else.
+    mutating func number(_ legal: String) throws(AlertSyntaxError) -> Double {
+        guard let number = typed.flatMap({ Double($0) }), number.magnitude <= AlertUnits.numberMax else {
+            throw AlertSyntaxError("\(shown) is not a number", next: legal)
+        }
+        skip()
+        return number
+    }
+
+    /// Reads a number with the unit of a quantity or a multiple of it, together or apart: `50mA`, `50 mA`.
+    ///
+    /// - Parameter isUnitOptional: whether `0.05` is of the quantity's own unit. Otherwise only 0 needs none, of what has multiples.
+    /// - Returns: the value in the quantity's unit, and the unit that was typed.
+    mutating func amount(
+        of quantity: Quantity, isUnitOptional: Bool
+    ) throws(AlertSyntaxError) -> (value: Double, unit: AlertUnits.Unit?) {
+        let units = AlertUnits.legal(for: quantity)
+        guard let typed else {
+            throw AlertSyntaxError(
+                "the number is missing", next: "for example \(quantity.alertWord) > 5\(quantity.unit)")
+        }
+        let (digits, suffix) = AlertUnits.split(typed)
+        guard let number = Double(digits), number.magnitude <= AlertUnits.numberMax else {
+            throw AlertSyntaxError(
+                "\(shown) is not a number", next: "it takes a number such as 5\(quantity.unit) or 0.5 \(quantity.unit)")
+        }
+        guard suffix.first != "," else {
+            throw AlertSyntaxError("\(shown) has a comma", next: "decimals come after a point: 4.75")
+        }
+        skip()
+        var name = suffix
+        if name.isEmpty, !units.isEmpty, let unit = self.typed,
+            isUnitOptional ? units.contains(where: { $0.name == unit }) : next != "for"
+        {
+            name = unit
+            skip()
+        }
+        let names = units.map(\.name).joined(separator: ", ")
+        guard !name.isEmpty else {
+            guard isUnitOptional || units.isEmpty || number == 0 && quantity != .temperature else {
+                throw AlertSyntaxError("\(digits) has no unit", next: "it takes one of \(names)")
+            }
+            return (number, nil)
+        }
+        guard let factor = AlertUnits.factor(of: name, among: units) else {
+            throw AlertSyntaxError(
+                "\"\(name.prefix(40).visible)\" is not a unit of \(quantity.alertWord)",
+                next: units.isEmpty
+                    ? "\(quantity.alertWord) has no unit" : "it takes \(names)\(isUnitOptional ? ", or none" : "")")
+        }
+        return (AlertUnits.amount(number, factor), AlertUnits.Unit(name: name, factor: factor))
+    }
+}

@@ -58,11 +58,20 @@ package struct SettingsBody: Codable, Hashable, Sendable {
     package var known: [String]?
     /// Only in the answer to a GET: the settings that the meter has, each with its default and its origin.
     package var details: [SettingBody]?
+    /// Only in the answer to a change: commands that do once what a changed setting keeps, by setting; nil for none.
+    package var once: [String: String]?
+    /// Only in the answer to a change: true where no other host hears of it, as this one may only look. Nil otherwise.
+    package var stays_here: Bool?
 
-    package init(settings: [String: String?], known: [String]? = nil, details: [SettingBody]? = nil) {
+    package init(
+        settings: [String: String?], known: [String]? = nil, details: [SettingBody]? = nil,
+        once: [String: String]? = nil, stays_here: Bool? = nil
+    ) {
         self.settings = settings
         self.known = known
         self.details = details
+        self.once = once
+        self.stays_here = stays_here
     }
 }
 

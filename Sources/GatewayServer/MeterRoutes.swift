@@ -96,8 +96,7 @@ package struct MeterRoutes: Sendable {
         }
         meter.patch("settings") { request, context in
             let body = try await JSON.decode(SettingsRequest.self, from: request)
-            let settings = try await directory.set(body.settings, for: try Self.reference(in: context))
-            return try JSON.response(SettingsBody(settings: settings))
+            return try JSON.response(try await directory.set(body.settings, for: try Self.reference(in: context)))
         }
         meter.get("commands") { _, context in
             let status = try await zone.status(of: try Self.reference(in: context))

@@ -188,7 +188,7 @@ struct MeterdOpenAPITests {
             ("SettingBody", SettingBody("name")),
             ("CommandBody", CommandBody(.brightness, numbers: 0...5, step: 1, setting: "brightness")),
             ("CommandsBody", CommandsBody(meter: "m", model: nil, commands: [])),
-            ("SettingsBody", SettingsBody(settings: [:], known: [], details: [])),
+            ("SettingsBody", SettingsBody(settings: [:], known: [], details: [], once: [:], stays_here: true)),
             ("ForgottenMeter", ForgottenMeter(id: "i")),
             ("MeterAliasBody", MeterAliasBody(alias: "a", meter: "m")),
             ("MeterAliases", MeterAliases(aliases: [MeterAliasBody(alias: "a", meter: "m")])),

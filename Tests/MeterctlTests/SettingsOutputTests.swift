@@ -47,11 +47,10 @@ struct SettingsOutputTests {
         let changes: [String: String?] = ["brightness": "3", "name": "Bench", "poll-interval": nil]
 
         #expect(
-            Set.onceInstead(of: changes, on: "my bench", settings) == [
+            Set.onceInstead(of: changes, on: "my bench", ["brightness": "brightness"]) == [
                 "brightness is kept, and sent at each connect: meterctl command \"my bench\" brightness 3 does it once"
             ])
-        let reset: [String: String?] = ["brightness": nil]
-        #expect(Set.onceInstead(of: reset, on: "m", settings) == [])
+        #expect(Set.onceInstead(of: changes, on: "m", [:]) == [])
     }
 }
 

@@ -46,13 +46,18 @@ extension MeterDirectory {
 
     /// Writes the settings a person asks for; a connected meter takes them at once. The model of a meter that is not
     /// here is unknown, so whatever it cannot do is found out only where it is.
-    package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String]
-    {
+    package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
         let profile = await sessions[id]?.profile
-        return try await dependencies.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
+        let texts = try await dependencies.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
             try await self.checkUnique(name, for: id)
         }
+        let once = changes.filter { $0.value != nil }.compactMap { key, _ in
+            MeterSettings.Key(rawValue: key)?.command.map { (key, $0.rawValue) }
+        }
+        return SettingsBody(
+            settings: texts, once: once.isEmpty ? nil : Dictionary(uniqueKeysWithValues: once),
+            stays_here: dependencies.gate?.role == .readOnly ? true : nil)
     }
 
     /// What people call each meter of this host.

@@ -34,33 +34,23 @@ struct Set: AsyncParsableCommand {
         let body: SettingsBody = try await daemon.client.call(
             .patch, meterPath(meter, "/settings"), body: SettingsRequest(settings: settings))
         try printSettings(body.settings, json)
-        await sayWhereItStays()
-        if !json.isOn { await sayHowItDiffers(from: settings) }
-    }
-
-    /// Where a command changes the same as a setting, people want to know which of the two they used.
-    private func sayHowItDiffers(from changes: [String: String?]) async {
-        // The setting is in force, whatever the answer.
-        guard let path = try? meterPath(meter, "/settings"),
-            let body: SettingsBody = try? await daemon.client.call(.get, path)
-        else { return }
-        for line in Self.onceInstead(of: changes, on: meter, body.details ?? []) { Terminal.talk(line) }
-    }
-
-    static func onceInstead(of changes: [String: String?], on meter: String, _ known: [SettingBody]) -> [String] {
-        known.compactMap { setting in
-            guard let command = setting.command, case .some(.some(let value)) = changes[setting.key] else { return nil }
-            return "\(setting.key) is kept, and sent at each connect: meterctl command \(meter.shellWord) \(command) "
-                + "\(value) does it once"
+        if body.stays_here == true {
+            Terminal.talk("this host may only look, so this stays here until it joins the cloud with another token")
+        }
+        if !json.isOn {
+            for line in Self.onceInstead(of: settings, on: meter, body.once ?? [:]) { Terminal.talk(line) }
         }
     }
 
-    /// Other hosts do not hear of it from one that may only look.
-    private func sayWhereItStays() async {
-        // The setting is in force, whatever the answer.
-        let cloud: CloudStatus? = try? await daemon.client.call(.get, "/v1/cloud")
-        guard cloud?.role == HostRole.readOnly.rawValue else { return }
-        Terminal.talk("this host may only look, so this stays here until it joins the cloud with another token")
+    /// Where a command changes the same as a setting, people want to know which of the two they used.
+    static func onceInstead(
+        of changes: [String: String?], on meter: String, _ commands: [String: String]
+    ) -> [String] {
+        commands.sorted { $0.key < $1.key }.compactMap { setting, command in
+            guard case .some(.some(let value)) = changes[setting] else { return nil }
+            return "\(setting) is kept, and sent at each connect: meterctl command \(meter.shellWord) \(command) "
+                + "\(value) does it once"
+        }
     }
 }
 

@@ -38,9 +38,9 @@ struct LeaseReadOnlyTests {
         let bench = LeaseBench(.strict)
         let host = await looker(bench)
         let directory = DirectoryBench(on: host.host, gate: host.keeper)
+        try await directory.plugIn(.um25c)
         let set = try await directory.directory.set(["name": "Bench"], for: "\(MeterID.um)")
         #expect(set.stays_here == true)
-        try await directory.plugIn(.um25c)
         let connecting: Task<GatewayError?, any Error> = Task {
             await directory.failure { try await $0.connect("\(MeterID.um)", ConnectRequest(wait_ms: 30_000)) }
         }

@@ -3,7 +3,8 @@ import GatewayAPI
 package import Hummingbird
 import ServerKit
 
-/// Opening the web page to the network, on the control socket only: `/v1/web`.
+/// Opening the web page to the network, and its addresses for the Firefox Profiler, on the control socket only: `/v1/web`
+/// and `/v1/profiler`.
 package struct WebRoutes: RouteGroup {
     private let page: WebPage?
 
@@ -23,6 +24,11 @@ package struct WebRoutes: RouteGroup {
             return try JSON.response(try await served().enable(host: host, port: port))
         }
         api.delete("web") { _, _ in try JSON.response(try await served().disable()) }
+        api.post("profiler") { request, _ in
+            let body = try await JSON.decode(ProfilerRequest.self, from: request)
+            return try JSON.response(try await served().openProfiler(body))
+        }
+        api.delete("profiler") { _, _ in try JSON.response(try await served().closeProfiler()) }
     }
 
     private func served() throws(GatewayError) -> WebPage {

@@ -30,7 +30,7 @@ struct Meterctl: AsyncParsableCommand {
             Record.self, BatteryTest.self,
             Alert.self, Sync.self,
             Rebuild.self, Cloud.self,
-            Web.self,
+            Web.self, Profiler.self,
             Doctor.self, Decode.self, Identify.self,
             Simulate.self,
             Capture.self, Replay.self, Version.self,

@@ -226,7 +226,7 @@ struct Host {
                 directory: directory, imports: imports, loop: loop,
                 zoneOffset: { LinuxClock.zoneOffset(at: $0) }, zoneFile: { LinuxClock.zoneFile(named: $0) }),
             joining: member)
-        let page = configuration.web.serves ? webPage(all) : nil
+        let page = configuration.web.serves ? webPage(all, series) : nil
         let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         var services: [(String, any Service)] = [
@@ -277,8 +277,14 @@ struct Host {
             refreshVersion: { [settings] in await settings.refreshVersion })
     }
 
-    private func webPage(_ routes: GatewayRoutes) -> WebPage {
-        WebPage(WebPage.Dependencies(configuration, hostName: name), router: routes.pageRouter(), logger: logger)
+    private func webPage(_ routes: GatewayRoutes, _ series: SeriesService) -> WebPage {
+        var dependencies = WebPage.Dependencies(configuration, hostName: name)
+        if configuration.web.profiler {
+            dependencies.profiler = Profiler(
+                directory: directory, series: series, host: recordings.host, now: dependencies.now,
+                makeRNG: dependencies.makeRNG)
+        }
+        return WebPage(dependencies, router: routes.pageRouter(), logger: logger)
     }
 
     func close() throws {

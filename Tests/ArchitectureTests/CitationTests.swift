@@ -47,7 +47,7 @@ struct CitationTests {
     /// Documents of other projects: each is named beside its project.
     private static let foreign: Set<String> = [
         "PROTOCOL.md", "REVERSE.md", "pd_trace.md", "pd_connection_events.md", "adcqueue.md", "protocol.md",
-        "k2-monitor-hardware-validation.md",
+        "k2-monitor-hardware-validation.md", "CHANGELOG-formats.md", "custom-importer.md", "loading-in-profiles.md",
     ]
 
     /// Lists of devices name the places where others have described them.

@@ -15,7 +15,9 @@ struct MeterdOpenAPITests {
         .deletingLastPathComponent().appending(path: "Docs/meterd-openapi.yaml")
 
     /// These `WebResponder` answers by itself.
-    private static let sessionRoutes = ["DELETE /v1/session", "GET /v1/session", "POST /v1/session"]
+    private static let pageRoutes = [
+        "DELETE /v1/session", "GET /v1/session", "POST /v1/session", "GET /power/{secret}", "GET /profile/{secret}",
+    ]
 
     private let document: YAML
 
@@ -30,7 +32,7 @@ struct MeterdOpenAPITests {
     @Test func document_hasEveryRouteOfThePage_andNoOther() throws {
         let own = routes(of: Self.routes.pageRouter())
 
-        #expect(documented(on: "page") == (own + Self.sessionRoutes).sorted())
+        #expect(documented(on: "page") == (own + Self.pageRoutes).sorted())
     }
 
     @Test func operations_haveNamesOfTheirOwn_andDeclareTheirPathParameters() throws {
@@ -254,7 +256,9 @@ struct MeterdOpenAPITests {
             ("CloudJoinRequest", CloudJoinRequest(urls: ["u"], token: "t", pin: "p", bring_all: true)),
             ("AliasRequest", AliasRequest(meter: "m")),
             ("SyncRequest", SyncRequest(detach: true)), ("RebuildRequest", RebuildRequest(dry_run: true)),
-            ("WebEnableRequest", WebEnableRequest(listen: "l")), ("LoginRequest", LoginRequest(token: "t")),
+            ("ProfilerRequest", ProfilerRequest(meters: ["m"], from: "f", to: "t", for_ms: 1)),
+            ("ProfilerBody", ProfilerBody(url: "u")), ("WebEnableRequest", WebEnableRequest(listen: "l")),
+            ("LoginRequest", LoginRequest(token: "t")),
         ]
     }
 

@@ -17,7 +17,7 @@ import Testing
 struct WebServerTests {
     private let web = WebBench()
 
-    @Test(arguments: ["/", "/v1/status", "/v1/nothing", "/v1/session"])
+    @Test(arguments: ["/", "/v1/status", "/v1/nothing", "/v1/session", "/power/0", "/profile/0"])
     func everyAnswer_hasTheHeaders(path: String) async throws {
         try await web.serve { _, port in
             let reply = try await WebBench.ask(port, "GET", path)

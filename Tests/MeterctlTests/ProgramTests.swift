@@ -83,6 +83,12 @@ struct ProgramTests {
         (["simulate", "um25c", "--over", "air"], 2, "meterctl: error: \"air\" is not a kind of link\n"),
         (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
         (["web", "url", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (
+            ["profiler"], 2,
+            "meterctl: error: name meters, and perhaps --for or a stretch of time; or give --end alone\n"
+        ),
+        (["profiler", "bench", "--end"], 2, "meterctl: error: name meters"),
+        (["profiler", "bench", "--for", "8h", "--from", "2h"], 2, "meterctl: error: name meters"),
         (["who", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (
             ["record", "list", "--socket", "/nonexistent/s"], 7,
@@ -403,6 +409,8 @@ enum Program {
           cloud                   Membership of a cloud: join, leave, status, retire.
           web                     The web page: its address, and opening it to the
                                   network with a login.
+          profiler                Show power in the Firefox Profiler: as tracks beside
+                                  Firefox's own, or a stretch of time.
           doctor                  Diagnoses what is wrong, and says what to do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.

@@ -38,6 +38,10 @@ struct WebCommandTests {
         #expect(try await fetch("\(url)v1/status").text.contains("02:00:00:00:25:0C"))
         // The token that joining takes is for the control socket alone.
         #expect(try await fetch("\(url)v1/web").status == 404)
+        // Off, unless the configuration says otherwise.
+        let refused = try daemon.run(["profiler", "demo UM25C"])
+        #expect(refused.status == 1)
+        #expect(refused.talk.contains("set [web] profiler = true in meterd.toml"))
     }
 
     @Test func enabled_itAsksForTheToken_untilDisabled() async throws {

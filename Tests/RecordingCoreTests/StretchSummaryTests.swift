@@ -39,6 +39,40 @@ struct StretchSummaryTests {
         #expect(found == recorded, "seed \(seed)")
     }
 
+    /// A run of a reading a millisecond, a gap, and another; then what only a mean is left of.
+    @Test(arguments: [(10_000, 0), (2001, 2), (1999, 2), (100, 32)])
+    func energySamples_areAsManyAsAllowed_andAddUpToTheStretch(samplesMax: Int, spacing: Int64) throws {
+        var rng = SplitMix64(seed: 1)
+        var summary = StretchSummary(host: .here, meter: .bench)
+        var samples = EnergySamples(samplesMax: samplesMax)
+        func add(_ reading: TimedReading, length: Int64 = 0) throws {
+            if length == 0 {
+                summary.add(reading.wallTime, reading.reading)
+            } else {
+                let mean = reading.reading
+                summary.add(reading.wallTime, length: length, means: mean, minima: mean, maxima: mean, count: nil)
+            }
+            let energy = try #require(summary.energy)
+            samples.add(energy.time, wattHours: energy.wattHours, seconds: energy.seconds)
+        }
+        for number in Array(0..<1000) + Array(20_000..<21_000) {
+            try add(.at(Double(number) / 1000, Double.random(in: -2...3, using: &rng), volts: 5))
+        }
+        for second in 40...41 { try add(.at(Double(second), 1, volts: 5), length: 1000) }
+
+        let all = samples.samples
+        #expect(samples.spacing == spacing)
+        #expect(all.count <= samplesMax)
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.time < $1.time })
+        let runs = all.filter(\.beginsRun)
+        let start = WallTime.start.millisecondsSince1970
+        #expect(runs.map { $0.time - start } == [0, 20_000, 40_000])
+        #expect(runs.allSatisfy { $0.energy == 0 })
+        let energy = try #require(summary.recording()?.totals.energy_Wh)
+        #expect((Double(all.reduce(0) { $0 + $1.energy }) - energy * 1e12).magnitude <= 0.5)
+        #expect(all.last.map { $0.time - start } == 41_999)
+    }
+
     @Test func mean_isOverTime_quantilesAreOfReadings() throws {
         var readings = (0..<19).map { TimedReading.at(Double($0) / 10, 1) }
         readings.append(.at(11.7, 2))

@@ -95,7 +95,7 @@ package struct RecordingGap: Hashable, Sendable {
 extension Reading {
     /// Watts, with the sign of the current: voltage times current, or the meter's own power if it reports no voltage, or
     /// measures the mains.
-    var flow: Double? {
+    package var flow: Double? {
         // Volts times amperes of the mains are more than watts.
         let isMains = supported.contains(.powerFactor)
         guard !isMains, let voltage = self[.voltage], let current = self[.current] else { return self[.power] }

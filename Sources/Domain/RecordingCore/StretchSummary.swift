@@ -105,6 +105,15 @@ package struct StretchSummary: Sendable {
         }
     }
 
+    /// What flowed up to the last reading.
+    ///
+    /// - Returns: the time of that reading in milliseconds since 1970, the energy, and the time over which it was
+    ///   integrated; nil where nothing was measured.
+    package var energy: (time: Int64, wattHours: Double, seconds: Double)? {
+        guard let last, let power = machine.recording?.totals.power else { return nil }
+        return (last, power.integral / 3600, power.seconds)
+    }
+
     /// The stretch as a recording, as if somebody had begun it with its first reading and ended it with its last.
     ///
     /// - Returns: nil where nothing was measured.

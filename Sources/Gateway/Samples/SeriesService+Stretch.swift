@@ -24,6 +24,32 @@ extension SeriesService {
         try await pages(of: meter, in: span) { page in for piece in page { summary.add(piece) } }
         return summary
     }
+
+    /// The energy of a stretch of at most a day, reading by reading: it sums up to the summary's.
+    ///
+    /// - Parameters:
+    ///   - samplesMax: about how many samples are kept.
+    ///   - budget: how many readings may be read; what is left of it afterwards.
+    package func energy(
+        of meter: MeterID, in span: Range<WallTime>, host: HostID, samplesMax: Int, budget: inout Int
+    ) async throws -> EnergySamples {
+        var summary = StretchSummary(host: host, meter: meter)
+        var samples = EnergySamples(samplesMax: samplesMax)
+        var left = budget
+        try await pages(of: meter, in: span) { page in
+            left -= page.count
+            guard left >= 0 else {
+                throw GatewayError(.badRequest, "the stretch has too many readings", next: "ask for a shorter one")
+            }
+            for piece in page {
+                summary.add(piece)
+                guard piece.reading.flow != nil, let energy = summary.energy else { continue }
+                samples.add(energy.time, wattHours: energy.wattHours, seconds: energy.seconds)
+            }
+        }
+        budget = left
+        return samples
+    }
 }
 
 extension RecordingService {

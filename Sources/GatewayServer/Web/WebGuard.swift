@@ -6,8 +6,8 @@ package import Hummingbird
 /// Tells a person's request from one that another site's page made in the person's browser.
 ///
 /// A browser says in `Origin` and `Sec-Fetch-Site` which page is asking, and no page can change that. Other programs
-/// send neither, and cannot be misused by a page. No response ever has a CORS header, so a foreign page could not read
-/// one anyway; this keeps it from making requests at all.
+/// send neither, and cannot be misused by a page. No response but a profile's has a CORS header (`ProfilerPath`), so a
+/// foreign page could not read one anyway; this keeps it from making requests at all.
 package struct WebGuard: Sendable {
     private let names: WebNames
 
@@ -16,8 +16,11 @@ package struct WebGuard: Sendable {
     /// - Parameters:
     ///   - isFile: whether it requests one of the page's files, which hold nothing private, so that links from
     ///     elsewhere may lead there.
+    ///   - viewer: the origin of the one foreign page that may read the answer, if any.
     ///   - localAddress: this machine's address at which the connection arrived.
-    package func check(_ head: HTTPRequest, isFile: Bool, localAddress: String?) throws(GatewayError) {
+    package func check(
+        _ head: HTTPRequest, isFile: Bool, viewer: String? = nil, localAddress: String?
+    ) throws(GatewayError) {
         guard let path = head.path, path.hasPrefix("/") else {
             throw GatewayError(.badRequest, "the request names no path", next: "ask for http://localhost:8642/")
         }
@@ -31,6 +34,7 @@ package struct WebGuard: Sendable {
                 next: "ask by its address, or add the name to [web] names in meterd.toml")
         }
         guard !isFile else { return }
+        if let viewer, !Self.isChange(head), head.headerFields.value(of: "origin") == viewer { return }
         guard isOwn(head) else {
             throw GatewayError(
                 .permission, "another site's page asks for \(path.prefix(200))",

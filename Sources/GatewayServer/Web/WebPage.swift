@@ -45,6 +45,8 @@ package actor WebPage {
         package var files: WebFiles
         package var repository: any WebOpeningRepository
         package var limits = WebServer.Limits()
+        /// Nil if `[web] profiler = false`.
+        package var profiler: Profiler?
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
         package var makeRNG: @Sendable () -> any RandomNumberGenerator
@@ -133,6 +135,33 @@ package actor WebPage {
         return await settled()
     }
 
+    /// Makes an address for the Firefox Profiler.
+    package func openProfiler(_ request: ProfilerRequest) async throws -> ProfilerBody {
+        guard let profiler = dependencies.profiler else {
+            throw GatewayError(
+                .refused, "this meterd serves nothing to the Firefox Profiler",
+                next: "set [web] profiler = true in meterd.toml")
+        }
+        let (path, duration) = try await profiler.open(request)
+        let host = plan.opening?.host ?? dependencies.host
+        // Browsers let a page that came over TLS read plain HTTP from this machine alone.
+        let authority = IPAddress.authority(
+            IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
+        var body = ProfilerBody(url: "http://\(authority)\(path.text)")
+        body.viewer = path.viewer.map { "\($0)/from-url/\(body.url.percentEncoded)/" }
+        body.ends = duration.map { (dependencies.wallNow() + $0).description }
+        logger.notice(
+            "an address for the Firefox Profiler was made",
+            metadata: ["kind": "\(path.kind)", "meters": "\(request.meters.count)", "ends": "\(body.ends ?? "never")"])
+        return body
+    }
+
+    /// Ends all addresses for the Firefox Profiler.
+    package func closeProfiler() async -> WebStatus {
+        await dependencies.profiler?.endAll()
+        return status()
+    }
+
     package func status() -> WebStatus {
         let host = plan.opening?.host ?? dependencies.host
         let port = port ?? plan.opening?.port ?? dependencies.port
@@ -197,7 +226,9 @@ package actor WebPage {
             access: logins.map { .login($0) } ?? .local(dependencies.users), now: dependencies.now,
             wallNow: dependencies.wallNow)
         let server = WebServer(
-            responder: WebResponder(files: dependencies.files, names: dependencies.names, door: door, api: api),
+            responder: WebResponder(
+                files: dependencies.files, names: dependencies.names, door: door, api: api,
+                profiler: dependencies.profiler),
             host: opening?.host ?? dependencies.host, port: opening?.port ?? dependencies.port,
             limits: dependencies.limits,
             users: dependencies.users, logger: logger)

@@ -11,14 +11,20 @@ package struct WebResponder: HTTPResponder {
     package let names: WebNames
     package let door: WebDoor
     package let api: RouterResponder<BasicRequestContext>
+    /// Nil if `[web] profiler = false`: then no secret is right.
+    package let profiler: Profiler?
     /// How long the body of a request may take to arrive.
     var bodyPatience = TimeAmount.seconds(20)
 
-    package init(files: WebFiles, names: WebNames, door: WebDoor, api: RouterResponder<BasicRequestContext>) {
+    package init(
+        files: WebFiles, names: WebNames, door: WebDoor, api: RouterResponder<BasicRequestContext>,
+        profiler: Profiler? = nil
+    ) {
         self.files = files
         self.names = names
         self.door = door
         self.api = api
+        self.profiler = profiler
     }
 
     package func respond(to request: Request, context: WebContext) async throws -> Response {
@@ -37,19 +43,29 @@ package struct WebResponder: HTTPResponder {
             close(&response, context)
         }
         Self.addHeaders(to: &response)
+        if let viewer = ProfilerPath(request.uri.path)?.viewer, request.headers[.origin] == viewer {
+            response.headers[.accessControlAllowOrigin] = viewer
+        }
         return response
     }
 
     private func answer(to request: Request, _ context: WebContext) async throws -> Response {
         let file = files.file(at: request.uri.path)
         let isFile = file != nil && !WebGuard.isChange(request.head)
-        try WebGuard(names: names).check(request.head, isFile: isFile, localAddress: context.localAddress)
+        let secret = ProfilerPath(request.uri.path)
+        try WebGuard(names: names).check(
+            request.head, isFile: isFile, viewer: secret?.viewer, localAddress: context.localAddress)
         let isSession = request.uri.path == "/v1/session"
-        let peer = isFile || isSession ? nil : try door.enter(request, context)
+        let peer = isFile || isSession || secret != nil ? nil : try door.enter(request, context)
         var request = request
         try await collect(&request, context)
         if isFile, let file { return file.response(to: request) }
         if isSession { return try await session(request, context) }
+        if let secret {
+            guard request.method == .get else { return try .wrongMethod(of: request, allowed: ["GET"]) }
+            guard let profiler else { throw Profiler.unknown }
+            return try await profiler.response(to: request, at: secret).compressed(for: request)
+        }
         let inner = BasicRequestContext(
             source: ApplicationRequestContextSource(channel: context.channel, logger: context.logger))
         try door.check(request, context, from: peer)

@@ -75,6 +75,8 @@ struct Configuration: Hashable, Sendable {
         var serves = true
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
         var names: [String] = []
+        /// Whether people may make addresses for the Firefox Profiler.
+        var profiler = false
     }
 
     /// The broker to which meters are published, for Home Assistant and others.

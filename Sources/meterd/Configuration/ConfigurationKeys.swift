@@ -110,6 +110,10 @@ enum ConfigurationKeys {
                 example: #"["meters.example.org"]"#,
                 "Further names under which browsers ask for it. The machine's own name, that name with .local and its "
                     + "addresses are known."),
+            .init(
+                "profiler", \.profiler, .flag,
+                "true: meterctl profiler makes addresses through which Firefox and profiler.firefox.com read the power of "
+                    + "meters without a login (Docs/Web.md#the-firefox-profiler)."),
         ])
 
     static let store = ConfigurationTable(

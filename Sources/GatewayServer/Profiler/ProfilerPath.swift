@@ -1,0 +1,29 @@
+/// A path of the page's listener that holds a secret: `/power/SECRET` or `/profile/SECRET`.
+struct ProfilerPath: Hashable, Sendable {
+    enum Kind: String, Sendable {
+        /// Firefox's own code asks here: devtools/client/performance-new/shared/background.sys.mjs,
+        /// `GET_EXTERNAL_POWER_TRACKS`. It needs no CORS and sends no `Sec-Fetch-Site`, because it is the system's
+        /// principal (dom/security/nsContentSecurityManager.cpp, `DoCORSChecks`; SecFetch.cpp, `AddSecFetchHeader`).
+        case power
+        /// The page profiler.firefox.com asks here.
+        case profile
+    }
+
+    let kind: Kind
+    let secret: String
+
+    init?(_ path: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].isEmpty, let kind = Kind(rawValue: String(parts[1])) else { return nil }
+        self.kind = kind
+        secret = String(parts[2])
+    }
+
+    init(_ kind: Kind, _ secret: String) { (self.kind, self.secret) = (kind, secret) }
+
+    /// The origin of the one foreign page that may read the answer, if any (firefox-devtools/profiler,
+    /// docs-developer/loading-in-profiles.md, "URL").
+    var viewer: String? { kind == .profile ? "https://profiler.firefox.com" : nil }
+
+    var text: String { "/\(kind.rawValue)/\(secret)" }
+}

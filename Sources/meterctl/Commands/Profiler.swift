@@ -1,0 +1,51 @@
+import ArgumentParser
+import Domain
+import GatewayAPI
+import ProgramKit
+
+struct Profiler: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show power in the Firefox Profiler: as tracks beside Firefox's own, or a stretch of time.",
+        discussion: """
+            meterctl profiler bench prints an address for Firefox. With it, Firefox adds the meter's power to each profile \
+            that it captures with the Power preset.
+
+            meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour.
+
+            Whoever knows such an address can read the power of these meters, without a login. It needs profiler = true \
+            below [web] in meterd.toml: see Docs/Web.md.
+            """)
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument(help: "A track for each.", completion: .meters) var meters: [String] = []
+    @OptionGroup var when: SpanOptions
+    @Option(name: .customLong("for"), help: "How long Firefox may ask: 8h. Default: until meterd restarts.")
+    var duration: TimeArgument?
+    @Flag(help: "End all addresses.") var end = false
+    @OptionGroup var json: JSONOption
+
+    func run() async throws {
+        guard meters.isEmpty == end, duration == nil || !(when.isGiven || end), !(when.isGiven && end) else {
+            throw CommandFailure(
+                .usage, "name meters, and perhaps --for or a stretch of time; or give --end alone",
+                next: "meterctl profiler --help has examples")
+        }
+        guard !end else {
+            let status: WebStatus = try await daemon.client.call(.delete, "/v1/profiler")
+            if try !json.print(status) { Terminal.talk("No address is served to the Firefox Profiler any more.") }
+            return
+        }
+        let span = when.isGiven ? try when.span : nil
+        let request = ProfilerRequest(
+            meters: meters, from: span?.lowerBound.description, to: span?.upperBound.description,
+            for_ms: duration?.duration.milliseconds)
+        let body: ProfilerBody = try await daemon.client.call(.post, "/v1/profiler", body: request)
+        if try json.print(body) { return }
+        Terminal.line(body.viewer ?? body.url)
+        let ends = body.ends.map { "until \(when.times.text.text($0))" } ?? "until meterd restarts"
+        Terminal.talk(
+            body.viewer == nil
+                ? "Set devtools.performance.recording.power.external-url to it in about:config of Firefox. It is good \(ends)."
+                : "Open it in Firefox or Chrome on this machine, \(ends).")
+    }
+}

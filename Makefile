@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -113,6 +113,10 @@ fuzz-api: build ## the APIs of the cloud, of meterd's socket and of its page, fr
 prometheus: build ## a real Prometheus scrapes meterd and metercloud
 	@Scripts/setup prometheus python3 curl
 	Tests/Prometheus/run
+
+python: build ## the Python client at a real meterd, with mypy and ruff (ARGS="-k watch")
+	@Scripts/setup python3-venv
+	Clients/Python/check $(ARGS)
 
 mqtt: build ## a real Mosquitto between meterd and its listeners
 	@Scripts/setup mosquitto mosquitto-clients openssl python3

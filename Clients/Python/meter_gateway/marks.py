@@ -1,0 +1,42 @@
+"""Marks on a meter's timeline."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from .errors import BadRequest, NotFound
+
+MarkBody = TypedDict(
+    "MarkBody",
+    {
+        "id": str,
+        "meter": str,
+        "name": str,
+        "from": str,
+        "to": str | None,
+        "is_local": bool,
+        "host": str | None,
+        "host_id": str,
+    },
+)
+"""A moment or a span that somebody named. `to` equals `from` for a moment, and is None while a span is open."""
+
+
+class MarksBody(TypedDict):
+    """In the order of their begin."""
+
+    marks: list[MarkBody]
+
+
+def named(marks: list[MarkBody], name: str) -> MarkBody:
+    """Returns the mark of this name: of several the n-th with NAME#n."""
+    found = [mark for mark in marks if mark["name"] == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadRequest("bad-request", f'{len(found)} marks are called "{name}"', f"say which: {name}#1, {name}#2 …")
+    base, _, number = name.rpartition("#")
+    same = [mark for mark in marks if mark["name"] == base]
+    if number.isdecimal() and 1 <= int(number) <= len(same):
+        return same[int(number) - 1]
+    raise NotFound("not-found", f'no mark is called "{name}"', "marks() lists them")

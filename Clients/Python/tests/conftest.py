@@ -20,7 +20,6 @@ from harness import Demo, Meterd, wait  # noqa: E402
 
 from meter_gateway import Host, Meter  # noqa: E402
 
-pytest_plugins = ["pytester"]
 BINARIES = Path(os.environ.get("METERD_BIN", ROOT / ".build" / "debug"))
 METERCTL = str(BINARIES / "meterctl")
 VOLTS = 5.0

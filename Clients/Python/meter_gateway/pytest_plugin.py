@@ -32,7 +32,6 @@ KEYWORD = re.compile(
 Running = tuple[contextlib.ExitStack, Measurement]
 RUNNING = pytest.StashKey[Running]()
 UNDECIDED = pytest.StashKey[str]()
-REPORTS = pytest.StashKey[list[str]]()
 
 
 def limit(keyword: str, value: object) -> str:
@@ -82,7 +81,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declares the marker."""
     words = "power(*limits, meter=None, allow_gaps=None, max_mean_mA=15, …): limits on what a meter measures meanwhile."
     config.addinivalue_line("markers", words)
-    config.stash[REPORTS] = []
 
 
 def host_of(config: pytest.Config) -> Host:
@@ -163,11 +161,20 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
     return result
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Lists what was measured."""
-    if reports := config.stash.get(REPORTS, []):
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Lists what was measured, also by other processes of pytest-xdist."""
+    reports = [report for several in terminalreporter.stats.values() for report in several]
+    calls = [report for report in reports if getattr(report, "when", None) == "call"]
+    prefix = "power: "
+    lines = [
+        f"{report.nodeid}  {name.removeprefix(prefix)}: {value}"
+        for report in sorted(calls, key=lambda report: str(report.nodeid))
+        for name, value in report.user_properties
+        if name.startswith(prefix)
+    ]
+    if lines:
         terminalreporter.section("power")
-        for line in reports:
+        for line in lines:
             terminalreporter.write_line(line)
 
 
@@ -180,9 +187,6 @@ def _finish(item: pytest.Item) -> Judgement | None:
     judgement = measurement.judgement
     if judgement is not None:
         item.user_properties += list(properties(judgement))
-        lines = [f"{item.nodeid}  {describe(result)}" for result in judgement["limits"]]
-        item.config.stash[REPORTS] += lines
-        item.add_report_section("call", "power", "\n".join(lines))
     return judgement
 
 

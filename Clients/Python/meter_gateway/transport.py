@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -11,7 +12,8 @@ import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import BadAnswer, BadRequest, Forbidden, MeterError, TimedOut, Unreachable
@@ -19,6 +21,9 @@ from .errors import BadAnswer, BadRequest, Forbidden, MeterError, TimedOut, Unre
 SYSTEM_SOCKET = "/run/meterd/control.sock"
 ANSWER_MAX = 64 << 20
 LINE_MAX = 4 << 20
+
+# From Python 3.14 on they are one.
+UNIONS = (Union, UnionType)
 
 Body = TypeVar("Body")
 
@@ -51,13 +56,50 @@ def decode(text: bytes, what: str) -> Any:
 
 
 def check(value: Any, kind: type[Body], what: str) -> Body:
-    """Returns an answer as a type of the interface. BadAnswer where a key is missing that it has to have."""
-    missing = sorted(getattr(kind, "__required_keys__", ()) - value.keys()) if isinstance(value, dict) else ["object"]
-    if missing:
-        raise BadAnswer(
-            "bad-answer", f"{what} has no {', '.join(missing)}", "use the package of the version that meterd has"
-        )
+    """Returns an answer as a type of the interface. BadAnswer that names what is not of that type."""
+    if (fault := _fault(value, kind)) is not None:
+        words = f"{what} is not as the interface says, at {fault or 'all of it'}"
+        raise BadAnswer("bad-answer", words, "use the package of the version that meterd has")
     return cast(Body, value)
+
+
+def _fault(value: Any, kind: Any) -> str | None:
+    """Returns where a value is not of a type, empty for the whole; None where it is. A word that is new is no fault."""
+    if is_typeddict(kind):
+        return _fault_of_keys(value, kind) if isinstance(value, dict) else ""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in UNIONS:
+        return None if any(_fault(value, one) is None for one in inner) else ""
+    if origin in (list, dict):
+        if not isinstance(value, origin):
+            return ""
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        faults = ((place, _fault(part, inner[-1])) for place, part in parts)
+        return next((f"/{place}{fault}" for place, fault in faults if fault is not None), None)
+    if kind is float:
+        kind = int | float
+    is_kind = isinstance(value, str if origin is Literal else kind)
+    return None if is_kind and (kind is bool or not isinstance(value, bool)) else ""
+
+
+def _fault_of_keys(value: dict[str, Any], kind: Any) -> str | None:
+    for key, inner, plain in _keys(kind):
+        if key not in value:
+            if key in kind.__required_keys__:
+                return f"/{key}"
+        elif type(value[key]) not in plain and (fault := _fault(value[key], inner)) is not None:
+            return f"/{key}{fault}"
+    return None
+
+
+@functools.cache
+def _keys(kind: Any) -> list[tuple[str, Any, frozenset[type]]]:
+    """Returns the keys of a type with their types, and which of those are plain: so a reading takes microseconds."""
+    plain = {str, int, float, bool, NoneType}
+    return [
+        (key, inner, frozenset(plain.intersection(get_args(inner) if get_origin(inner) in UNIONS else (inner,))))
+        for key, inner in get_type_hints(kind).items()
+    ]
 
 
 def failure(status: int, text: bytes, what: str) -> MeterError:
@@ -210,6 +252,8 @@ class Transport:
                         raise
                     return
                 if not piece:
+                    for value in _line(rest, path):
+                        yield value
                     return
                 *lines, rest = (rest + piece).split(b"\n")
                 for line in [*lines, *([rest] if len(rest) > LINE_MAX else [])]:

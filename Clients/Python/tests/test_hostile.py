@@ -7,6 +7,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 
@@ -24,6 +25,7 @@ from meter_gateway import (
 )
 from meter_gateway.limits import Judgement
 from meter_gateway.times import rfc3339
+from meter_gateway.transport import check
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 READING = b'{"time": "2026-11-29T14:00:00.000Z", "current_A": null}\n'
@@ -93,6 +95,8 @@ HOSTILE: dict[str, tuple[bytes, type[MeterError] | tuple[type[MeterError], ...]]
     "too many digits": (answer(b"1" * 10_000 + b"\n"), BadAnswer),
     "another type": (answer(b"[1]\n"), BadAnswer),
     "keys missing": (answer(b'{"meters": []}\n'), BadAnswer),
+    "a list of others": (answer(b'{"meters": [1], "adapters": [], "store": {}, "time": 1}\n'), BadAnswer),
+    "a number as text": (answer(b'{"meters": "", "time": "2026", "current_A": "0.1"}\n'), BadAnswer),
     "an error without a reason": (answer(b"", b"500 Oops"), BadAnswer),
     "an error of others": (answer(b'{"detail": "x"}', b"502 Bad Gateway"), BadAnswer),
     "an error with numbers": (answer(b'{"code": 1, "message": 2, "next": 3}', b"500 Oops"), BadAnswer),
@@ -176,6 +180,49 @@ def test_a_meterd_that_is_not_there_is_told_with_its_place(call: Callable[[Host]
 def test_bad_input_is_refused_before_anybody_is_asked(make: Callable[[], object]) -> None:
     with pytest.raises(BadRequest):
         make()
+
+
+class Sample(TypedDict):
+    number: float
+    words: list[str]
+    several: dict[str, int | None]
+    kind: Literal["a", "b"]
+    whole: NotRequired[int | None]
+    yes: NotRequired[bool]
+    inner: NotRequired["Sample | None"]
+
+
+GOOD: Any = {"number": 1, "words": ["x"], "several": {"a": None, "b": 2}, "kind": "new", "whole": None, "more": [1]}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({}, None),
+        ({"inner": GOOD, "yes": True, "number": 0.5}, None),
+        ({"number": None}, "/number"),
+        ({"number": True}, "/number"),
+        ({"number": "1"}, "/number"),
+        ({"words": "x"}, "/words"),
+        ({"words": 1}, "/words"),
+        ({"words": ["x", 1]}, "/words/1"),
+        ({"several": {"a": 0.5}}, "/several/a"),
+        ({"kind": 1}, "/kind"),
+        ({"whole": 0.5}, "/whole"),
+        ({"yes": 1}, "/yes"),
+        ({"inner": []}, "/inner"),
+    ],
+)
+def test_types_are_checked_with_the_place(change: dict[str, Any], place: str | None) -> None:
+    value = GOOD | change
+    if place is None:
+        assert check(value, Sample, "it") is value
+    else:
+        with pytest.raises(BadAnswer, match=f"at {place}\n"):
+            check(value, Sample, "it")
+    for missing in ("number", "words"):
+        with pytest.raises(BadAnswer, match=f"/{missing}"):
+            check({key: inner for key, inner in GOOD.items() if key != missing}, Sample, "it")
 
 
 def test_moments() -> None:

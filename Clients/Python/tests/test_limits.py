@@ -14,6 +14,9 @@ from meter_gateway import Host, LimitBroken, LimitUndecided, Meter, tables
 
 # A busy machine may delay lines; that is not what these tests are about.
 GAPS = 50
+# Of each shape: ten thousand and more in all.
+COUNT = 3500
+PER_CALL = 500
 
 
 def noise() -> Callable[[int], float]:
@@ -23,7 +26,7 @@ def noise() -> Callable[[int], float]:
 
 
 SHAPES: dict[str, Callable[[int], float]] = {
-    "step": lambda index: 0.5 if index < 60 else 1.5,
+    "step": lambda index: 0.5 if index % 100 < 50 else 1.5,
     "pulses": lambda index: 1.2 if index % 10 < 2 else 0.015,
     "noise": noise(),
 }
@@ -53,31 +56,38 @@ def test_judges_as_numpy_judges_the_exported_data(recorded: tuple[Host, str, str
     assert len(currents) > 0.5 * 6 / STEP
     # What was printed is what was stored.
     assert set(np.round(currents, 5)) <= {SHAPES[name](index) for index in range(500)}
+    areas = {key: np.trapezoid(np.pad(frame[key].to_numpy(), 1, "edge"), seconds) for key in ("current_A", "power_W")}
     truths = {
-        "mean(current)": float(np.trapezoid(np.pad(currents, 1, "edge"), seconds) / seconds[-1]),
-        "max(current)": float(np.max(currents)),
-        "min(current)": float(np.min(currents)),
-        "median(current)": float(np.percentile(currents, 50)),
-        "stddev(current)": float(np.std(currents)),
-        "p90(current)": float(np.percentile(currents, 90)),
+        "mean(current)": (areas["current_A"] / seconds[-1], "A"),
+        "max(current)": (np.max(currents), "A"),
+        "min(current)": (np.min(currents), "A"),
+        "peak-to-peak(current)": (np.ptp(currents), "A"),
+        "median(current)": (np.percentile(currents, 50), "A"),
+        "stddev(current)": (np.std(currents), "A"),
+        "p90(current)": (np.percentile(currents, 90), "A"),
+        "energy": (areas["power_W"] / 3600, "Wh"),
+        "charge": (areas["current_A"] / 3.6, "mAh"),
     }
     rng = random.Random(name)
-    limits, kept = [], []
-    for _ in range(300):
-        measure, truth = rng.choice(list(truths.items()))
-        bound = float(f"{truth + rng.choice([-1, 1]) * max(abs(truth), 1e-3) * 10 ** rng.uniform(-7, -1):.12f}")
-        sign = rng.choice("<>")
-        limits.append(f"{measure} {sign} {bound:.12f} A")
-        kept.append(truth < bound if sign == "<" else truth > bound)
-    judgement = host.check_recording(recording, *limits, allow_gaps=GAPS)
-    wrong = [
-        f"{result}, and it is {truths[text.split()[0]]}"
-        for result, text, holds in zip(judgement["limits"], limits, kept, strict=True)
-        if result["verdict"] != ("kept" if holds else "broken")
-        or result["value"] != pytest.approx(truths[text.split()[0]], rel=1e-9)
-    ]
-    assert not wrong
-    assert {result["verdict"] for result in judgement["limits"]} == {"kept", "broken"}
+    seen: set[str] = set()
+    for _ in range(0, COUNT, PER_CALL):
+        limits, kept = [], []
+        for _ in range(PER_CALL):
+            measure, (truth, unit) = rng.choice(list(truths.items()))
+            bound = float(f"{truth + rng.choice([-1, 1]) * max(abs(truth), 1e-3) * 10 ** rng.uniform(-7, -1):.12f}")
+            sign = rng.choice("<>")
+            limits.append(f"{measure} {sign} {bound:.12f} {unit}")
+            kept.append(bool(truth < bound if sign == "<" else truth > bound))
+        judgement = host.check_recording(recording, *limits, allow_gaps=GAPS)
+        wrong = [
+            f"{result}, and it is {truths[text.split()[0]]}"
+            for result, text, holds in zip(judgement["limits"], limits, kept, strict=True)
+            if result["verdict"] != ("kept" if holds else "broken")
+            or (result["unit"] != "mAh" and result["value"] != pytest.approx(truths[text.split()[0]][0], rel=1e-9))
+        ]
+        assert not wrong
+        seen |= {result["verdict"] for result in judgement["limits"]}
+    assert seen == {"kept", "broken"}
 
 
 def test_judges_live_over_a_stretch_and_over_a_block(bench: Meter) -> None:

@@ -86,7 +86,7 @@ def test_results_are_in_the_junit_file_and_on_the_screen(project: Project) -> No
     assert found["power: mean(current) <= 15 mA"] == "kept, 0.012 A"
     assert found["power: min(voltage) >= 4.75 V"] == "kept, 5 V"
     assert not list(cases["test_without_a_limit"].iter("property"))
-    assert "test_lamp.py::test_sleeps  mean(current) <= 15 mA: kept, measured 0.012 A" in run.stdout
+    assert "test_lamp.py::test_sleeps  mean(current) <= 15 mA: kept, 0.012 A" in run.stdout
     assert run.returncode == 1
 
 

@@ -1,6 +1,7 @@
 """Everything against a real meterd."""
 
 import asyncio
+import concurrent.futures
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -106,7 +107,15 @@ def test_takes_over_queues_and_holds(demo: Demo, demo_host: Host) -> None:
         assert lease["holder"] == "demo-attic"
     assert not attic.status()["wanted"]
     # It waits in line until the other host lets go.
-    assert here.connect(SOON, queue=SOON)["state"] == "data-available"
+    here.connect(SOON, queue=SOON)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = pool.submit(attic.connect, SOON, queue=SOON)
+        wait("attic is in line", lambda: "demo-attic" in (here.status()["lease"] or {"waiting": []})["waiting"], SOON)
+        assert not waiting.done()
+        here.disconnect()
+        assert waiting.result(2 * SOON)["state"] == "data-available"
+    attic.disconnect()
+    here.connect(SOON, queue=SOON)
     # Connected before, it stays so.
     with here.hold():
         pass

@@ -90,7 +90,7 @@ HOSTILE: dict[str, tuple[bytes, type[MeterError] | tuple[type[MeterError], ...]]
     "no HTTP": (b"\xff\xfe220 smtp ready\r\n\r\n", Unreachable),
     "no JSON": (answer(b"<html>\n"), BadAnswer),
     "no UTF-8": (answer(b'{"meters": "\xff"}\n'), BadAnswer),
-    "NaN": (answer(b'{"meters": NaN, "adapters": [], "store": {}, "time": NaN}\n'), BadAnswer),
+    "NaN": (answer(b'{"time": "2026", "current_A": NaN}\n'), BadAnswer),
     "too deep": (answer(b"[" * 100_000 + b"\n"), BadAnswer),
     "too many digits": (answer(b"1" * 10_000 + b"\n"), BadAnswer),
     "another type": (answer(b"[1]\n"), BadAnswer),

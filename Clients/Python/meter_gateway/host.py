@@ -370,8 +370,15 @@ class Meter:
         return self.host._call("GET", self._path("/marks"), MarksBody, query=query)["marks"]
 
     def find_mark(self, name: str) -> MarkBody:
-        """Returns the mark of this name; of several the n-th with NAME#n."""
+        """Returns the mark of this name, of several the n-th with NAME#n, or of this id."""
         return mark_names.named(self.marks(), name)
+
+    def between(self, first: str, last: str | None = None) -> tuple[str, str | None]:
+        """Returns the time between two marks, or of a span, for `meter.stretch(*meter.between("boot", "idle"))`."""
+        marks = self.marks()
+        return mark_names.between(
+            mark_names.named(marks, first), mark_names.named(marks, first if last is None else last)
+        )
 
     def mark(
         self,

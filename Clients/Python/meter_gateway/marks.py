@@ -29,7 +29,7 @@ class MarksBody(TypedDict):
 
 
 def named(marks: list[MarkBody], name: str) -> MarkBody:
-    """Returns the mark of this name: of several the n-th with NAME#n."""
+    """Returns the mark of this name, of several the n-th with NAME#n, or of this id."""
     found = [mark for mark in marks if mark["name"] == name]
     if len(found) == 1:
         return found[0]
@@ -39,4 +39,14 @@ def named(marks: list[MarkBody], name: str) -> MarkBody:
     same = [mark for mark in marks if mark["name"] == base]
     if number.isdecimal() and 1 <= int(number) <= len(same):
         return same[int(number) - 1]
+    if identified := next((mark for mark in marks if mark["id"] == name), None):
+        return identified
     raise NotFound("not-found", f'no mark is called "{name}"', "marks() lists them")
+
+
+def between(first: MarkBody, last: MarkBody) -> tuple[str, str | None]:
+    """Returns the time from the begin of one mark to the end of another, or of the same; None while it is open."""
+    if first["id"] == last["id"] and first["from"] == first["to"]:
+        words = f'"{first["name"]}" is a moment, and a stretch of time has two ends'
+        raise BadRequest("bad-request", words, "name a second mark, or a span")
+    return first["from"], last["to"]

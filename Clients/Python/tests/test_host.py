@@ -13,7 +13,7 @@ from harness import Demo, wait
 
 import meter_gateway
 from meter_gateway import BadRequest, Forbidden, Held, Host, Meter, NoSuchMeter, NotFound, Refused, tables
-from meter_gateway.marks import MarkBody, named
+from meter_gateway.marks import MarkBody, between, named
 
 UM25C, UM34C, TC66C = "02:00:00:00:25:0C", "02:00:00:00:34:0C", "02:00:00:00:66:0C"
 
@@ -223,8 +223,14 @@ def test_marks_by_name() -> None:
         "3",
         "1",
     ]
+    assert named(marks, "2")["name"] == "boot"
     with pytest.raises(BadRequest, match="2 marks"):
         named(marks, "boot")
+    marks[0]["from"], marks[0]["to"], marks[1]["from"], marks[1]["to"] = "a", "a", "b", None
+    assert between(marks[0], marks[1]) == ("a", None)
+    assert between(marks[1], marks[1]) == ("b", None)
+    with pytest.raises(BadRequest, match="is a moment"):
+        between(marks[0], marks[0])
     for name in ("boot#3", "boot#0", "x", "#1", ""):
         with pytest.raises(NotFound):
             named(marks, name)
@@ -250,6 +256,9 @@ def test_marks(markable: Meter) -> None:
     assert (found["id"], found["is_local"]) == (span["id"], True)
     assert found["to"]
     assert found["to"] >= found["from"]
+    assert markable.between("boot#1", "boot#2") == (span["from"], markable.find_mark("boot#2")["to"])
+    assert markable.stretch(*markable.between("screen on", "boot#2"))["meter"] == markable.name
+    assert any("screen on" in str(dict(reading).get("marks")) for reading in markable.export(timedelta(minutes=1)))
     host = markable.host
     assert host.rename_mark(moment["id"], "screen off")["name"] == "screen off"
     assert len(markable.marks(timedelta(minutes=5))) == 3

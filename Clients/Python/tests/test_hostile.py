@@ -135,9 +135,9 @@ def test_watches_alike_where_lines_are_split_and_keep_null(folder: Path) -> None
         meter = Host(address).meter("bench")
 
         async def read() -> list[object]:
-            return [line async for line in meter.watch(0.5)]
+            return [line async for line in meter.watch(1.5)]
 
-        plain = list(meter.watch(0.5))
+        plain = list(meter.watch(1.5))
         assert asyncio.run(read()) == plain
         assert [line["current_A"] for line in plain] == [None, None]
         frame, table = tables.to_pandas(plain), tables.to_arrow(plain)

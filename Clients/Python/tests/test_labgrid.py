@@ -43,14 +43,14 @@ def test_measures(environment: Environment, tmp_path: Path) -> None:
     time.sleep(2)
     # Pulses of 60 mA over 12 mA at 5 V: 24 mA in the mean, 0.12 W.
     statistics = driver.get_statistics()
-    assert statistics["current"]["avg"] == pytest.approx(0.024, abs=0.006)
+    assert statistics["current"]["avg"] == pytest.approx(0.024, abs=0.009)
     assert (statistics["current"]["min"], statistics["current"]["max"]) == (0.012, 0.060)
-    assert statistics["current"]["std"] == pytest.approx(0.0208, abs=0.004)
+    assert statistics["current"]["std"] == pytest.approx(0.0208, abs=0.009)
     assert statistics["voltage"]["avg"] == pytest.approx(VOLTS)
     assert statistics["energy_J"]
     result = driver.stop()
-    assert result["duration_s"] == pytest.approx(2, abs=1.5)
-    assert result["energy_J"] == pytest.approx(0.12 * (result["duration_s"] - result["unmeasured_s"]), rel=0.3)
+    assert 2 <= result["duration_s"] < 20
+    assert result["energy_J"] == pytest.approx(0.12 * (result["duration_s"] - result["unmeasured_s"]), rel=0.4)
     assert result["charge_C"] == pytest.approx(result["energy_J"] / VOLTS, rel=0.01)
     with pytest.raises(Refused, match="not added up"):
         driver.stop()

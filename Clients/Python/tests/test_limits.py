@@ -97,7 +97,7 @@ def test_judges_live_over_a_stretch_and_over_a_block(bench: Meter) -> None:
     start = datetime.now(UTC)
     judgement = bench.check(*limits, seconds=2, allow_gaps=GAPS)
     assert [result["verdict"] for result in judgement["limits"]] == wanted
-    assert judgement["limits"][0]["value"] == pytest.approx(0.024, abs=0.004)
+    assert judgement["limits"][0]["value"] == pytest.approx(0.024, abs=0.009)
     assert judgement["duration_ms"] >= 2000
     stored = bench.check(*limits, start=start, end=datetime.now(UTC), allow_gaps=GAPS)
     assert [result["verdict"] for result in stored["limits"]] == wanted
@@ -105,7 +105,7 @@ def test_judges_live_over_a_stretch_and_over_a_block(bench: Meter) -> None:
         time.sleep(2)
     assert measurement.judgement
     assert [result["verdict"] for result in measurement.judgement["limits"]] == wanted
-    assert measurement.judgement["duration_ms"] == pytest.approx(2000, abs=1500)
+    assert 1900 <= measurement.judgement["duration_ms"] < 20_000
 
 
 def test_asserts_with_the_reason(bench: Meter) -> None:

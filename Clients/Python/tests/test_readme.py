@@ -40,7 +40,7 @@ def test_looks_at_a_meter(bench: Meter) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
-    [("", "", r"\d+\.?\d* Wh|^measure again"), ("40 mA", "1 mA", r"too much: .*mean\(current\) < 1 mA: broken"),
+    [("", "", r"\d+\.?\d* Wh|^measure again"), ("2 W", "1 mW", r"too much: .*max\(power\) < 1 mW: broken"),
      ("mean(", "mien(", r"^bad-request .*mien"), ('"bench"', '"nobody"', "^no-such-meter ")],
 )  # fmt: skip
 def test_measures_and_tells_what_went_wrong(bench: Meter, old: str, new: str, told: str) -> None:

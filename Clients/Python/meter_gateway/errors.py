@@ -91,7 +91,7 @@ class BadAnswer(MeterError):
 
 
 class NoProgram(MeterError):
-    """The program meterctl is not there."""
+    """The program meterctl, or what an extra brings, is not there."""
 
     codes = ("no-program",)
 

@@ -5,10 +5,12 @@ A value that is unknown is null in Arrow and NaN in pandas, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .api import ReadingBody, ReadingLine
+from .errors import NoProgram
 from .times import moment_of
 
 if TYPE_CHECKING:
@@ -18,6 +20,15 @@ if TYPE_CHECKING:
 NUMBERS = frozenset(ReadingBody.__annotations__)
 # Objects, of which a column makes no sense.
 LEFT_OUT = frozenset({"told", "least", "greatest"})
+
+
+@contextlib.contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Says how to install what an extra brings."""
+    try:
+        yield
+    except ImportError as error:
+        raise NoProgram("no-program", str(error), f"pip install 'meter-gateway[{name}]'") from error
 
 
 def columns(readings: Iterable[ReadingLine]) -> dict[str, list[Any]]:
@@ -35,7 +46,8 @@ def columns(readings: Iterable[ReadingLine]) -> dict[str, list[Any]]:
 
 def to_pandas(readings: Iterable[ReadingLine]) -> pd.DataFrame:
     """Returns a frame with the time in UTC as its index, and a column for each quantity."""
-    import pandas as pd  # noqa: PLC0415 - an extra
+    with _extra("pandas"):
+        import pandas as pd  # noqa: PLC0415
 
     table = columns(readings)
     times = pd.DatetimeIndex(table.pop("time"), name="time", tz="UTC")
@@ -48,7 +60,8 @@ def to_pandas(readings: Iterable[ReadingLine]) -> pd.DataFrame:
 
 def to_arrow(readings: Iterable[ReadingLine]) -> pa.Table:
     """Returns a table with a column for the time, and one for each quantity."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
+    with _extra("arrow"):
+        import pyarrow as pa  # noqa: PLC0415
 
     table = columns(readings)
     arrays = {key: pa.array(values, pa.float64() if key in NUMBERS else None) for key, values in table.items()}

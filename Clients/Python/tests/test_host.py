@@ -5,10 +5,9 @@ import concurrent.futures
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from conftest import METERCTL, SOON, VOLTS, Board
+from conftest import SOON, VOLTS, Board
 from harness import Demo, wait
 
 import meter_gateway
@@ -266,8 +265,3 @@ def test_marks(markable: Meter) -> None:
     for mark in markable.marks():
         host.delete_mark(mark["id"])
     assert markable.marks() == []
-
-
-def test_is_typed() -> None:
-    assert (Path(meter_gateway.__file__).parent / "py.typed").exists()
-    assert Path(METERCTL).exists()

@@ -1,4 +1,4 @@
-"""What can go wrong, each with a code for programs, what failed, and what to do next."""
+"""Errors: each has a code for programs, what failed, and what to do next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class MeterError(Exception):
-    """Any failure of meterd, of the way to it, or of what was asked.
+    """A failure of meterd, of the connection to it, or of a request.
 
     Its `code` is one of meterd's (Docs/API.md#errors), or `unreachable`, `bad-answer`, `no-program`, `limit-broken`
     or `limit-undecided`.

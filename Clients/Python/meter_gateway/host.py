@@ -73,7 +73,7 @@ class Host:
         return [check(entry, ScanEntry, "an entry of the scan") for entry in self._list("/v1/scan")]
 
     def leases(self) -> WhoBody:
-        """Returns who has which meter in the whole cloud."""
+        """Returns the leases of the whole cloud."""
         return self._call("GET", "/v1/leases", WhoBody)
 
     def meter(self, name: str) -> Meter:
@@ -103,7 +103,7 @@ class Host:
         return self._call("DELETE", _recording(recording), RecordingBody)
 
     def check_recording(self, recording: str, *limits: str, allow_gaps: float | None = None) -> Judgement:
-        """Returns what came of the limits, of a recording that was made by this host."""
+        """Judges limits over a recording that this host made."""
         return self.judge.judge((), [f"--recording={recording}", *_gaps(allow_gaps)], limits)
 
     # Marks, by their id
@@ -141,14 +141,14 @@ class Host:
 
 @dataclass
 class Recording:
-    """A recording that goes on; behind its block, as it became."""
+    """A recording. Its body is that of the begin, and after the block the final one."""
 
     body: RecordingBody
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Readings as they come, for `for` and for `async for`. It ends after its time, or with an error."""
+    """Live readings, for `for` and `async for`. Ends after its seconds, or with an error."""
 
     transport: Transport
     path: str
@@ -202,7 +202,7 @@ class Meter:
         over: str | None = None,
         yes: bool = False,
     ) -> MeterStatus:
-        """Wants it, now and after restarts.
+        """Connects it, now and after restarts of meterd.
 
         Args:
             wait: seconds to wait for data; None for not at all.
@@ -229,7 +229,7 @@ class Meter:
     def hold(
         self, wait: float | None = 30, *, takeover: bool = False, queue: float | None = None, model: str | None = None
     ) -> Iterator[Meter]:
-        """Connects it for a block, as `connect` does. Lets go of it behind, unless it was wanted before."""
+        """Connects it for a block. Disconnects it afterwards, unless it was connected before."""
         try:
             was_wanted = self.status()["wanted"]
         except NoSuchMeter:
@@ -248,11 +248,11 @@ class Meter:
             held.disconnect()
 
     def watch(self, seconds: float | None = None, *, every_sample: bool = False) -> Watch:
-        """Returns its readings as they come: `for reading in meter.watch(10)`, or `async for`.
+        """Returns live readings: `for reading in meter.watch(10)`, or `async for`.
 
         Args:
-            seconds: after which it ends; without it, it goes on.
-            every_sample: also where they come faster than people can follow; otherwise those are folded.
+            seconds: how long; without it, until the caller leaves.
+            every_sample: no folding of fast samples into one reading.
 
         """
         query = {"all": "true"} if every_sample else None
@@ -274,7 +274,7 @@ class Meter:
         return self.host._call("GET", self._path("/commands"), CommandsBody)["commands"]
 
     def command(self, command: str, number: int | None = None, *, yes: bool = False) -> MeterStatus:
-        """Has it do something. What destroys, switches or draws needs `yes`: meterctl asks a person there."""
+        """Sends a command. One that destroys, switches or draws something needs `yes`, as meterctl asks a person."""
         if not yes:
             known = next((one for one in self.commands() if one["command"] == command), None)
             if known is not None and known["consequence"] is not None:
@@ -288,12 +288,12 @@ class Meter:
         return self.host._call("POST", self._path("/recording"), RecordingBody, {"name": name})
 
     def stop_recording(self) -> RecordingBody:
-        """Ends what is recorded of it."""
+        """Ends its recording."""
         return self.host._call("DELETE", self._path("/recording"), RecordingBody)
 
     @contextlib.contextmanager
     def record(self, name: str | None = None) -> Iterator[Recording]:
-        """Records it for as long as the block takes."""
+        """Records it while the block runs."""
         recording = Recording(self.start_recording(name))
         try:
             yield recording
@@ -301,19 +301,19 @@ class Meter:
             recording.body = self.stop_recording()
 
     def record_stretch(self, start: Moment, end: Moment, name: str | None = None) -> RecordingBody:
-        """Makes a recording of a stretch that is over."""
+        """Makes a recording of stored readings."""
         body = {"from": rfc3339(start), "to": rfc3339(end), "name": name}
         return self.host._call("POST", self._path("/recordings"), RecordingBody, body)
 
     def stretch(self, start: Moment | None = None, end: Moment | None = None) -> StretchBody:
-        """Returns what its readings come to, of the last hour unless told."""
+        """Summarises stored readings, by default of the last hour: energy, charge, gaps, percentiles."""
         query = {"from": rfc3339(start), "to": rfc3339(end)}
         return self.host._call("GET", self._path("/stretch"), StretchBody, query=query, patience=300)
 
     def export(
         self, start: Moment | None = None, end: Moment | None = None, every: float | None = None
     ) -> Iterator[ReadingLine]:
-        """Yields its stored readings, of the last hour unless told; with `every`, means of so many seconds.
+        """Yields stored readings, by default of the last hour; `every` gives means of so many seconds.
 
         `meter_gateway.tables` makes a pandas frame or an Arrow table of them.
         """
@@ -330,7 +330,7 @@ class Meter:
         end: Moment | None = None,
         allow_gaps: float | None = None,
     ) -> Judgement:
-        """Returns what came of limits such as 'mean(current) < 15 mA' (Docs/PowerInCI.md#limits).
+        """Judges limits such as 'mean(current) < 15 mA' (Docs/PowerInCI.md#limits).
 
         Args:
             limits: each a text.
@@ -359,7 +359,7 @@ class Meter:
         return require_kept(self.check(*limits, seconds=seconds, start=start, end=end, allow_gaps=allow_gaps))
 
     def judging(self, *limits: str, allow_gaps: float | None = None) -> contextlib.AbstractContextManager[Measurement]:
-        """Measures for as long as the block takes; behind it, the measurement has a judgement."""
+        """Measures while the block runs. Afterwards the measurement has a judgement."""
         return self.host.judge.judging(self.name, _gaps(allow_gaps), limits)
 
     # Marks
@@ -395,7 +395,7 @@ class Meter:
 
     @contextlib.contextmanager
     def span(self, name: str, *, local: bool = False) -> Iterator[MarkBody]:
-        """Marks the time that the block takes."""
+        """Marks the time while the block runs."""
         mark = self.mark(name, open=True, local=local)
         try:
             yield mark

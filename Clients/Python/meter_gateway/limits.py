@@ -1,4 +1,4 @@
-"""Judging by limits. The program meterctl measures and judges; this starts it and reads what it says."""
+"""Limits. The program meterctl measures and judges; this module starts it and reads its output."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .errors import BadAnswer, BadRequest, LimitBroken, LimitUndecided, MeterErr
 from .transport import Transport, check, decode
 
 Verdict = Literal["kept", "broken", "undecided"]
-# Exit codes with a report, and those of errors by the code of the interface (Docs/CommandLine.md#errors).
+# Exit codes with a report, and the error codes of the others (Docs/CommandLine.md#errors).
 JUDGED = (0, 8, 9, 10)
 CODES = {2: "bad-request", 3: "no-such-meter", 4: "held", 5: "timed-out", 6: "permission", 7: "unreachable"}
-# It is measured while this runs: it says when it begins, and ends when its input is closed, also if Python is killed.
+# The program during which meterctl measures. It reports its begin, and ends with its input, also if Python is killed.
 UNTIL_CLOSED = ("sh", "-c", "echo measuring; exec cat >/dev/null")
 
 
 class LimitResult(TypedDict):
-    """What came of one limit. Values are in base units; None where there is none."""
+    """The verdict on one limit. Values are in base units, and None if unknown."""
 
     limit: str
     verdict: Verdict
@@ -32,7 +32,7 @@ class LimitResult(TypedDict):
 
 
 class Judgement(TypedDict):
-    """What `meterctl assert --json` says. The verdict is that of all limits together."""
+    """The output of `meterctl assert --json`. The verdict is that of all limits together."""
 
     subject: str
     verdict: Verdict
@@ -51,7 +51,7 @@ class Measurement:
 
 
 def describe(result: LimitResult) -> str:
-    """Returns a line about a limit: what was measured, and what follows from it."""
+    """Returns one line: limit, verdict, reason, measured value."""
     value = "–" if result["value"] is None else f"{result['value']:.6g} {result['unit'] or ''}".rstrip()
     reason = f", {result['reason']}" if result["reason"] else ""
     return f"{result['limit']}: {result['verdict']}{reason}, measured {value}"
@@ -77,7 +77,7 @@ class Judge:
         self._program = program
 
     def judge(self, subject: Sequence[str], options: Sequence[str], limits: Sequence[str]) -> Judgement:
-        """Returns what came of the limits of a meter, or of a recording that the options name."""
+        """Judges the limits of a meter, or of a recording that the options name."""
         process = self._start(subject, options, limits, ())
         try:
             out, said = process.communicate()
@@ -87,7 +87,7 @@ class Judge:
 
     @contextlib.contextmanager
     def judging(self, meter: str, options: Sequence[str], limits: Sequence[str]) -> Iterator[Measurement]:
-        """Measures for as long as the block takes. The measurement has a judgement behind the block."""
+        """Measures while the block runs. Afterwards the measurement has a judgement."""
         process = self._start((meter,), options, limits, UNTIL_CLOSED)
         measurement = Measurement()
         assert process.stdin and process.stderr and process.stdout  # noqa: S101 - for mypy: all are pipes

@@ -54,7 +54,7 @@ def _is_hidden(character: str) -> bool:
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """Makes an error of meterd one that the assistant is told."""
+    """Turns a MeterError into a tool error that the assistant sees."""
     try:
         yield
     except MeterError as error:
@@ -89,14 +89,14 @@ def server(host: Host, commands: Sequence[str] = ()) -> tuple[MCPServer[Any], li
 
     @mcp.tool(annotations=reads)
     def list_meters() -> dict[str, Any]:
-        """Tells each meter with its state, its last reading and that reading's age."""
+        """Lists the meters with state, last reading and its age."""
         keys = ("id", "name", "model", "state", "reading", "age_ms", "measured_by", "error")
         with _told():
             return {"meters": [clean({key: meter.get(key) for key in keys}) for meter in host.meters()]}
 
     @mcp.tool(annotations=reads)
     def watch(meter: Meter, seconds: Seconds = 5) -> dict[str, Any]:
-        """Measures for some seconds, and tells the readings, the first 200 of them."""
+        """Measures for some seconds and returns the first 200 readings."""
         with _told():
             lines = host.meter(meter).watch(seconds)
             readings = list(itertools.islice(lines, READINGS_MAX + 1))
@@ -104,13 +104,13 @@ def server(host: Host, commands: Sequence[str] = ()) -> tuple[MCPServer[Any], li
 
     @mcp.tool(annotations=reads)
     def stretch(meter: Meter, start: Moment = None, end: Moment = None) -> dict[str, Any]:
-        """Sums up what is stored of a stretch of time, the last hour unless told: energy, charge, gaps, percentiles."""
+        """Summarises stored readings, by default of the last hour: energy, charge, gaps, percentiles."""
         with _told():
             return dict(clean(host.meter(meter).stretch(start, end)))
 
     @mcp.tool(annotations=reads)
     def recordings(meter: Meter | None = None) -> dict[str, Any]:
-        """Tells recordings of charges and tests, the latest first, at most 50."""
+        """Lists at most 50 recordings, newest first."""
         with _told():
             found = host.recordings(meter)
         return {"recordings": clean(found[:RECORDINGS_MAX]), "is_cut": len(found) > RECORDINGS_MAX}
@@ -124,7 +124,7 @@ def server(host: Host, commands: Sequence[str] = ()) -> tuple[MCPServer[Any], li
         end: Moment = None,
         allow_gaps_percent: Annotated[float | None, Field(ge=0, le=100)] = None,
     ) -> dict[str, Any]:
-        """Judges limits: while measuring for some seconds, or over what is stored from start to end. What was not measured is undecided."""  # noqa: E501
+        """Judges limits, measured now for some seconds or stored from start to end. Missing readings make them undecided."""  # noqa: E501
         with _told():
             options = {"seconds": seconds, "start": start, "end": end, "allow_gaps": allow_gaps_percent}
             return dict(clean(host.meter(meter).check(*limits, **options)))  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ def limit(keyword: str, value: object) -> str:
 
 
 class Wanted:
-    """What the markers of a test ask for, the nearest first."""
+    """Limits and options of a test's markers, nearest first."""
 
     def __init__(self, item: pytest.Item) -> None:
         self.limits: list[str] = []
@@ -108,7 +108,7 @@ def power(request: pytest.FixtureRequest) -> Meter:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Begins to measure, once the fixtures are ready. What goes wrong here is an error of the test, no failure."""
+    """Begins to measure, once the fixtures are ready. A problem here is an error of the test, no failure."""
     result = yield
     try:
         wanted = Wanted(item)
@@ -150,7 +150,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Makes what is undecided an error: the test itself passed, and nobody knows whether the limits are kept."""
+    """Turns an undecided limit into an error of a test that passed by itself."""
     try:
         result = yield
     finally:
@@ -191,7 +191,7 @@ def _finish(item: pytest.Item) -> Judgement | None:
 
 
 def properties(judgement: Judgement) -> Iterator[tuple[str, str]]:
-    """Yields what the JUnit file says of a test: each limit with its verdict, value and base unit."""
+    """Yields the properties of a test in the JUnit file: each limit with verdict, value and base unit."""
     yield "power.meter", judgement["subject"]
     yield "power.readings", str(judgement["readings"])
     yield "power.duration_ms", str(judgement["duration_ms"])

@@ -56,7 +56,7 @@ def decode(text: bytes, what: str) -> Any:
 
 
 def check(value: Any, kind: type[Body], what: str) -> Body:
-    """Returns an answer as a type of the interface. BadAnswer that names what is not of that type."""
+    """Returns an answer as a type of the interface. Raises BadAnswer with the place of a wrong type."""
     if (fault := _fault(value, kind)) is not None:
         words = f"{what} is not as the interface says, at {fault or 'all of it'}"
         raise BadAnswer("bad-answer", words, "use the package of the version that meterd has")
@@ -64,7 +64,7 @@ def check(value: Any, kind: type[Body], what: str) -> Body:
 
 
 def _fault(value: Any, kind: Any) -> str | None:
-    """Returns where a value is not of a type, empty for the whole; None where it is. A word that is new is no fault."""
+    """Returns the path of the first value of a wrong type, empty for the whole, or None. New enum words are fine."""
     if is_typeddict(kind):
         return _fault_of_keys(value, kind) if isinstance(value, dict) else ""
     origin, inner = get_origin(kind), get_args(kind)
@@ -94,7 +94,7 @@ def _fault_of_keys(value: dict[str, Any], kind: Any) -> str | None:
 
 @functools.cache
 def _keys(kind: Any) -> list[tuple[str, Any, frozenset[type]]]:
-    """Returns the keys of a type with their types, and which of those are plain: so a reading takes microseconds."""
+    """Returns keys with their types, and the plain ones of those, which need no further look."""
     plain = {str, int, float, bool, NoneType}
     return [
         (key, inner, frozenset(plain.intersection(get_args(inner) if get_origin(inner) in UNIONS else (inner,))))

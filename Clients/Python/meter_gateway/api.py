@@ -466,6 +466,8 @@ class SettingsBody(TypedDict):
     settings: dict[str, str | None]
     known: NotRequired[list[str] | None]
     details: NotRequired[list[SettingBody] | None]
+    once: NotRequired[dict[str, str] | None]
+    stays_here: NotRequired[bool | None]
 
 
 class AliasRequest(TypedDict):
@@ -1187,6 +1189,26 @@ class WebEnableRequest(TypedDict):
     """Where to open it."""
 
     listen: NotRequired[str | None]
+
+
+ProfilerRequest = TypedDict(
+    "ProfilerRequest",
+    {
+        "meters": list[str],
+        "from": NotRequired[str | None],
+        "to": NotRequired[str | None],
+        "for_ms": NotRequired[int | None],
+    },
+)
+"""Whose power is shown. With from and to it is a profile of that stretch, otherwise a power source."""
+
+
+class ProfilerBody(TypedDict):
+    """An address that needs no login."""
+
+    url: str
+    viewer: str | None
+    ends: str | None
 
 
 class LoginRequest(TypedDict):

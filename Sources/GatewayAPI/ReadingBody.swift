@@ -53,6 +53,8 @@ package struct ReadingLine: Codable, Hashable, Sendable {
     package var least: ReadingBody?
     /// With `count`.
     package var greatest: ReadingBody?
+    /// Of an export: names of the marks at this reading; absent where the whole stretch has no marks.
+    package var marks: [String]?
 
     package init(time: String, values: ReadingBody, missed: Int? = nil) {
         self.time = time
@@ -69,6 +71,7 @@ package struct ReadingLine: Codable, Hashable, Sendable {
         count = try container.decodeIfPresent(Int.self, forKey: TextKey("count"))
         least = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("least"))
         greatest = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("greatest"))
+        marks = try container.decodeIfPresent([String].self, forKey: TextKey("marks"))
         values = try ReadingBody(from: decoder)
     }
 
@@ -81,6 +84,7 @@ package struct ReadingLine: Codable, Hashable, Sendable {
         try container.encodeIfPresent(count, forKey: TextKey("count"))
         try container.encodeIfPresent(least, forKey: TextKey("least"))
         try container.encodeIfPresent(greatest, forKey: TextKey("greatest"))
+        try container.encodeIfPresent(marks, forKey: TextKey("marks"))
         try values.encode(into: &container)
     }
 }

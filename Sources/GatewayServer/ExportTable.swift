@@ -15,12 +15,15 @@ struct ExportTable {
         var meter: String?
         /// In their order. Of a line of CSV each has its place, whether or not it is known.
         var quantities: [Quantity]
+        /// Nil where the stretch has no marks of the meter: then it has no column for them.
+        var marks: ExportMarks?
         /// The meter as JSON has it, in quotes.
         fileprivate let label: [UInt8]
 
-        init(meter: String?, quantities: [Quantity]) {
+        init(meter: String?, quantities: [Quantity], marks: [Mark] = []) {
             self.meter = meter
             self.quantities = quantities
+            self.marks = marks.isEmpty ? nil : ExportMarks(marks)
             var label: [UInt8] = []
             if let meter { JSONText.write(meter, to: &label) }
             self.label = label
@@ -28,31 +31,28 @@ struct ExportTable {
     }
 
     let format: Format
-    let columns: [Column]
+    private(set) var columns: [Column]
+    /// What each line stands for: a window, or nothing for single readings.
+    private let every: Duration
     private var second: Int64?
     /// `2026-11-25T13:40:05.` of that second: fast meters have many readings in one.
     private var prefix: [UInt8] = []
 
-    init(format: Format, columns: [Column]) {
+    init(format: Format, columns: [Column], every: Duration = .zero) {
         self.format = format
         self.columns = columns
+        self.every = every
     }
 
     /// What comes before the first line; empty for JSON.
     var header: String {
         guard format == .csv else { return "" }
         let names = columns.flatMap { column in
-            column.quantities.map { quantity in
-                Self.quoted(column.meter.map { "\($0).\(quantity.key)" } ?? quantity.key)
+            (column.quantities.map(\.key) + (column.marks == nil ? [] : ["mark"])).map { key in
+                (column.meter.map { "\($0).\(key)" } ?? key).csvField
             }
         }
         return (["time"] + names).joined(separator: ",") + "\n"
-    }
-
-    /// A field of CSV (RFC 4180): in quotes where it has to be.
-    private static func quoted(_ text: String) -> String {
-        guard text.contains(where: { ",\"\r\n".contains($0) }) else { return text }
-        return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 
     /// - Parameter readings: one for each column; nil where that meter has none at this time.
@@ -65,11 +65,16 @@ struct ExportTable {
 
     private mutating func appendCSV(_ time: WallTime, _ readings: [Reading?], to buffer: inout ByteBuffer) {
         append(time, to: &buffer)
-        for (column, reading) in zip(columns, readings) {
-            for quantity in column.quantities {
+        for (index, reading) in zip(columns.indices, readings) {
+            for quantity in columns[index].quantities {
                 buffer.writeInteger(UInt8(ascii: ","))
                 if let value = reading?[quantity] { buffer.writeString(value.description) }
             }
+            guard columns[index].marks != nil else { continue }
+            buffer.writeInteger(UInt8(ascii: ","))
+            // A mark waits for a line on which its meter has a reading.
+            guard reading != nil, let names = columns[index].marks?.names(at: time, for: every) else { continue }
+            buffer.writeString(names.joined(separator: "; ").csvField)
         }
         buffer.writeInteger(UInt8(ascii: "\n"))
     }
@@ -78,23 +83,26 @@ struct ExportTable {
         buffer.writeString("{\"time\":\"")
         append(time, to: &buffer)
         buffer.writeInteger(UInt8(ascii: "\""))
-        for (column, reading) in zip(columns, readings) {
+        for (index, reading) in zip(columns.indices, readings) {
             guard let reading else { continue }
-            guard column.meter != nil else {
-                Self.append(reading, after: ",", to: &buffer)
+            let names = columns[index].marks?.names(at: time, for: every)
+            guard columns[index].meter != nil else {
+                Self.append(reading, names, after: ",", to: &buffer)
                 continue
             }
             buffer.writeString(",")
-            buffer.writeBytes(column.label)
+            buffer.writeBytes(columns[index].label)
             buffer.writeString(":{")
-            Self.append(reading, after: "", to: &buffer)
+            Self.append(reading, names, after: "", to: &buffer)
             buffer.writeString("}")
         }
         buffer.writeString("}\n")
     }
 
     /// What a model has and does not know just now is null.
-    private static func append(_ reading: Reading, after first: String, to buffer: inout ByteBuffer) {
+    private static func append(
+        _ reading: Reading, _ marks: [String]?, after first: String, to buffer: inout ByteBuffer
+    ) {
         var separator = first
         reading.forEach { quantity, value in
             buffer.writeString(separator)
@@ -104,6 +112,9 @@ struct ExportTable {
             buffer.writeString(value?.description ?? "null")
             separator = ","
         }
+        guard let marks else { return }
+        buffer.writeString(separator + "\"marks\":")
+        buffer.writeBytes(JSONValue.array(marks.map { .string($0) }).bytes)
     }
 
     private mutating func append(_ time: WallTime, to buffer: inout ByteBuffer) {

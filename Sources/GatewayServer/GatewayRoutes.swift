@@ -15,11 +15,13 @@ package struct GatewayRoutes: Sendable {
         meters: MeterRoutes, metrics: MetricsRoute, live: LiveRoutes, broker: BrokerRoutes, influx: InfluxRoutes,
         leases: LeaseRoutes, sync: SyncRoutes, parked: ParkedRoutes, history: HistoryRoutes, series: SeriesRoutes,
         recordings: RecordingRoutes, stretches: StretchRoutes, alerts: AlertRoutes, log: MeterLogRoutes, pd: PDRoutes,
-        imports: ImportRoutes, joining: any CloudJoining
+        marks: MarkRoutes, imports: ImportRoutes, joining: any CloudJoining
     ) {
         self.meters = meters
         self.metrics = metrics
-        topics = [live, broker, influx, leases, sync, parked, history, series, recordings, stretches, alerts, log, pd]
+        topics = [
+            live, broker, influx, leases, sync, parked, history, series, recordings, stretches, marks, alerts, log, pd,
+        ]
         self.imports = imports
         self.joining = joining
     }

@@ -9,21 +9,24 @@ package struct RecordingRoutes: RouteGroup {
     private let zone: ZoneMeters
     private let recordings: RecordingService
     private let series: SeriesService
+    private let marks: MarkService?
     private let alerts: AlertService?
     private let loads: LoadService?
 
     /// - Parameters:
     ///   - zone: nil for a host without a cloud, whose own meters are all there are.
+    ///   - marks: those that exports have; nil for none.
     ///   - alerts: knows who can be told when a battery test is over; nil if nobody can.
     ///   - loads: drives the loads of battery tests; nil where none is driven.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService,
-        alerts: AlertService? = nil, loads: LoadService? = nil
+        marks: MarkService? = nil, alerts: AlertService? = nil, loads: LoadService? = nil
     ) {
         self.directory = directory
         self.zone = zone ?? ZoneMeters(directory: directory)
         self.recordings = recordings
         self.series = series
+        self.marks = marks
         self.alerts = alerts
         self.loads = loads
     }
@@ -83,8 +86,8 @@ package struct RecordingRoutes: RouteGroup {
             let reference = try MeterRoutes.reference("recording", in: context)
             let format: ExportTable.Format = try request.choice("format") ?? .json
             guard format == .csv else { return try await readings(of: reference, for: request) }
-            let (meter, span, _) = try await local(reference)
-            return try await table(of: meter, in: span, for: request)
+            let (meter, span, recording) = try await local(reference)
+            return try await table(of: meter, in: span, try await marks(of: recording, in: span), for: request)
         }
         api.get("recordings/:recording/series") { request, context in
             let (meter, span, _) = try await local(try MeterRoutes.reference("recording", in: context))
@@ -163,8 +166,18 @@ package struct RecordingRoutes: RouteGroup {
         return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
     }
 
-    private func table(of meter: MeterID, in span: Range<WallTime>, for request: Request) async throws -> Response {
-        let column = ExportTable.Column(meter: nil, quantities: try await series.quantities(of: meter, in: span))
+    private func marks(of recording: Recording, in span: Range<WallTime>) async throws -> [Mark] {
+        // What was imported was measured apart from the meter's own timeline.
+        guard let marks, recording.source == nil else { return [] }
+        let entry = try await recordings.entry(of: recording)
+        return try await marks.marks(of: directory.ids(of: entry.meter), in: span).map(\.mark)
+    }
+
+    private func table(
+        of meter: MeterID, in span: Range<WallTime>, _ marks: [Mark], for request: Request
+    ) async throws -> Response {
+        let column = ExportTable.Column(
+            meter: nil, quantities: try await series.quantities(of: meter, in: span), marks: marks)
         let table = ExportTable(format: .csv, columns: [column])
         return try await Response.text(for: request, type: "text/csv") { [series] write in
             var writing = ExportWriting(table: table, series: series)
@@ -175,12 +188,15 @@ package struct RecordingRoutes: RouteGroup {
     /// One line for each reading. The first and the last have what the meter told then, so each waits for the next.
     private func readings(of reference: String, for request: Request) async throws -> Response {
         let (meter, span, recording) = try await local(reference)
+        let marked = try await marks(of: recording, in: span)
         return try await Response.lines(for: request) { write in
             var line: ReadingLine?
             var isFirst = true
+            var marks = marked.isEmpty ? nil : ExportMarks(marked)
             try await series.readings(of: meter, in: span) { sample in
                 if let line { try await write(line) }
                 line = ReadingLine(time: sample.time.description, values: ReadingBody(sample.reading))
+                line?.marks = marks?.names(at: sample.time)
                 if isFirst { line?.told = recording.toldAtStart }
                 isFirst = false
             }

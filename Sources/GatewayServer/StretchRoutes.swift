@@ -10,14 +10,16 @@ package struct StretchRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let series: SeriesService
     private let recordings: RecordingService
+    private let marks: MarkService
 
     /// Most meters side by side in one export.
     private static let metersMax = 32
 
-    package init(directory: MeterDirectory, series: SeriesService, recordings: RecordingService) {
+    package init(directory: MeterDirectory, series: SeriesService, recordings: RecordingService, marks: MarkService) {
         self.directory = directory
         self.series = series
         self.recordings = recordings
+        self.marks = marks
     }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
@@ -77,9 +79,10 @@ package struct StretchRoutes: RouteGroup {
             meters.append(meter)
             columns.append(
                 ExportTable.Column(
-                    meter: names.count == 1 ? nil : name, quantities: try await series.quantities(of: meter, in: span)))
+                    meter: names.count == 1 ? nil : name, quantities: try await series.quantities(of: meter, in: span),
+                    marks: try await marks.marks(of: directory.ids(of: meter), in: span).map(\.mark)))
         }
-        let table = ExportTable(format: format, columns: columns)
+        let table = ExportTable(format: format, columns: columns, every: .milliseconds(every ?? 0))
         var response = try await Response.text(for: request, type: format == .csv ? "text/csv" : "application/x-ndjson")
         {
             [series, meters] write in

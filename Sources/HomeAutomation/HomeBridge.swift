@@ -15,6 +15,8 @@ package actor HomeBridge {
         package var meters: @Sendable () -> [BridgedMeter]
         /// All rules of this host, as they stand.
         package var alerts: @Sendable () -> [BridgedAlert]
+        /// Marks made or changed on this host since the last call.
+        package var marks: @Sendable () -> [BridgedMark]
         /// Carries out a request and returns the outcome.
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var rng: any RandomNumberGenerator & Sendable
@@ -22,6 +24,7 @@ package actor HomeBridge {
         package init(
             link: any BrokerLink, loop: any SessionLoop, meters: @escaping @Sendable () -> [BridgedMeter],
             alerts: @escaping @Sendable () -> [BridgedAlert] = { [] },
+            marks: @escaping @Sendable () -> [BridgedMark] = { [] },
             perform: @escaping @Sendable (MeterRequest, MeterID) async -> RequestOutcome,
             rng: any RandomNumberGenerator & Sendable
         ) {
@@ -29,6 +32,7 @@ package actor HomeBridge {
             self.loop = loop
             self.meters = meters
             self.alerts = alerts
+            self.marks = marks
             self.perform = perform
             self.rng = rng
         }
@@ -142,7 +146,9 @@ package actor HomeBridge {
     /// Looks at all meters, and does so again in a while.
     private func look() {
         let (seen, alerts) = (dependencies.meters(), dependencies.alerts())
-        act(machine.observed(seen, alerts: alerts, at: loop.now, random: rng.next()))
+        act(
+            machine.observed(
+                seen, alerts: alerts, marks: dependencies.marks(), at: loop.now, random: rng.next()))
         if isFinished { return }
         timer = loop.schedule(at: loop.now + Self.tickInterval) { [weak self] in self?.assumeIsolated { $0.look() } }
     }

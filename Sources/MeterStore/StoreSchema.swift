@@ -73,6 +73,21 @@ enum StoreSchema {
                 sql: "ALTER TABLE meter ADD COLUMN usb_port TEXT; ALTER TABLE meter ADD COLUMN usb_serial TEXT")
         }
         migrator.registerMigration("18 energy of all meters", foreignKeyChecks: .immediate, migrate: keepOwnCounters)
+        migrator.registerMigration("19 marks of this host alone", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE local_mark (
+                        -- host/meter/token/start (RecordingID.recordName).
+                        id TEXT PRIMARY KEY NOT NULL,
+                        meter TEXT NOT NULL,
+                        name TEXT NOT NULL,
+                        start_ms INTEGER NOT NULL,
+                        -- Equal to the start for a moment, null while a span is open.
+                        end_ms INTEGER
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX local_mark_of ON local_mark (meter, start_ms);
+                    """)
+        }
         return migrator
     }
 
@@ -191,6 +206,7 @@ enum StoreSchema {
             ]
         ),
         ("alert_notice", ["number", "alert", "target", "event", "meter_name", "value", "holder", "at_ms"]),
+        ("local_mark", ["id", "meter", "name", "start_ms", "end_ms"]),
         ("progress", ["type", "token", "is_refetching", "cursor", "refetch"]),
         (
             "meter_log",

@@ -27,7 +27,7 @@ struct Meterctl: AsyncParsableCommand {
             Watch.self, Set.self,
             Get.self, History.self, Stretch.self, Assert.self, Export.self, Import.self, Command.self, PD.self,
             Log.self, Logs.self,
-            Record.self, BatteryTest.self,
+            Record.self, MarkCommand.self, BatteryTest.self,
             Alert.self, Sync.self,
             Rebuild.self, Cloud.self,
             Web.self, Profiler.self,
@@ -52,7 +52,7 @@ struct Meterctl: AsyncParsableCommand {
     /// - Throws: what the library says of wrong usage, or a `CommandFailure`.
     static func command(for arguments: [String]) async throws -> any ParsableCommand {
         try CommandNames.check(arguments, in: self)
-        return try await asyncParseAsRoot(Assert.spelledOut(Connect.spelledOut(arguments)))
+        return try await asyncParseAsRoot(ProgramOption.spelledOut(Connect.spelledOut(arguments)))
     }
 
     static func main() async {

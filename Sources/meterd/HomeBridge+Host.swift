@@ -10,7 +10,7 @@ extension HomeBridge {
     /// The bridge of one host, as configured, if it uses a broker.
     static func make(
         _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory,
-        alerts: AlertService, loop: IOLoop,
+        alerts: AlertService, marks: MarkService, loop: IOLoop,
         formerMeters: [MeterID], logger: Logger
     ) -> HomeBridge? {
         guard let address = configuration.address else { return nil }
@@ -32,7 +32,10 @@ extension HomeBridge {
                 link: MosquittoLink(link), loop: loop,
                 meters: { directory.snapshots().map { BridgedMeter($0, hostName: hostName) } },
                 alerts: { alerts.entries.map { BridgedAlert($0) } },
-                perform: { request, meter in await RequestOutcome(of: request, on: meter, in: directory) },
+                marks: { marks.takeNews().map { BridgedMark($0) } },
+                perform: { request, meter in
+                    await RequestOutcome(of: request, on: meter, in: directory, marks: marks)
+                },
                 rng: SystemRandomNumberGenerator()),
             logger: logger)
     }
@@ -73,6 +76,13 @@ extension BridgedAlert {
     }
 }
 
+extension BridgedMark {
+    init(_ entry: MarkEntry) {
+        let mark = entry.mark
+        self.init(id: mark.id.short, meter: entry.meter, name: mark.name, start: mark.start, end: mark.end)
+    }
+}
+
 extension BrokerStatus {
     init(_ status: HomeBridge.Status, at address: BrokerAddress) {
         self.init(url: "\(address)")
@@ -90,7 +100,7 @@ extension RequestOutcome {
     private static let connectWait: Int64 = 10_000
 
     /// Carries out a request as `meterctl` would.
-    init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory) async {
+    init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory, marks: MarkService) async {
         do throws(GatewayError) {
             let reference = meter.description
             switch request.kind {
@@ -103,6 +113,9 @@ extension RequestOutcome {
             case .command(let command):
                 let session = try await directory.command(command, reference, by: .broker)
                 self = .done(state: await session.status().state)
+            case .mark(let name):
+                _ = try await marks.add(MarkService.Order(name: name), of: meter)
+                self = .done(state: try await directory.session(reference).status().state)
             }
         } catch {
             self = .failed(code: error.code.rawValue, message: error.message, next: error.next)

@@ -22,6 +22,7 @@ struct Host {
     let storeWatch: StoreWatch
     let recordings: RecordingService
     private let loads: LoadService
+    let marks: MarkService
     let counts: EnergyCounts
     let imports: ImportService
     let alerts: AlertService
@@ -72,6 +73,9 @@ struct Host {
         recordings = RecordingService(
             host: store.identity.host, repository: store, imports: store, settings: settings, loop: loop,
             saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
+        marks = MarkService(
+            host: store.identity.host, settings: settings, repository: store, wallNow: { LinuxClock.wallNow },
+            believed: { try? await calendar.today() }, formerIDs: store.formerIDs)
         imports = ImportService(
             repository: store, recordings: recordings, calendar: calendar, wallNow: { LinuxClock.wallNow },
             limits: ImportService.Limits(storeBytesMax: configuration.recorderLimits.maxBytes), logger: logger)
@@ -89,8 +93,8 @@ struct Host {
             dependencies: MeterDirectory.Dependencies(
                 catalogue: configuration.catalogue, loop: loop, opener: Self.openers(on: loop, ports, radios),
                 ports: ports, radios: radios,
-                repository: store, settings: settings, recorder: recorder, recordings: recordings, counts: counts,
-                alerts: alerts, log: log, hostID: store.identity.host.description,
+                repository: store, settings: settings, recorder: recorder, recordings: recordings, marks: marks,
+                counts: counts, alerts: alerts, log: log, hostID: store.identity.host.description,
                 makeRNG: { SystemRandomNumberGenerator() }),
             logger: logger)
         loads = LoadService(directory: directory, recordings: recordings, loop: loop, logger: logger)
@@ -118,7 +122,7 @@ struct Host {
             recorder: recorder, directory: directory, loop: loop, logger: logger)
         bridge = HomeBridge.make(
             configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, alerts: alerts,
-            loop: loop,
+            marks: marks, loop: loop,
             formerMeters: try await store.formerIDs().keys.sorted(), logger: logger)
         tellOfTheStore()
     }
@@ -218,10 +222,11 @@ struct Host {
             history: HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
             series: SeriesRoutes(directory: directory, series: series),
             recordings: RecordingRoutes(
-                directory: directory, zone: zone, recordings: recordings, series: series, alerts: alerts, loads: loads),
-            stretches: StretchRoutes(directory: directory, series: series, recordings: recordings),
+                directory: directory, zone: zone, recordings: recordings, series: series, marks: marks, alerts: alerts,
+                loads: loads),
+            stretches: StretchRoutes(directory: directory, series: series, recordings: recordings, marks: marks),
             alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
-            pd: PDRoutes(directory: directory),
+            pd: PDRoutes(directory: directory), marks: MarkRoutes(directory: directory, marks: marks),
             imports: ImportRoutes(
                 directory: directory, imports: imports, loop: loop,
                 zoneOffset: { LinuxClock.zoneOffset(at: $0) }, zoneFile: { LinuxClock.zoneFile(named: $0) }),
@@ -249,7 +254,8 @@ struct Host {
 
     private var zoneLog: ZoneLog {
         ZoneLog(
-            keeper: log, directory: directory, settings: settings, host: identity, shares: configuration.relay.shares,
+            keeper: log, directory: directory, settings: settings, marks: marks, host: identity,
+            shares: configuration.relay.shares,
             link: { [member] in await member.logLink() },
             now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) })
     }

@@ -32,7 +32,8 @@ struct ImportRoutesTests {
                     directory: bench.directory, imports: imports ?? bench.imports(), loop: bench.loop,
                     zoneOffset: { _ in .seconds(3600) }, zoneFile: { _ in nil }),
                 RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
-                StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
+                StretchRoutes(
+                    directory: bench.directory, series: bench.series, recordings: bench.recordings, marks: bench.marks),
             ])
     }
 

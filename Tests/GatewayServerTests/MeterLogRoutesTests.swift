@@ -44,6 +44,21 @@ struct MeterLogRoutesTests {
         #expect(body.others == .none && body.silent.isEmpty && !body.cut)
     }
 
+    @Test func log_tellsMarks_whoeverSetThem() async throws {
+        try await bench.plugIn()
+        let moment = bench.loop.wallNow
+        for (name, isOpen) in [("screen on", false), ("boot", true)] {
+            _ = try await bench.marks.add(.init(name: name, start: moment, isOpen: isOpen), of: ServerBench.id)
+        }
+
+        let lines = try await get().decode(LogBody.self).log
+
+        #expect(
+            Set(lines.map { "\($0.kind) \($0.what) \($0.until ?? "open")" }) == [
+                "mark screen on \(moment)", "mark boot open",
+            ])
+    }
+
     @Test func log_isOfTheTimeAndTheNumberAskedFor() async throws {
         try await bench.plugIn()
         for word in ["rotate", "setup", "next-screen"] {

@@ -123,9 +123,11 @@ struct MeterdOpenAPITests {
             history: HistoryRoutes(directory: bench.directory, settings: bench.settings, rebuild: rebuild),
             series: SeriesRoutes(directory: bench.directory, series: bench.series),
             recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
-            stretches: StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
+            stretches: StretchRoutes(
+                directory: bench.directory, series: bench.series, recordings: bench.recordings, marks: bench.marks),
             alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
             log: MeterLogRoutes(log: bench.zoneLog()), pd: PDRoutes(directory: bench.directory),
+            marks: MarkRoutes(directory: bench.directory, marks: bench.marks),
             imports: ImportRoutes(
                 directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero },
                 zoneFile: { _ in nil }),
@@ -251,6 +253,8 @@ struct MeterdOpenAPITests {
             ("ConnectRequest", connect), ("CommandRequest", CommandRequest(command: "rotate", number: 1)),
             ("RecordingRequest", RecordingRequest(name: "n", until: "u", start_above: "s", notify: [], load: load)),
             ("LoadRequest", load),
+            ("MarkRequest", MarkRequest(name: "n", at: "a", end: "e", open: true, local: true)),
+            ("MarkChange", MarkChange(name: "n", end: "e")),
             ("SettingsRequest", SettingsRequest(settings: [:])),
             ("RecordingTextRequest", RecordingTextRequest(name: "n", note: "n")),
             ("CloudJoinRequest", CloudJoinRequest(urls: ["u"], token: "t", pin: "p", bring_all: true)),
@@ -298,6 +302,8 @@ struct MeterdOpenAPITests {
         var test = BatteryTestBody(until: "u", notify: [], armed: true)
         let load = LoadBody(current_A: 1, cutoff_V: 3, limit_ms: 1, on_link_loss: "keep", state: "away")
         test.load = load
+        let mark = MarkBody(
+            id: "i", meter: "m", name: "n", from: "f", to: nil, is_local: true, host: nil, host_id: "h")
         (recording.cost, stretch.cost, recording.test) = (cost, cost, test)
         return [
             ("SeriesColumn", SeriesBody.Column(min: [], max: [], mean: [])),
@@ -315,6 +321,7 @@ struct MeterdOpenAPITests {
                 "RecordingBody",
                 recording
             ),
+            ("MarkBody", mark), ("MarksBody", MarksBody(marks: [mark])),
             ("RecordingsBody", RecordingsBody(recordings: [])), ("InfluxStatus", InfluxStatus(url: "u")),
             (
                 "ImportBody",

@@ -25,6 +25,7 @@ struct ServerBench {
     let settings: SettingsService
     let recorder: SampleRecorder
     let recordings: RecordingService
+    let marks: MarkService
     let alerts: AlertService
     /// What happened to the meter.
     let happened: LogKeeper
@@ -43,12 +44,14 @@ struct ServerBench {
         recordings = RecordingService(
             host: .temporary, repository: store, imports: store,
             settings: settings, loop: loop, logger: log.logger)
+        marks = MarkService(
+            host: .temporary, settings: settings, repository: store, wallNow: { [loop] in loop.wallNow })
         alerts = AlertService(
             repository: store, notifier: notifier, loop: loop, logger: log.logger)
         happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
-            settings: settings, recorder: recorder, recordings: recordings, counts: counts,
+            settings: settings, recorder: recorder, recordings: recordings, marks: marks, counts: counts,
             alerts: alerts, log: happened,
             hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) })
@@ -76,7 +79,7 @@ struct ServerBench {
     /// The log of this host and, if there is a link, of others.
     func zoneLog(shares: Bool = true, link: (any LogLink)? = nil) -> ZoneLog {
         ZoneLog(
-            keeper: happened, directory: directory, settings: settings,
+            keeper: happened, directory: directory, settings: settings, marks: marks,
             host: LeaseKeeper.Identity(
                 host: .temporary, hostName: "alpha",
                 session: SessionID(high: 1, low: 1)),

@@ -14,8 +14,10 @@ struct StretchRoutesTests {
         return try await bench.request(
             method, uri, body,
             with: [
-                StretchRoutes(directory: bench.directory, series: bench.series, recordings: bench.recordings),
-                RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: bench.series),
+                StretchRoutes(
+                    directory: bench.directory, series: bench.series, recordings: bench.recordings, marks: bench.marks),
+                RecordingRoutes(
+                    directory: bench.directory, recordings: bench.recordings, series: bench.series, marks: bench.marks),
             ])
     }
 

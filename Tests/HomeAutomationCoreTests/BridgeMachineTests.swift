@@ -29,6 +29,24 @@ struct BridgeMachineTests {
         #expect(bench.machine.isConnected)
     }
 
+    @Test func marks_areToldEach_whileThereIsALink() {
+        let at = WallTime(millisecondsSince1970: 1_780_000_000_000)
+        let marks = ["on", "off"].map { BridgedMark(id: "1a2b", meter: Sample.id, name: $0, start: at, end: nil) }
+        var bench = Bench()
+        bench.take(bench.machine.start(at: Sample.at(0)))
+        bench.take(bench.machine.observed([], marks: marks, at: Sample.at(0), random: 0))
+        bench.take(bench.machine.linkOpened(at: Sample.at(1)))
+        bench.clear()
+
+        bench.take(bench.machine.observed([], marks: marks, at: Sample.at(2), random: 0))
+
+        #expect(bench.published.map(\.topic) == Array(repeating: "metergateway/meter/02000000250c/mark", count: 2))
+        #expect(
+            String(decoding: bench.published.last?.payload ?? [], as: UTF8.self)
+                == #"{"id":"1a2b","name":"off","from":"\#(at)","to":null,"gateway":"bench-1a2b3c4d"}"#)
+        #expect(bench.published.allSatisfy { !$0.isRetained })
+    }
+
     @Test func idsThatMetersHadBefore_areEmptied_once() {
         let old = MeterID.port(host: "pi", path: "/dev/ttyUSB0")
         var settings = Sample.settings

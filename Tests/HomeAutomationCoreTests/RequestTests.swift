@@ -16,6 +16,8 @@ struct MeterRequestTests {
         ("  disconnect \n", MeterRequest(.disconnect)),
         ("next-screen", MeterRequest(.command(MeterCommand(.nextScreen)))),
         ("brightness 3", MeterRequest(.command(MeterCommand(.brightness, 3)))),
+        ("mark screen  on", MeterRequest(.mark("screen on"))),
+        (#"{"command":"mark","name":"a \u0022b\u0022"}"#, MeterRequest(.mark(#"a "b""#))),
         (#"{"command":"connect","takeover":true}"#, MeterRequest(.connect(takeover: true))),
         (
             #" { "command" : "brightness" , "number" : -2 , "transaction" : "a\u0031\n" } "#,
@@ -33,6 +35,8 @@ struct MeterRequestTests {
         #"{"command":"rotate","command":"rotate"}"#, #"{"command":"rotate"} x"#, #"{"command":{"command":"rotate"}}"#,
         #"{"command":"rotate","also":1}"#, #"{"command":"disconnect","takeover":true}"#, #"{"command":"rot"#,
         #"{"command":"\ud800"}"#, #"{"command":"rotate","number":99999999999999999999}"#, #"{"command":"rotate",}"#,
+        "mark", #"{"command":"mark"}"#, #"{"command":"mark","name":3}"#, #"{"command":"mark","name":"a","number":1}"#,
+        #"{"command":"connect","name":"a"}"#,
     ])
     func nonsense_isRefused_withWhatIsLegal(text: String) {
         do {

@@ -46,6 +46,13 @@ struct EarlierVersionTests {
         #expect(try await store.records(of: .host).map { $0.properties["name"]?.value }.count == 2)
         let recording = try #require(try await store.records(of: .recording).first)
         #expect(recording.properties["readings"]?.value == .int(4))
+        let mark = Mark(
+            id: RecordingID(
+                host: store.identity.host, meter: meter, token: 0, started: WallTime(millisecondsSince1970: 5)),
+            name: "a", end: nil)
+        #expect(try await store.localMarks().isEmpty)
+        try await store.keepLocal(mark, countMax: 1)
+        #expect(try await store.localMarks() == [mark])
         let history = try await store.history(of: settings, property: "notes", limit: 9)
         #expect(history.map(\.overwritten.old.value) == [.string("of b, changed"), .string("of b")])
     }

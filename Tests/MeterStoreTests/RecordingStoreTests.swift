@@ -16,6 +16,11 @@ struct RecordingStoreTests {
         try await clause.check(try MeterStore.open(path: folder.store))
     }
 
+    @Test(arguments: MarkRepositoryContract.clauses)
+    func store_keepsTheMarkContract(_ clause: MarkRepositoryContract.Clause) async throws {
+        try await clause.check(try MeterStore.open(path: folder.store))
+    }
+
     private func recording(_ number: Int64, readings: Int) -> Recording {
         let start = WallTime(millisecondsSince1970: 1_795_000_000_000 + number)
         var recording = Recording(

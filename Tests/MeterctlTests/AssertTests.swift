@@ -123,7 +123,7 @@ struct AssertTests {
         }
         let found = try await command("lamp", "count > 1", "--allow-gaps", "2%", "--", "./run", "--for", "--", "x")
         #expect(found.words == ["lamp", "count > 1"])
-        #expect(found.program == ["./run", "--for", "--", "x"])
+        #expect(found.command.program == ["./run", "--for", "--", "x"])
         #expect(found.allowGaps?.share == 0.02)
         for wrong in [
             ["lamp", "count > 1"], ["lamp", "--for", "1s"],

@@ -124,14 +124,19 @@ package struct BridgeMachine: Sendable {
     /// - Parameters:
     ///   - seen: each meter of this host, once.
     ///   - alerts: each rule of this host, once.
+    ///   - marks: those made or changed since the last look. Without a link nobody hears of them.
     ///   - random: random bits.
     package mutating func observed(
-        _ seen: [BridgedMeter], alerts present: [BridgedAlert] = [], at now: MonotonicTime, random: UInt64
+        _ seen: [BridgedMeter], alerts present: [BridgedAlert] = [], marks: [BridgedMark] = [],
+        at now: MonotonicTime, random: UInt64
     ) -> [Action] {
         var actions = woke(at: now, random: random)
         guard !connection.isStopped else { return actions }
         actions += meters.observed(seen, at: now, isConnected: connection.isOpen, to: &outbox).map(Action.tell)
         alerts.observed(present, isConnected: connection.isOpen, to: &outbox)
+        if connection.isOpen {
+            for mark in marks { outbox.put(mark.message(topics), .response) }
+        }
         let ignored = requests.tick()
         if ignored > 0 { actions.append(.tell(.requestsIgnored(ignored))) }
         // One line when it begins; the number follows with the next connection.

@@ -63,6 +63,8 @@ package struct BrokerTopics: Hashable, Sendable {
     package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
     /// `online` while it has data, retained.
     package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
+    /// Marks that are made or changed, not retained.
+    package func mark(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/mark" }
     /// Readings that could not be delivered in time, each with the time of measurement.
     package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
 

@@ -4,6 +4,8 @@ package struct MeterRequest: Hashable, Sendable {
         case connect(takeover: Bool)
         case disconnect
         case command(MeterCommand)
+        /// A mark of this moment, by its name.
+        case mark(String)
     }
 
     package var kind: Kind
@@ -27,7 +29,7 @@ package struct MeterRequest: Hashable, Sendable {
     package static let payloadMax = 1024
     private static let transactionMax = 100
 
-    /// Reads `connect`, `disconnect`, `next-screen`, `brightness 3`, or the same as JSON:
+    /// Reads `connect`, `disconnect`, `mark screen on`, `next-screen`, `brightness 3`, or the same as JSON:
     /// `{"command":"brightness","number":3,"transaction":"a1"}`, `{"command":"connect","takeover":true}`.
     package init(_ payload: [UInt8]) throws(Problem) {
         guard payload.count <= Self.payloadMax else {
@@ -40,6 +42,10 @@ package struct MeterRequest: Hashable, Sendable {
         }
         let words = String(decoding: payload, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: true)
             .map { $0.trimmingBlanks }.filter { !$0.isEmpty }
+        if words.first == "mark", words.count > 1 {
+            self.init(.mark(words.dropFirst().joined(separator: " ")))
+            return
+        }
         guard let name = words.first, words.count <= 2 else {
             throw Problem(message: "\"\(words.joined(separator: " ").shortened)\" is not a command", next: Self.help)
         }
@@ -99,7 +105,7 @@ package struct MeterRequest: Hashable, Sendable {
     }
 
     private static func kind(_ values: [String: JSONValue]) throws(Problem) -> Kind {
-        let known = ["command", "number", "takeover", "transaction"]
+        let known = ["command", "name", "number", "takeover", "transaction"]
         if let other = values.keys.sorted().first(where: { !known.contains($0) }) {
             throw Problem(message: "\"\(other.shortened)\" is unknown", next: help)
         }
@@ -117,6 +123,14 @@ package struct MeterRequest: Hashable, Sendable {
         case nil, .null: break
         case .bool(let given): takeover = given
         default: throw Problem(message: "takeover is neither true nor false", next: help)
+        }
+        guard (name == "mark") == (values["name"] != nil) else {
+            throw Problem(
+                message: name == "mark" ? "the mark has no name" : "\(name.shortened) takes no name", next: help)
+        }
+        if case .string(let mark)? = values["name"], number == nil, takeover == nil { return .mark(mark) }
+        guard values["name"] == nil else {
+            throw Problem(message: "a mark takes a name and no other value", next: help)
         }
         return try kind(name, number, takeover: takeover)
     }
@@ -143,7 +157,7 @@ package struct MeterRequest: Hashable, Sendable {
     }
 
     private static var help: String {
-        "it takes connect, disconnect, "
+        "it takes connect, disconnect, mark with a name, "
             + MeterCommand.Kind.allCases.filter { $0.consequence != .draws }.map(\.rawValue).joined(separator: ", ")
     }
 }
@@ -154,6 +168,7 @@ extension MeterRequest: CustomStringConvertible {
         case .connect(let takeover): takeover ? "connect with takeover" : "connect"
         case .disconnect: "disconnect"
         case .command(let command): "\(command)"
+        case .mark(let name): "mark \(name.shortened)"
         }
     }
 }

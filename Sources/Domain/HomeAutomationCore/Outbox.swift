@@ -10,7 +10,7 @@ struct Outbox: Sendable {
         case latest
         /// As `latest`, with a reading that is kept: the entry for the backlog.
         case reading(Backlog.Entry)
-        /// The answer to a request, of no use later.
+        /// The answer to a request, or a mark: of no use later.
         case response
         /// A reading from the backlog.
         case backlog(Backlog.Entry)

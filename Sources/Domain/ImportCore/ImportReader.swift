@@ -334,7 +334,7 @@ package struct ImportReader: Sendable {
     // MARK: JSON
 
     /// What lines of `meterctl watch --json` have besides readings.
-    private static let beside: Set<String> = ["missed", "measured_by", "told", "count", "least", "greatest"]
+    private static let beside: Set<String> = ["missed", "measured_by", "told", "count", "least", "greatest", "marks"]
 
     private mutating func readJSON(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         let malformed = ImportError(
@@ -381,7 +381,9 @@ package struct ImportReader: Sendable {
     private func reading(_ json: inout JSONReader) throws(ImportError) -> Reading {
         var reading = Reading()
         guard json.open("{") else { return reading }
-        while let key = json.key() { try put(key, &json, in: &reading) }
+        while let key = json.key() {
+            if Self.beside.contains(key) { json.passValue() } else { try put(key, &json, in: &reading) }
+        }
         return reading
     }
 

@@ -1,9 +1,9 @@
-/// The id of a recording, formed so that no two hosts ever make the same one, whatever their clocks say
+/// The id of a recording, or of a mark (`Mark`), formed so that no two hosts ever make the same one, whatever their clocks say
 /// (Docs/Leases.md#rule-7).
 package struct RecordingID: Hashable, Sendable {
     package var host: HostID
     package var meter: MeterID
-    /// The fencing token of the lease under which the recording began; 0 without a lease.
+    /// The fencing token of the lease under which the recording began; 0 without a lease. A mark's counts from 0.
     package var token: UInt64
     /// When it began, by the host's calendar.
     package var started: WallTime

@@ -12,8 +12,11 @@ package struct RecordType: RawRepresentable, Hashable, Sendable {
     /// A charge session's summary, written by its host only.
     package static let recording = RecordType(rawValue: "Recording")
 
+    /// A mark on a meter's timeline (`Mark`), which any host may rename, end or delete.
+    package static let mark = RecordType(rawValue: "Mark")
+
     /// The types of this version, in the order in which they sync (Docs/SettingsAndRebuild.md#records).
-    package static let known: [RecordType] = [.host, .deviceSettings, .meterAlias, .recording]
+    package static let known: [RecordType] = [.host, .deviceSettings, .meterAlias, .recording, .mark]
 }
 
 package struct RecordKey: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import GatewayAPI
 import Logging
 import MeterCodec
@@ -9,7 +9,7 @@ extension MeterDirectory {
     func canonical(_ id: MeterID) -> MeterID { aliases.canonical(id) }
 
     /// All ids under which a meter may have been here: the one given, and those that stand for it.
-    func ids(of meter: MeterID) -> [MeterID] {
+    package func ids(of meter: MeterID) -> [MeterID] {
         [meter] + aliases.mainIDs.filter { $0.value == meter }.map(\.key).sorted()
     }
 

@@ -16,6 +16,8 @@ extension MeterDirectory {
         package var recorder: SampleRecorder
         /// The recorder of charge sessions, if this host records them.
         package var recordings: RecordingService?
+        /// Keeps marks, if this host does.
+        package var marks: MarkService?
         /// Counts energy for meters that count none, if this host does.
         package var counts: EnergyCounts?
         /// Watches the meters for what people want to be told of, if this host does.
@@ -33,7 +35,8 @@ extension MeterDirectory {
             catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
             ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
-            recorder: SampleRecorder, recordings: RecordingService? = nil, counts: EnergyCounts? = nil,
+            recorder: SampleRecorder, recordings: RecordingService? = nil, marks: MarkService? = nil,
+            counts: EnergyCounts? = nil,
             alerts: AlertService? = nil, log: LogKeeper? = nil, hostID: String,
             makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
@@ -46,6 +49,7 @@ extension MeterDirectory {
             self.settings = settings
             self.recorder = recorder
             self.recordings = recordings
+            self.marks = marks
             self.counts = counts
             self.alerts = alerts
             self.log = log

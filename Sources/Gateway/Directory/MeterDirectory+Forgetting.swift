@@ -5,7 +5,7 @@ import Logging
 /// Forgetting a meter at a person's request.
 extension MeterDirectory {
     /// Lets a meter go and forgets it: its place and its log here, its settings and aliases on every host, and its readings
-    /// if asked. Recordings stay. If heard or plugged in again, it appears as a new meter without settings.
+    /// and local marks if asked. Recordings and shared marks stay. If heard or plugged in again, it appears as a new meter without settings.
     ///
     /// - Throws: `held` if another host has it, `refused` while it is being recorded.
     package func forget(_ reference: String, readings: Bool) async throws(GatewayError) -> ForgottenMeter {
@@ -30,6 +30,7 @@ extension MeterDirectory {
             try await dependencies.repository.forget(id)
             let count = try await dependencies.recorder.forget(id, readings: readings)
             let imported = readings ? try await dependencies.recordings?.dropImports(of: id) ?? 0 : 0
+            if readings { try await dependencies.marks?.forget(id) }
             gone.readings = readings ? count + imported : nil
             try await log?.forget(id)
             try await dependencies.counts?.forget(id)

@@ -15,6 +15,7 @@ package struct LogLine: Hashable, Sendable {
         package static let command = Kind(rawValue: "command")
         package static let remedy = Kind(rawValue: "remedy")
         package static let alert = Kind(rawValue: "alert")
+        package static let mark = Kind(rawValue: "mark")
     }
 
     package var kind: Kind
@@ -25,11 +26,11 @@ package struct LogLine: Hashable, Sendable {
     /// When it happened first, by the calendar of its host as it was then.
     package var time: WallTime
     package var count: Int
-    /// The link of a holding, a state, a setting's key, a command, a remedy, or an alert.
+    /// The link of a holding, a state, a setting's key, a command, a remedy, an alert, or a mark's name.
     package var what: String
     /// How a holding ended; the cause of a state or remedy; a setting's new value; what became of a command or an alert.
     package var detail: String?
-    /// Who set or commanded it: a host's name, or what else it was.
+    /// Who set, marked or commanded it: a host's name, or what else it was.
     package var by: String?
     /// That host's id.
     package var byID: String?
@@ -95,6 +96,15 @@ extension LogLine {
         let name = author.hostName ?? author.host?.description ?? "clean-up"
         by = (author.bringerName ?? author.bringer?.description).map { "\(name), brought by \($0)" } ?? name
         byID = author.host?.description
+    }
+
+    /// A mark, told by none but the host that is asked: it is the same on every host, or that host's own.
+    init(_ entry: MarkEntry, at now: HostMoment) {
+        let mark = entry.mark
+        let age = LogMoment(wall: mark.start, sinceBoot: nil).age(at: now)
+        let lastAge = mark.end.map { min(age, LogMoment(wall: $0, sinceBoot: nil).age(at: now)) }
+        self.init(.mark, mark.name, age: age, lastAge: lastAge, time: mark.start)
+        (by, byID) = (entry.hostName, mark.id.host.description)
     }
 
     /// Roughly the bytes that it takes on its way.

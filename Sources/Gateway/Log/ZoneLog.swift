@@ -8,7 +8,7 @@ package struct ZoneLog: Sendable {
     package struct Report: Sendable {
         package struct Line: Sendable {
             package var line: LogLine
-            /// Where it happened; nil for a setting, which is every host's.
+            /// Where it happened; nil for a setting or a mark, which is every host's.
             package var host: Host?
         }
 
@@ -42,6 +42,7 @@ package struct ZoneLog: Sendable {
     private let keeper: LogKeeper
     private let directory: MeterDirectory
     private let settings: SettingsService
+    private let marks: MarkService?
     private let host: LeaseKeeper.Identity
     private let shares: Bool
     private let link: @Sendable () async -> (any LogLink)?
@@ -52,13 +53,14 @@ package struct ZoneLog: Sendable {
     ///   - shares: whether other hosts may see what this one has.
     ///   - link: the present membership's, if this host belongs to a cloud.
     package init(
-        keeper: LogKeeper, directory: MeterDirectory, settings: SettingsService, host: LeaseKeeper.Identity,
-        shares: Bool = true, link: @escaping @Sendable () async -> (any LogLink)? = { nil },
+        keeper: LogKeeper, directory: MeterDirectory, settings: SettingsService, marks: MarkService? = nil,
+        host: LeaseKeeper.Identity, shares: Bool = true, link: @escaping @Sendable () async -> (any LogLink)? = { nil },
         now: @escaping @Sendable () -> HostMoment
     ) {
         self.keeper = keeper
         self.directory = directory
         self.settings = settings
+        self.marks = marks
         self.host = host
         self.shares = shares
         self.link = link
@@ -82,6 +84,8 @@ package struct ZoneLog: Sendable {
         report.lines = try await own(meter).map { Report.Line(line: $0, host: mine) }
         let present = now()
         report.lines += try await settings.writes(of: meter).map { Report.Line(line: LogLine($0, at: present)) }
+        let marked = try await marks?.marks(of: await directory.ids(of: meter)) ?? []
+        report.lines += marked.map { Report.Line(line: LogLine($0, at: present)) }
         for part in others.1 {
             guard part.part.isShared else {
                 report.unshared.append(part.hostName)

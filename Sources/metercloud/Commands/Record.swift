@@ -12,7 +12,7 @@ struct RecordCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All records of a zone, deleted ones too.")
 
-        @Option(help: "Host, DeviceSettings, MeterAlias or Recording. Default: all.") var type: String?
+        @Option(help: "Host, DeviceSettings, MeterAlias, Recording or Mark. Default: all.") var type: String?
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions

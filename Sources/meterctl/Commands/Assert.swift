@@ -4,7 +4,6 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 import Synchronization
-import UnixSignals
 
 struct Assert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,8 +23,8 @@ struct Assert: AsyncParsableCommand {
             five times the usual time between two readings, at least a second.
 
             Exit code, the first that is true: 8 a limit is broken, 10 the program failed, 9 a limit is undecided, 0 all are \
-            kept. It reads, and takes no lease. --for and a program measure any meter that this host shows; --from and \
-            --recording use what this host has stored.
+            kept. It reads, and takes no lease. --for and a program measure any meter that this host shows; --from, \
+            --between and --recording use what this host has stored.
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -44,30 +43,15 @@ struct Assert: AsyncParsableCommand {
     var junit: String?
     @OptionGroup var when: SpanOptions
     @OptionGroup var json: JSONOption
-    @Option(
-        parsing: .remaining,
-        help: ArgumentHelp(
-            "Last: a program with its arguments, also after --. Judges what is measured while it runs.",
-            valueName: "command"))
-    var program: [String] = []
-
-    /// The library gives what follows a `--` to the limits.
-    static func spelledOut(_ arguments: [String]) -> [String] {
-        guard arguments.first == "assert", let end = arguments.firstIndex(of: "--"),
-            !arguments[..<end].contains("--program")
-        else { return arguments }
-        var arguments = arguments
-        arguments[end] = "--program"
-        return arguments
-    }
+    @OptionGroup var command: ProgramOption
 
     func validate() throws {
-        let ways = [duration != nil, when.isGiven, recording != nil, !program.isEmpty].count { $0 }
+        let ways = [duration != nil, when.isGiven, recording != nil, !command.program.isEmpty].count { $0 }
         guard ways == 1 else {
             throw ValidationError(
                 ways == 0
                     ? "What is to be measured? --for 60s, --from 2h, --recording NAME, or a program after --."
-                    : "--for, --from with --to, --recording and a program exclude each other.")
+                    : "--for, --from with --to or --between, --recording and a program exclude each other.")
         }
         guard junit != "-" || !json.isOn else { throw ValidationError("--junit - and --json would both be on stdout.") }
         guard words.count > (recording == nil ? 1 : 0) else {
@@ -105,7 +89,7 @@ struct Assert: AsyncParsableCommand {
             return (LimitReport(recording, stretch, limits, allowedGaps: allowedGaps), nil)
         }
         guard when.isGiven else { return try await live(words[0], limits) }
-        let span = try when.span
+        let span = try await when.span(of: words[0], daemon.client)
         guard span.upperBound <= LinuxClock.wallNow else {
             throw CommandFailure(
                 .usage, "\(when.times.text.text(span.upperBound)) is still to come", next: "leave --to out")
@@ -201,7 +185,7 @@ struct Assert: AsyncParsableCommand {
         let path = try meterPath(meter, "/readings?all=true")
         let measured = Mutex(LiveStretch(for: limits))
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let (command, duration, toErrors) = (program, duration?.duration, json.isOn)
+        let (command, duration, toErrors) = (command.program, duration?.duration, json.isOn)
         let end = try await withThrowingTaskGroup(of: ForegroundProgram.End?.self) { group in
             group.addTask { @Sendable in
                 do {
@@ -242,7 +226,7 @@ struct Assert: AsyncParsableCommand {
         }
         let (readings, failure) = measured.withLock { ($0.readings, $0.failure) }
         let report = LimitReport(
-            meter, readings, limits, allowedGaps: allowedGaps, program: end.map { (program, $0) })
+            meter, readings, limits, allowedGaps: allowedGaps, program: end.map { (command, $0) })
         return (report, failure)
     }
 
@@ -254,20 +238,7 @@ struct Assert: AsyncParsableCommand {
             try await Task.sleep(for: duration)
             return nil
         }
-        do throws(Errno) {
-            let program = try ForegroundProgram(command, toErrors: toErrors)
-            let passing = Task {
-                for await signal in await UnixSignalsSequence(trapping: .sigterm, .sighup) {
-                    program.send(signal.rawValue)
-                }
-            }
-            defer { passing.cancel() }
-            return try await program.end()
-        } catch {
-            throw CommandFailure(
-                .error, "\(command[0]) cannot be started: \(error)",
-                next: "see whether it is there, and what it begins with")
-        }
+        return try await ForegroundProgram.run(command, toErrors: toErrors)
     }
 }
 

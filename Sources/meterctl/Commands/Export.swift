@@ -10,7 +10,7 @@ struct Export: AsyncParsableCommand {
         discussion: """
             Whether or not it was recorded, and of this host's store alone. Of a time so old that its readings were \
             summed up, the means of seconds or minutes. Several meters come side by side, every so often: \
-            meterctl export charger phone --every 1s
+            meterctl export charger phone --every 1s. Marks of --between are those of the first meter.
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -35,7 +35,7 @@ struct Export: AsyncParsableCommand {
 
     func run() async throws {
         let client = daemon.client
-        let span = try when.span
+        let span = try await when.span(of: meters[0], client)
         var query =
             "from=\(span.lowerBound.millisecondsSince1970)&to=\(span.upperBound.millisecondsSince1970)&format=\(format.rawValue)"
         if let every { query += "&every=\(every.duration.milliseconds)" }

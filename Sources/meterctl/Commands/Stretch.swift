@@ -10,22 +10,38 @@ struct SpanOptions: ParsableArguments {
     var from: MomentArgument?
     @Option(help: "Before then, in the same words. Default: now.")
     var to: MomentArgument?
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "From one mark to another, or a span from its begin to its end: NAME, NAME#2 or an id. Last.",
+            valueName: "mark"))
+    var between: [String] = []
     @OptionGroup var times: TimeOptions
 
-    var isGiven: Bool { from != nil || to != nil }
+    var isGiven: Bool { from != nil || to != nil || !between.isEmpty }
 
-    var span: Range<WallTime> {
-        get throws {
-            let now = LinuxClock.wallNow
-            let end = to?.time(before: now, times.text) ?? now
-            let start = from?.time(before: now, times.text) ?? end + .seconds(-3600)
-            guard start < end else {
-                throw CommandFailure(
-                    .usage, "from \(times.text.text(start)) to \(times.text.text(end)) is not a stretch of time",
-                    next: "--from comes before --to")
-            }
-            return start..<end
+    func validate() throws {
+        if between.count > 2 { throw ValidationError("--between takes one span or two marks, and comes last.") }
+        if !between.isEmpty, from != nil || to != nil {
+            throw ValidationError("--between and --from with --to exclude each other.")
         }
+    }
+
+    /// - Parameter meter: whose marks are meant.
+    func span(of meter: String, _ client: ControlClient) async throws -> Range<WallTime> {
+        let now = LinuxClock.wallNow
+        guard between.isEmpty else {
+            let body: MarksBody = try await client.call(.get, meterPath(meter, "/marks"))
+            return try MarkChoice(body.marks, of: meter).span(between: between, now)
+        }
+        let end = to?.time(before: now, times.text) ?? now
+        let start = from?.time(before: now, times.text) ?? end + .seconds(-3600)
+        guard start < end else {
+            throw CommandFailure(
+                .usage, "from \(times.text.text(start)) to \(times.text.text(end)) is not a stretch of time",
+                next: "--from comes before --to")
+        }
+        return start..<end
     }
 }
 
@@ -41,7 +57,7 @@ struct Stretch: AsyncParsableCommand {
     @OptionGroup var json: JSONOption
 
     func run() async throws {
-        let span = try when.span
+        let span = try await when.span(of: meter, daemon.client)
         let path = try meterPath(
             meter,
             "/stretch?from=\(span.lowerBound.millisecondsSince1970)&to=\(span.upperBound.millisecondsSince1970)")
@@ -98,7 +114,7 @@ extension Record {
         @OptionGroup var json: JSONOption
 
         func run() async throws {
-            let span = try when.span
+            let span = try await when.span(of: meter, daemon.client)
             let recording: RecordingBody = try await daemon.client.call(
                 .post, meterPath(meter, "/recordings"),
                 body: StretchRecordingRequest(

@@ -49,6 +49,7 @@ struct ReadingPrinter {
 
     let form: Form
     private var columns: [Quantity]?
+    private var hasMarks = false
 
     init(form: Form) { self.form = form }
 
@@ -74,9 +75,13 @@ struct ReadingPrinter {
         let reading = line.values.reading
         var lines: [String] = []
         let columns = self.columns ?? Quantity.allCases.filter { reading.supported.contains($0) }
-        if self.columns == nil { lines.append((["time"] + columns.map(\.key)).joined(separator: ",")) }
+        if self.columns == nil {
+            hasMarks = line.marks != nil
+            lines.append((["time"] + columns.map(\.key) + (hasMarks ? ["mark"] : [])).joined(separator: ","))
+        }
         self.columns = columns
-        let values = columns.map { quantity in reading[quantity].map { "\($0)" } ?? "" }
+        var values = columns.map { quantity in reading[quantity].map { "\($0)" } ?? "" }
+        if hasMarks { values.append((line.marks ?? []).joined(separator: "; ").csvField) }
         lines.append(([line.time] + values).joined(separator: ","))
         return lines
     }

@@ -11,7 +11,10 @@ enum CommandNames {
         for word in arguments {
             let names = command.configuration.subcommands.map { $0._commandName }
             guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
-            guard let next = command.subcommand(named: word) else { throw failure(path, word, names) }
+            guard let next = command.subcommand(named: word) else {
+                if command.configuration.defaultSubcommand != nil { return }
+                throw failure(path, word, names)
+            }
             command = next
             path.append(word)
         }

@@ -59,7 +59,7 @@ struct LimitReport {
         }
     }
 
-    private static func words(for end: ForegroundProgram.End) -> String {
+    static func words(for end: ForegroundProgram.End) -> String {
         switch end {
         case .exited(let status): "ended with \(status)"
         case .killedBySignal(let number): "was ended by signal \(number)"

@@ -1,0 +1,283 @@
+package import Domain
+import GatewayAPI
+import Synchronization
+
+/// A mark, and what this host knows around it.
+package struct MarkEntry: Hashable, Sendable {
+    package var mark: Mark
+    /// What its meter is called now.
+    package var meter: MeterID
+    /// This host alone has it.
+    package var isLocal: Bool
+    /// As the host that made it calls itself; nil if it told no name.
+    package var hostName: String?
+}
+
+/// Marks on the timelines of meters. Shared ones are records that any host may change; local ones stay in this host's
+/// store. Neither depends on who holds the meter.
+package actor MarkService {
+    /// What somebody wants marked.
+    package struct Order: Sendable {
+        package var name: String
+        /// Nil for now.
+        package var start: WallTime?
+        /// Nil for a moment, or while the span is open.
+        package var end: WallTime?
+        package var isOpen: Bool
+        package var isLocal: Bool
+
+        package init(
+            name: String, start: WallTime? = nil, end: WallTime? = nil, isOpen: Bool = false, isLocal: Bool = false
+        ) {
+            self.name = name
+            self.start = start
+            self.end = end
+            self.isOpen = isOpen
+            self.isLocal = isLocal
+        }
+    }
+
+    /// When an open span ends.
+    package enum End: Hashable, Sendable {
+        case now
+        case at(WallTime)
+    }
+
+    /// Most shared marks of one meter: a further one is refused, as deleting shared records costs every host a tombstone.
+    /// Also the most local ones, of which the oldest goes.
+    package static let marksMax = 1000
+    /// A wrong calendar shows an earlier time: this program is younger.
+    private static let earliestNow = WallTime(millisecondsSince1970: 1_577_836_800_000)
+    /// How far behind what is stored a calendar may be, and how far ahead of it a mark.
+    private static let tolerance = Duration.seconds(86_400)
+
+    /// Most shared marks that wait to be told.
+    private static let newsMax = 64
+
+    private nonisolated let news = Mutex<[MarkEntry]>([])
+
+    private let host: HostID
+    private let settings: SettingsService
+    private let repository: any MarkRepository
+    private let wallNow: @Sendable () -> WallTime
+    /// The date that the store believes in (`RetentionCalendar`); nil if it has none.
+    private let believed: @Sendable () async -> WallTime?
+    private let formerIDs: @Sendable () async throws -> [MeterID: MeterID]
+    private var former: [MeterID: MeterID]?
+
+    /// - Parameter formerIDs: what meters of this host were called when they were marked, and what they are called now.
+    package init(
+        host: HostID, settings: SettingsService, repository: any MarkRepository,
+        wallNow: @escaping @Sendable () -> WallTime, believed: @escaping @Sendable () async -> WallTime? = { nil },
+        formerIDs: @escaping @Sendable () async throws -> [MeterID: MeterID] = { [:] }
+    ) {
+        self.host = host
+        self.settings = settings
+        self.repository = repository
+        self.wallNow = wallNow
+        self.believed = believed
+        self.formerIDs = formerIDs
+    }
+
+    // MARK: Reading
+
+    /// The marks of a meter that touch a span, in order.
+    ///
+    /// - Parameter meters: its ids; nil for all meters.
+    package func marks(of meters: [MeterID]? = nil, in span: Range<WallTime>? = nil) async throws(GatewayError)
+        -> [MarkEntry]
+    {
+        let former = try await knownFormerIDs()
+        let shared = try await settings.sharedMarks()
+        let names = try await settings.hostNames()
+        let own: [Mark]
+        do {
+            own = try await repository.localMarks()
+        } catch {
+            throw GatewayError(error, doing: "reading the marks")
+        }
+        func entries(_ marks: [Mark], isLocal: Bool) -> [MarkEntry] {
+            marks.compactMap { mark in
+                let meter = mark.id.host == host ? former[mark.id.meter] ?? mark.id.meter : mark.id.meter
+                guard meters?.contains(meter) ?? true, span.map({ mark.touches($0) }) ?? true else { return nil }
+                return MarkEntry(mark: mark, meter: meter, isLocal: isLocal, hostName: names[mark.id.host])
+            }
+        }
+        return (entries(shared, isLocal: false) + entries(own, isLocal: true)).sorted { $0.mark < $1.mark }
+    }
+
+    /// The mark that a text means: its short id, or the beginning of it.
+    private func mark(_ reference: String) async throws(GatewayError) -> MarkEntry {
+        let wanted = reference.lowercased()
+        let all = try await marks()
+        let exact = all.filter { $0.mark.id.short == wanted }
+        let found = exact.isEmpty && !wanted.isEmpty ? all.filter { $0.mark.id.short.hasPrefix(wanted) } : exact
+        guard found.count <= 1 else {
+            let some = found.prefix(8).map { "\($0.mark.id.short) (\($0.mark.name))" }
+            throw GatewayError(
+                .badRequest, "\"\(reference)\" may mean \(some.joined(separator: ", "))", next: "type more of the id")
+        }
+        guard let entry = found.first else {
+            throw GatewayError(
+                .notFound, "no mark has the id \"\(reference.visible)\"",
+                next: "meterctl mark list METER shows them")
+        }
+        return entry
+    }
+
+    private func knownFormerIDs() async throws(GatewayError) -> [MeterID: MeterID] {
+        if let former { return former }
+        do {
+            let read = try await formerIDs()
+            former = read
+            return read
+        } catch {
+            throw GatewayError(error, doing: "reading the marks")
+        }
+    }
+
+    /// The shared marks that were made or changed on this host since the last call, as far as somebody calls often.
+    package nonisolated func takeNews() -> [MarkEntry] {
+        news.withLock { news in
+            defer { news = [] }
+            return news
+        }
+    }
+
+    // MARK: Writing
+
+    /// Marks a moment, or begins a span.
+    ///
+    /// - Throws: `badRequest` for a name or time that cannot be one; `refused` where the meter has as many marks as it may
+    ///   have, or where this host's calendar is wrong.
+    package func add(_ order: Order, of meter: MeterID) async throws(GatewayError) -> MarkEntry {
+        let name = try Self.name(order.name)
+        let now = try await now(isNeeded: order.start == nil)
+        let start = order.start ?? now
+        try check(start, now)
+        if let end = order.end { try check(end: end, after: start, isOpen: order.isOpen, now) }
+        let all = try await marks()
+        guard order.isLocal || all.count(where: { $0.meter == meter && !$0.isLocal }) < Self.marksMax else {
+            throw GatewayError(
+                .refused, "\(meter) has \(Self.marksMax) marks, as many as may be shared",
+                next: "delete some: meterctl mark delete; or mark with --local, which keeps the newest")
+        }
+        // Short ids of this host's marks never collide.
+        let taken = Set(all.map(\.mark.id.short))
+        var id = RecordingID(host: host, meter: meter, token: 0, started: start)
+        while taken.contains(id.short) { id.token += 1 }
+        let mark = Mark(id: id, name: name, end: order.isOpen ? nil : order.end ?? start)
+        let entry = MarkEntry(
+            mark: mark, meter: meter, isLocal: order.isLocal, hostName: try await settings.hostNames()[host])
+        try await write(entry)
+        return entry
+    }
+
+    /// Renames a mark, or ends an open span. Any host may. What is nil stays.
+    ///
+    /// - Throws: `badRequest`, `notFound`; `refused` where the mark has an end.
+    package func change(
+        _ reference: String, name: String? = nil, end: End? = nil
+    ) async throws(GatewayError) -> MarkEntry {
+        var entry = try await mark(reference)
+        if let name { entry.mark.name = try Self.name(name) }
+        if let end {
+            guard entry.mark.end == nil else {
+                throw GatewayError(
+                    .refused, "\"\(entry.mark.name)\" is no open span", next: "meterctl mark start begins another")
+            }
+            let now = try await now(isNeeded: end == .now)
+            let time = if case .at(let time) = end { time } else { max(now, entry.mark.start) }
+            try check(end: time, after: entry.mark.start, isOpen: false, now)
+            entry.mark.end = time
+        }
+        try await write(entry)
+        return entry
+    }
+
+    /// Deletes a mark, a shared one on every host. Any host may.
+    package func delete(_ reference: String) async throws(GatewayError) -> MarkEntry {
+        let entry = try await mark(reference)
+        let id = entry.mark.id
+        guard entry.isLocal else {
+            try await settings.delete(id.markKey, doing: "deleting the mark \(id.short)")
+            return entry
+        }
+        do {
+            try await repository.deleteLocal([id])
+        } catch {
+            throw GatewayError(error, doing: "deleting the mark \(id.short)")
+        }
+        return entry
+    }
+
+    /// The readings of a meter were deleted on this host, and its local marks go too. Shared ones stay, as recordings do.
+    func forget(_ meter: MeterID) async throws {
+        try await repository.deleteLocal(try await marks(of: [meter]).filter(\.isLocal).map(\.mark.id))
+    }
+
+    private func write(_ entry: MarkEntry) async throws(GatewayError) {
+        let (mark, what) = (entry.mark, "writing the mark \(entry.mark.id.short)")
+        guard entry.isLocal else {
+            try await settings.put(mark.properties, in: mark.id.markKey, doing: what)
+            news.withLock { $0 = ($0 + [entry]).suffix(Self.newsMax) }
+            return
+        }
+        do {
+            try await repository.keepLocal(mark, countMax: Self.marksMax)
+        } catch {
+            throw GatewayError(error, doing: what)
+        }
+    }
+
+    // MARK: What is legal
+
+    private static func name(_ text: String) throws(GatewayError) -> String {
+        let name = Mark.cleaned(text)
+        guard Mark.isName(name) else {
+            throw GatewayError(
+                .badRequest, "a mark cannot be called \"\(name)\"", next: "a name has 1 to \(Mark.nameMax) characters")
+        }
+        return name
+    }
+
+    /// - Parameter isNeeded: the mark gets this time.
+    /// - Throws: `refused` if it is needed and wrong: a machine without a clock starts in 1970.
+    private func now(isNeeded: Bool) async throws(GatewayError) -> WallTime {
+        let now = wallNow()
+        guard isNeeded else { return now }
+        let stored = await believed() ?? Self.earliestNow
+        guard now >= Self.earliestNow, now + Self.tolerance >= stored else {
+            throw GatewayError(
+                .refused, "this host's clock says \(now), which is wrong, so the mark would be in the wrong place",
+                next: "set the clock, or give the time of the mark: --at")
+        }
+        return now
+    }
+
+    /// What a person says may be as old as an imported file, but not to come.
+    private func check(_ time: WallTime, _ now: WallTime) throws(GatewayError) {
+        // A wrong clock cannot say what is to come.
+        guard time.millisecondsSince1970 > 0, now < Self.earliestNow || time <= now + Self.tolerance else {
+            throw GatewayError(
+                .badRequest, "\(time) is no time for a mark: it is \(now)",
+                next: "give a time from 1970 on that is not to come")
+        }
+    }
+
+    private func check(
+        end: WallTime, after start: WallTime, isOpen: Bool, _ now: WallTime
+    ) throws(GatewayError) {
+        try check(end, now)
+        guard !isOpen, start <= end else {
+            throw GatewayError(
+                .badRequest,
+                isOpen ? "an open span has no end" : "\(end) is before the begin of the span, \(start)",
+                next: isOpen ? "give end or open" : "give a later end")
+        }
+    }
+}
+
+extension RecordingID {
+    fileprivate var markKey: RecordKey { RecordKey(type: .mark, name: recordName) }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import LinuxIO
+import ProgramKit
+import UnixSignals
+
+/// A program that runs meanwhile, behind `--`.
+struct ProgramOption: ParsableArguments {
+    @Option(
+        parsing: .remaining,
+        help: ArgumentHelp("Last: a program with its arguments, also after --.", valueName: "command"))
+    var program: [String] = []
+
+    /// Turns the first `--` into `--program`: the library gives what follows a `--` to the arguments.
+    static func spelledOut(_ arguments: [String]) -> [String] {
+        guard ["assert", "mark"].contains(arguments.first), let end = arguments.firstIndex(of: "--"),
+            !arguments[..<end].contains("--program")
+        else { return arguments }
+        var arguments = arguments
+        arguments[end] = "--program"
+        return arguments
+    }
+}
+
+extension ForegroundProgram {
+    /// Runs a program to its end, and passes the signals on that end this one.
+    static func run(_ command: [String], toErrors: Bool) async throws -> End {
+        do throws(Errno) {
+            let program = try ForegroundProgram(command, toErrors: toErrors)
+            let passing = Task {
+                for await signal in await UnixSignalsSequence(trapping: .sigterm, .sighup) {
+                    program.send(signal.rawValue)
+                }
+            }
+            defer { passing.cancel() }
+            return try await program.end()
+        } catch {
+            throw CommandFailure(
+                .error, "\(command[0]) cannot be started: \(error)",
+                next: "see whether it is there, and what it begins with")
+        }
+    }
+}

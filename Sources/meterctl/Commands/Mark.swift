@@ -1,0 +1,187 @@
+import ArgumentParser
+import Domain
+import GatewayAPI
+import LinuxIO
+import ProgramKit
+
+struct MarkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mark",
+        abstract:
+            "Name moments and spans on a meter's timeline: mark METER NAME, mark start, end, list, rename, delete.",
+        discussion: """
+            meterctl mark phone "screen on"
+
+            meterctl mark phone boot -- ./boot-and-wait
+
+            meterctl stretch phone --between boot
+
+            All hosts of the cloud see a mark, whoever has the meter, and any may change it. A meter may have 1,000 of \
+            them. With --local a mark stays on this host; of those the newest 1,000 are kept.
+            """,
+        subcommands: [Add.self, Start.self, End.self, List.self, Rename.self, Delete.self], defaultSubcommand: Add.self)
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Mark this moment, or the time while a program runs.",
+            discussion: """
+                some-program | meterctl mark phone --from-stdin --match 'state=([a-z]+)'
+
+                With a program after -- the exit code is 0, or 10 where the program failed. With --json its output goes to \
+                stderr. With --from-stdin at most 5 marks a second and 1,000 in all are set; the rest is counted.
+                """)
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument(completion: .meters) var meter: String
+        @Argument(help: "1 to 80 characters. Several marks may have one name.")
+        var name: String?
+        @Option(help: "The moment: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: now.")
+        var at: MomentArgument?
+        @Flag(help: "Mark lines of another program as they come; with --match.")
+        var fromStdin = false
+        @Option(help: "A POSIX extended expression with a group, whose text is the mark's name.")
+        var match: String?
+        @OptionGroup var place: MarkPlace
+        @OptionGroup var command: ProgramOption
+        @OptionGroup var json: JSONOption
+
+        func validate() throws {
+            guard fromStdin == (match != nil) else { throw ValidationError("--from-stdin and --match go together.") }
+            guard fromStdin == (name == nil), !fromStdin || at == nil && command.program.isEmpty else {
+                throw ValidationError("A name, or --from-stdin without --at and a program.")
+            }
+            if at != nil, !command.program.isEmpty {
+                throw ValidationError("--at and a program exclude each other.")
+            }
+        }
+
+        func run() async throws {
+            if let match { return try await MarkStream(daemon.client, meter, match, place, json).run() }
+            let client = daemon.client
+            // In this machine's time zone, as it is typed.
+            let moment = at?.time(before: LinuxClock.wallNow, .local).description
+            let program = command.program
+            let request = MarkRequest(
+                name: name ?? "", at: moment, open: program.isEmpty ? nil : true, local: place.local)
+            let mark: MarkBody = try await client.call(.post, meterPath(meter, "/marks"), body: request)
+            guard !program.isEmpty else { return try MarkCommand.show(mark, json) }
+            let end: ForegroundProgram.End
+            do {
+                end = try await ForegroundProgram.run(program, toErrors: json.isOn)
+            } catch {
+                let _: MarkBody? = try? await client.call(.delete, mark.path)
+                throw error
+            }
+            let ended: MarkBody = try await client.call(.patch, mark.path, body: MarkChange(end: "now"))
+            if try !json.print(ended) { Terminal.talk("\(ended.id) \(ended.name)") }
+            guard end == .exited(0) else {
+                Terminal.talk("\(program[0]) \(LimitReport.words(for: end))")
+                Terminal.exit(.programFailed)
+            }
+        }
+    }
+
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Begin a span, until mark end.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument(completion: .meters) var meter: String
+        @Argument(help: "1 to 80 characters.") var name: String
+        @OptionGroup var place: MarkPlace
+        @OptionGroup var json: JSONOption
+
+        func run() async throws {
+            let request = MarkRequest(name: name, open: true, local: place.local)
+            try MarkCommand.show(try await daemon.client.call(.post, meterPath(meter, "/marks"), body: request), json)
+        }
+    }
+
+    struct End: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "End an open span now.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: MarkArgument
+        @OptionGroup var json: JSONOption
+
+        func run() async throws {
+            let mark = try await which.mark(daemon.client, among: { $0.to == nil })
+            try MarkCommand.show(try await daemon.client.call(.patch, mark.path, body: MarkChange(end: "now")), json)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "A meter's marks in the order of their begin.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument(completion: .meters) var meter: String
+        @OptionGroup var times: TimeOptions
+        @OptionGroup var json: JSONOption
+
+        func run() async throws {
+            let body: MarksBody = try await daemon.client.call(.get, meterPath(meter, "/marks"))
+            if try json.print(body) { return }
+            guard !body.marks.isEmpty else {
+                return Terminal.talk("no mark is there; meterctl mark \(meter.shellWord) NAME sets one")
+            }
+            MarkChoice(body.marks, of: meter).table(times.text).print()
+        }
+    }
+
+    struct Rename: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Rename a mark, on all hosts.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: MarkArgument
+        @Argument(help: "The new name, 1 to 80 characters.") var name: String
+        @OptionGroup var json: JSONOption
+
+        func run() async throws {
+            let mark = try await which.mark(daemon.client)
+            try MarkCommand.show(try await daemon.client.call(.patch, mark.path, body: MarkChange(name: name)), json)
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Delete a mark, on all hosts.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: MarkArgument
+        @OptionGroup var confirmation: ConfirmationOption
+        @OptionGroup var json: JSONOption
+
+        func run() async throws {
+            let mark = try await which.mark(daemon.client)
+            try confirmation.confirm("delete the mark \(which.mark) of \(which.meter)")
+            let gone: MarkBody = try await daemon.client.call(.delete, mark.path)
+            if try json.print(gone) { return }
+            Terminal.talk("\(which.mark) is deleted")
+        }
+    }
+
+    /// Of people, the id alone, as of a recording that begins.
+    fileprivate static func show(_ mark: MarkBody, _ json: JSONOption) throws {
+        if try json.print(mark) { return }
+        Terminal.line(mark.id)
+    }
+}
+
+/// Who has a new mark.
+struct MarkPlace: ParsableArguments {
+    @Flag(help: "Keep it on this host: other hosts and MQTT do not get it.")
+    var local = false
+}
+
+/// Which mark is meant.
+struct MarkArgument: ParsableArguments {
+    @Argument(completion: .meters) var meter: String
+    @Argument(help: "A mark's name, NAME#2 of several with one name, or its id.") var mark: String
+
+    func mark(_ client: ControlClient, among: (MarkBody) -> Bool = { _ in true }) async throws -> MarkBody {
+        let body: MarksBody = try await client.call(.get, meterPath(meter, "/marks"))
+        return try MarkChoice(body.marks.filter(among), of: meter).mark(mark)
+    }
+}
+
+extension MarkBody {
+    fileprivate var path: String { "/v1/marks/\(id.percentEncoded)" }
+}

@@ -63,6 +63,8 @@ struct web_page_file web_page_file(size_t number) {
 #include "file.h"
 #define PAGE login.js
 #include "file.h"
+#define PAGE marks.js
+#include "file.h"
 #define PAGE meter.js
 #include "file.h"
 #define PAGE meters.js

@@ -152,6 +152,32 @@ def recording_is_described_and_deleted(daemon, browser, _):
     wait("it is deleted", lambda: new not in daemon.must("record", "list").out)
 
 
+def marks_are_set_and_changed(daemon, browser, _):
+    """A moment and a span are marked below the chart, drawn, renamed, ended and deleted."""
+    title = f"screen {browser.theme} {browser.size[0]}"
+    marks = lambda: {one["name"]: one for one in daemon.get(f"/v1/meters/{METER}/marks")["marks"]}
+    row = lambda name: next((words for words in browser.texts(".marks li") if name in words), "")
+    browser.open(daemon.url + PATH)
+    wait("a mark can be named", lambda: browser.js("return document.querySelector('#mark-name')?.offsetParent !== null"))
+    for name, button in ((title, "Mark now"), (f"{title} span", "Begin a span")):
+        browser.js("document.querySelector('#mark-name').value = arguments[0]", name)
+        browser.click(".chart form button", button)
+        wait(f"{name} is set", lambda name=name: name in marks())
+    if marks()[title]["to"] != marks()[title]["from"] or marks()[f"{title} span"]["to"] is not None:
+        raise Failure(f"the marks are {marks()}")
+    browser.click(".chart summary")
+    wait("the open span is listed", lambda: "goes on" in row(f"{title} span"))
+    browser.click(f"button[aria-label='End {title} span']")
+    wait("it is ended", lambda: marks()[f"{title} span"]["to"] is not None)
+    browser.click(f"button[aria-label='Rename {title}']")
+    browser.js("document.querySelector('dialog input').value = arguments[0]", f"{title} on")
+    browser.click("dialog button", "Save")
+    wait("it is renamed", lambda: f"{title} on" in marks() and f"{title} on" in row(f"{title} on"))
+    browser.click(f"button[aria-label='Delete {title} on']")
+    wait("it is gone from the page", lambda: row(f"{title} on") == "")
+    wait("it is deleted", lambda: f"{title} on" not in marks())
+
+
 def recordings_are_compared(daemon, browser, _):
     """Two recordings are chosen, laid over each other and told apart in a table; so are two meters."""
     for name in ("one", "two"):
@@ -201,6 +227,7 @@ def hostile_name_is_text(daemon, browser, _):
 
 
 CASES = [settings_are_saved, two_people_edit_a_setting, commands_ask_first, told_is_shown, recording_is_made, recording_is_described_and_deleted,
-         recordings_are_compared, hostile_name_is_text]
-ONCE = {settings_are_saved, two_people_edit_a_setting, commands_ask_first, told_is_shown, recording_is_described_and_deleted, recordings_are_compared}
+         marks_are_set_and_changed, recordings_are_compared, hostile_name_is_text]
+ONCE = {settings_are_saved, two_people_edit_a_setting, commands_ask_first, told_is_shown, recording_is_described_and_deleted, marks_are_set_and_changed,
+        recordings_are_compared}
 EXPECTED = {settings_are_saved: ("status of 400",)}

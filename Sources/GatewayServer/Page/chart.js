@@ -4,6 +4,7 @@ import { el, setAttribute, setText } from "/dom.js";
 import { exportBar } from "/exporting.js";
 import { gapReasons } from "/gapwords.js";
 import { hostNow, state } from "/live.js";
+import { marksPanel } from "/marks.js";
 import { makePlot } from "/plot.js";
 import { CURVES, curveOf, roomFor, USUAL } from "/quantities.js";
 import { timeMarks } from "/scale.js";
@@ -57,6 +58,7 @@ export function chartPanel(id, values) {
   });
   const tool = (text, label, act) => el("button", { type: "button", text, "aria-label": label, title: label, onclick: act });
   const stretch = stretchPanel(id, { zoom: () => move(...selected), clear: () => select(null) });
+  const marks = marksPanel(id, { changed: () => put(), selected: () => selected });
   const download = exportBar(id, () => selected ?? view, () => plot, () => selected ? "the selected stretch" : "what is shown");
   const element = el("section", { class: "panel chart", "aria-label": "Chart" },
     el("div", { class: "tools" },
@@ -65,7 +67,7 @@ export function chartPanel(id, values) {
         tool("−", "Zoom out", () => plot.zoom(2)), tool("+", "Zoom in", () => plot.zoom(0.5)),
         tool("←", "Earlier", () => plot.pan(-0.5)), tool("→", "Later", () => plot.pan(0.5))),
       selecting, axes),
-    keys, plot.element, note, stretch.element, download);
+    keys, plot.element, note, marks.element, stretch.element, download);
 
   function keyButtons() {
     const known = state.meters.get(id)?.reading ?? {};
@@ -207,7 +209,7 @@ export function chartPanel(id, values) {
     const gaps = gapsOf(track).filter((gap) => gap[1] > from && gap[0] < to)
       .map(([start, end]) => ({ from: start, to: end, word: reasons.why(start, end) || "no reading" }));
     const room = (unit, value) => fit === "close" ? 1e-6 : roomFor(unit, model(), value);
-    plot.set({ curves: curves(), from, to, marks: timeMarks, room, fit: fit === "zero" ? "zero" : "data", gaps, select: selected });
+    plot.set({ curves: curves(), from, to, marks: timeMarks, room, fit: fit === "zero" ? "zero" : "data", gaps, flags: marks.within(from, to), select: selected });
     for (const [index, button] of ranges.entries()) setAttribute(button, "aria-pressed", String(isFollowing && RANGES[index] === range));
     write(from, to);
   }
@@ -240,6 +242,7 @@ export function chartPanel(id, values) {
     clearInterval(ticking);
     plot.close();
     stretch.close();
+    marks.close();
   }
   return { element, add, close };
 }

@@ -10,7 +10,7 @@ const AXIS_MARGIN = 10;
  * Where everything lies in a picture.
  *
  * A picture has: width, height; from, to and marks(from, to, most) of its x-axis; curves ({t, min, mean, max, gap, unit,
- * colour, letter}); room(unit, value), the least height of an axis whose greatest value is that; fit, which is "data" or "zero"; look, its colours.
+ * colour, letter}); flags ({name, start, end}, whose end is null while it goes on); room(unit, value), the least height of an axis whose greatest value is that; fit, which is "data" or "zero"; look, its colours.
  */
 function layOut(picture) {
   const isNarrow = picture.width < 560;
@@ -60,6 +60,7 @@ export function draw(surface, picture) {
   surface.clipped(box.x, box.y, box.width, box.height, () => {
     if (picture.select) drawBand(surface, plan, picture.select, picture.look);
     for (const gap of picture.gaps ?? []) drawGap(surface, plan, gap, picture.look);
+    drawFlags(surface, plan, picture);
     for (const curve of picture.curves) drawCurve(surface, curve, plan, picture);
   });
   drawLetters(surface, plan, picture);
@@ -90,6 +91,25 @@ function drawGrid(surface, picture, { box, axes, count, x, isNarrow, size }) {
 function drawBand(surface, { box, x }, [from, to], look) {
   surface.rectangle(x(from), box.y, Math.max(1, x(to) - x(from)), box.height, look.select);
   surface.lines([[x(from), box.y, x(from), box.y + box.height], [x(to), box.y, x(to), box.y + box.height]], { stroke: look.selectEdge });
+}
+
+const FLAG = { signs: 24, rows: 3, height: 14, alpha: 0.1 };
+
+/** Marks: a line at a moment, a band over a span. Names have three rows, and one without room is left out. */
+function drawFlags(surface, { box, x }, { flags = [], look }) {
+  const ends = Array.from({ length: FLAG.rows }, () => -Infinity);
+  for (const { name, start, end } of flags) {
+    const left = Math.max(x(start), box.x - 1);
+    const right = end === null ? box.x + box.width : Math.min(x(end), box.x + box.width + 1);
+    const edges = [left, right].filter((at, index) => index === 0 || (end !== null && right - left > 1));
+    surface.lines(edges.map((at) => [at, box.y, at, box.y + box.height]), { stroke: look.selectEdge, dash: [4, 3] });
+    if (right - left > 1) surface.columns([left, box.y, right - left, box.height], look.selectEdge, FLAG.alpha);
+    const word = [...name].length > FLAG.signs ? `${[...name].slice(0, FLAG.signs - 1).join("")}…` : name;
+    const row = ends.findIndex((taken) => taken < left);
+    if (row < 0) continue;
+    ends[row] = left + word.length * 6.6 + 10;
+    surface.text(left + 4, box.y + 12 + FLAG.height * row, word, { fill: look.ink, size: 11, halo: look.panel });
+  }
 }
 
 function drawGap(surface, { box, x }, { from, to, word }, look) {

@@ -860,6 +860,45 @@ class RecordingsBody(TypedDict):
     recordings: list[RecordingBody]
 
 
+class MarkRequest(TypedDict):
+    """A moment, unless it has an end or is open."""
+
+    name: str
+    at: NotRequired[str | None]
+    end: NotRequired[str | None]
+    open: NotRequired[bool | None]
+    local: NotRequired[bool | None]
+
+
+class MarkChange(TypedDict):
+    """What is left out stays."""
+
+    name: NotRequired[str | None]
+    end: NotRequired[str | None]
+
+
+MarkBody = TypedDict(
+    "MarkBody",
+    {
+        "id": str,
+        "meter": str,
+        "name": str,
+        "from": str,
+        "to": str | None,
+        "is_local": bool,
+        "host": str | None,
+        "host_id": str,
+    },
+)
+"""A moment or a span on a meter's timeline that somebody named."""
+
+
+class MarksBody(TypedDict):
+    """In the order of their begin; of equal begins in the order of their ids."""
+
+    marks: list[MarkBody]
+
+
 class AlertRequest(TypedDict):
     """What to be told of, and who is told."""
 

@@ -15,6 +15,8 @@ from .api import (
     CommandBody,
     CommandsBody,
     GatewayStatus,
+    MarkBody,
+    MarksBody,
     MeterStatus,
     ReadingLine,
     RecordingBody,
@@ -27,7 +29,6 @@ from .api import (
 )
 from .errors import BadAnswer, BadRequest, MeterError, NoSuchMeter, Refused, Unreachable
 from .limits import Judge, Judgement, Measurement, require_kept
-from .marks import MarkBody, MarksBody
 from .times import Moment, rfc3339
 from .transport import Body, Transport, check, segment, with_query
 

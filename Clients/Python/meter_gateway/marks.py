@@ -2,30 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
+from .api import MarkBody
 from .errors import BadRequest, NotFound
-
-MarkBody = TypedDict(
-    "MarkBody",
-    {
-        "id": str,
-        "meter": str,
-        "name": str,
-        "from": str,
-        "to": str | None,
-        "is_local": bool,
-        "host": str | None,
-        "host_id": str,
-    },
-)
-"""A moment or a span that somebody named. `to` equals `from` for a moment, and is None while a span is open."""
-
-
-class MarksBody(TypedDict):
-    """In the order of their begin."""
-
-    marks: list[MarkBody]
 
 
 def named(marks: list[MarkBody], name: str) -> MarkBody:

@@ -12,7 +12,8 @@ from harness import Demo, wait
 
 import meter_gateway
 from meter_gateway import BadRequest, Forbidden, Held, Host, Meter, NoSuchMeter, NotFound, Refused, tables
-from meter_gateway.marks import MarkBody, between, named
+from meter_gateway.api import MarkBody
+from meter_gateway.marks import between, named
 
 UM25C, UM34C, TC66C = "02:00:00:00:25:0C", "02:00:00:00:34:0C", "02:00:00:00:66:0C"
 
@@ -235,33 +236,24 @@ def test_marks_by_name() -> None:
             named(marks, name)
 
 
-@pytest.fixture
-def markable(bench: Meter) -> Meter:
-    try:
-        bench.marks()
-    except NotFound as error:
-        pytest.skip(f"this meterd has no marks: {error.message}")
-    return bench
-
-
-def test_marks(markable: Meter) -> None:
-    moment = markable.mark("screen on")
+def test_marks(bench: Meter) -> None:
+    moment = bench.mark("screen on")
     assert moment["from"] == moment["to"]
-    with markable.span("boot", local=True) as span:
+    with bench.span("boot", local=True) as span:
         assert span["to"] is None
-    with markable.span("boot"):
+    with bench.span("boot"):
         pass
-    found = markable.find_mark("boot#1")
+    found = bench.find_mark("boot#1")
     assert (found["id"], found["is_local"]) == (span["id"], True)
     assert found["to"]
     assert found["to"] >= found["from"]
-    assert markable.between("boot#1", "boot#2") == (span["from"], markable.find_mark("boot#2")["to"])
-    assert markable.stretch(*markable.between("screen on", "boot#2"))["meter"] == markable.name
-    assert any("screen on" in str(dict(reading).get("marks")) for reading in markable.export(timedelta(minutes=1)))
-    host = markable.host
+    assert bench.between("boot#1", "boot#2") == (span["from"], bench.find_mark("boot#2")["to"])
+    assert bench.stretch(*bench.between("screen on", "boot#2"))["meter"] == bench.name
+    assert any("screen on" in str(dict(reading).get("marks")) for reading in bench.export(timedelta(minutes=1)))
+    host = bench.host
     assert host.rename_mark(moment["id"], "screen off")["name"] == "screen off"
-    assert len(markable.marks(timedelta(minutes=5))) == 3
-    assert markable.marks(0, 1000) == []
-    for mark in markable.marks():
+    assert len(bench.marks(timedelta(minutes=5))) == 3
+    assert bench.marks(0, 1000) == []
+    for mark in bench.marks():
         host.delete_mark(mark["id"])
-    assert markable.marks() == []
+    assert bench.marks() == []

@@ -93,7 +93,7 @@ struct SyncCancellationTests {
             let result = try await results.next()
             #expect(result.wasCancelled)
             #expect(result.counts[.recording]?.fetched == 400)
-            #expect(await engine.report().status.queue.unread == [.recording])
+            #expect(await engine.report().status.queue.unread == [.recording, .mark])
             return (try await bench.store.records, bench.store.cleanUps)
         }
         #expect(Set(kept.keys) == Set((0..<400).map { SyncRecord.setting($0).key }))

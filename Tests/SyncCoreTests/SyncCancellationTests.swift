@@ -101,7 +101,7 @@ struct SyncCancellationTests {
         let read = bench.history[before...].compactMap { operation -> RecordType? in
             if case .fetch(let type, _, _) = operation { type } else { nil }
         }
-        #expect(read == [.deviceSettings, .meterAlias, .recording])
+        #expect(read == [.deviceSettings, .meterAlias, .recording, .mark])
     }
 
     @Test mutating func triggerBeforeTheCancellation_isCancelledToo_oneAfterItIsNot() {

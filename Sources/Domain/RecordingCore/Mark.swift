@@ -52,7 +52,7 @@ extension Mark: Comparable {
 /// How a mark is sent to other hosts.
 extension Mark {
     /// `is_span` is written once, with the mark. A record without it was deleted, and renamed or ended elsewhere at the
-    /// same time: it is no mark, so that a deletion wins.
+    /// same time. It does not count as a mark, so a deletion wins.
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = ["name": .string(name), "is_span": .bool(end != start)]
         if let end, end != start { properties["end_ms"] = .int(end.millisecondsSince1970) }

@@ -51,7 +51,7 @@ package actor MarkService {
     /// How far behind what is stored a calendar may be, and how far ahead of it a mark.
     private static let tolerance = Duration.seconds(86_400)
 
-    /// Most shared marks that wait to be told.
+    /// Most shared marks that wait to be taken.
     private static let newsMax = 64
 
     private nonisolated let news = Mutex<[MarkEntry]>([])
@@ -184,7 +184,7 @@ package actor MarkService {
         if let end {
             guard entry.mark.end == nil else {
                 throw GatewayError(
-                    .refused, "\"\(entry.mark.name)\" is no open span", next: "meterctl mark start begins another")
+                    .refused, "\"\(entry.mark.name)\" is not an open span", next: "meterctl mark start begins another")
             }
             let now = try await now(isNeeded: end == .now)
             let time = if case .at(let time) = end { time } else { max(now, entry.mark.start) }
@@ -260,7 +260,7 @@ package actor MarkService {
         // A wrong clock cannot say what is to come.
         guard time.millisecondsSince1970 > 0, now < Self.earliestNow || time <= now + Self.tolerance else {
             throw GatewayError(
-                .badRequest, "\(time) is no time for a mark: it is \(now)",
+                .badRequest, "a mark cannot be at \(time), as it is \(now)",
                 next: "give a time from 1970 on that is not to come")
         }
     }

@@ -50,6 +50,7 @@ function what(line) {
   switch (line.kind) {
     case "held": return `Held over ${line.what}, ${tokens(line)}${line.until === null ? "" : detail}${times}`;
     case "setting": return `${line.what} = ${line.detail ?? "default"}`;
+    case "mark": return `Mark: ${line.what}`;
     case "remedy": return `Adapter ${line.adapter ?? "–"}: ${line.what}${detail}${times}`;
     default: return `${line.what}${detail}${times}`;
   }

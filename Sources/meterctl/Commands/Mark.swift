@@ -104,7 +104,7 @@ struct MarkCommand: AsyncParsableCommand {
         @OptionGroup var json: JSONOption
 
         func run() async throws {
-            let mark = try await which.mark(daemon.client, among: { $0.to == nil })
+            let mark = try await which.openSpan(daemon.client)
             try MarkCommand.show(try await daemon.client.call(.patch, mark.path, body: MarkChange(end: "now")), json)
         }
     }
@@ -176,9 +176,17 @@ struct MarkArgument: ParsableArguments {
     @Argument(completion: .meters) var meter: String
     @Argument(help: "A mark's name, NAME#2 of several with one name, or its id.") var mark: String
 
-    func mark(_ client: ControlClient, among: (MarkBody) -> Bool = { _ in true }) async throws -> MarkBody {
+    func mark(_ client: ControlClient) async throws -> MarkBody {
+        try MarkChoice(try await marks(client), of: meter).mark(mark)
+    }
+
+    func openSpan(_ client: ControlClient) async throws -> MarkBody {
+        try MarkChoice(try await marks(client).filter { $0.to == nil }, of: meter, kind: "open span").mark(mark)
+    }
+
+    private func marks(_ client: ControlClient) async throws -> [MarkBody] {
         let body: MarksBody = try await client.call(.get, meterPath(meter, "/marks"))
-        return try MarkChoice(body.marks.filter(among), of: meter).mark(mark)
+        return body.marks
     }
 }
 

@@ -25,6 +25,7 @@ enum LogText {
             return "held over \(line.what), \(tokens(line))\(end)"
         case "setting" where line.detail == "deleted" && line.what == "all settings": return "all settings deleted"
         case "setting": return "\(line.what) = \(line.detail ?? "default")"
+        case "mark": return "mark \"\(line.what)\""
         case "remedy":
             let adapter = line.adapter.map { " (adapter \($0))" } ?? ""
             return "\(line.what)\(adapter)\(line.detail.map { ": \($0)" } ?? "")"

@@ -7,10 +7,13 @@ struct MarkChoice {
     /// In the order of their begin.
     private let marks: [MarkBody]
     private let meter: String
+    /// What they are, for errors.
+    private let kind: String
 
-    init(_ marks: [MarkBody], of meter: String) {
+    init(_ marks: [MarkBody], of meter: String, kind: String = "mark") {
         self.marks = marks
         self.meter = meter
+        self.kind = kind
     }
 
     /// Each mark with what it is called: its name, with its number where several have the name.
@@ -30,7 +33,7 @@ struct MarkChoice {
         if named.count == 1 { return named[0] }
         guard named.isEmpty else {
             throw CommandFailure(
-                .usage, "\(meter) has \(named.count) marks called \"\(text)\"",
+                .usage, "\(meter) has \(named.count) \(kind)s called \"\(text)\"",
                 next: "say which: \("\(text)#1".shellWord) to \("\(text)#\(named.count)".shellWord)")
         }
         if let found = handles.first(where: { $0.handle == text }) ?? handles.first(where: { $0.mark.id == text }) {
@@ -38,7 +41,7 @@ struct MarkChoice {
         }
         let near = handles.map(\.handle).nearest(to: text).map { "did you mean \($0.shellWord)?" }
         throw CommandFailure(
-            .error, "\(meter) has no mark called \"\(text)\"",
+            .error, "\(meter) has no \(kind) called \"\(text)\"",
             next: near ?? "meterctl mark list \(meter.shellWord) shows them")
     }
 

@@ -398,6 +398,8 @@ enum Program {
           logs                    What a meter recorded by itself (KM003C, KM002C).
           record                  Charge sessions: record start, stop, keep, list,
                                   show, export, plot, rename, note, delete.
+          mark                    Name moments and spans on a meter's timeline: mark
+                                  METER NAME, mark start, end, list, rename, delete.
           battery-test            How much a battery takes or gives until a cut-off:
                                   battery-test start, stop, list, show.
           alert                   What you want to be told of: alert add, list, show,

@@ -10,7 +10,8 @@ struct Profiler: AsyncParsableCommand {
             meterctl profiler bench prints an address for Firefox. With it, Firefox adds the meter's power to each profile \
             that it captures with the Power preset.
 
-            meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour.
+            meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour. Marks after --between \
+            are the first meter's.
 
             Whoever knows such an address can read the power of these meters, without a login. It needs profiler = true \
             below [web] in meterd.toml: see Docs/Web.md.
@@ -35,7 +36,7 @@ struct Profiler: AsyncParsableCommand {
             if try !json.print(status) { Terminal.talk("No address is served to the Firefox Profiler any more.") }
             return
         }
-        let span = when.isGiven ? try when.span : nil
+        let span = when.isGiven ? try await when.span(of: meters[0], daemon.client) : nil
         let request = ProfilerRequest(
             meters: meters, from: span?.lowerBound.description, to: span?.upperBound.description,
             for_ms: duration?.duration.milliseconds)

@@ -17,10 +17,11 @@ struct MarkServiceTests {
         let marks: MarkService
         let calendar: Box
 
-        init(_ number: UInt64, at wall: WallTime = start, believed: WallTime? = nil) {
+        init(_ number: UInt64, at wall: WallTime = start, believed: WallTime? = nil, store: MeterStore? = nil) {
             let host = HostID(high: 0x1111_1111_1111_4111, low: 0x8000_0000_0000_0000 + number)
             let calendar = Box(wall)
-            store = .temporary(of: host)
+            let store = store ?? .temporary(of: host)
+            self.store = store
             settings = SettingsService(
                 repository: store, now: { HostMoment(wall: calendar.time, sinceBoot: .origin) },
                 logger: LogBook().logger)
@@ -127,6 +128,18 @@ struct MarkServiceTests {
         #expect(try await host.lines == ["a 0..0", "a 0..0"])
         #expect(await failure { try await host.marks.change("", name: "b") }?.code == .notFound)
         #expect(await failure { try await host.marks.change(ids[0], end: .now) }?.code == .refused)
+    }
+
+    /// The store is a file, whose answers come later.
+    @Test func marksMadeAtOnce_areAllKept() async throws {
+        let folder = try TemporaryFolder()
+        let host = Host(1, store: try MeterStore.open(path: folder.path + "/meters.db"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 { group.addTask { _ = try await host.add("\(number)", isLocal: number % 2 == 0) } }
+            try await group.waitForAll()
+        }
+
+        #expect(Set(try await host.lines) == Set((0..<20).map { "\($0) 0..0" }))
     }
 
     /// Shared ones stay and a further one is refused; of local ones the oldest goes. Either says nothing of the other.

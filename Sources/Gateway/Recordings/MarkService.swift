@@ -64,6 +64,8 @@ package actor MarkService {
     private let believed: @Sendable () async -> WallTime?
     private let formerIDs: @Sendable () async throws -> [MeterID: MeterID]
     private var former: [MeterID: MeterID]?
+    private var isWriting = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameter formerIDs: what meters of this host were called when they were marked, and what they are called now.
     package init(
@@ -146,6 +148,19 @@ package actor MarkService {
 
     // MARK: Writing
 
+    /// Has writes wait for each other, because each depends on what is there.
+    private func inTurn<Value: Sendable>(
+        _ body: () async throws(GatewayError) -> Value
+    ) async throws(GatewayError) -> Value {
+        while isWriting { await withCheckedContinuation { waiting.append($0) } }
+        isWriting = true
+        defer {
+            isWriting = false
+            if !waiting.isEmpty { waiting.removeFirst().resume() }
+        }
+        return try await body()
+    }
+
     /// Marks a moment, or begins a span.
     ///
     /// - Throws: `badRequest` for a name or time that cannot be one; `refused` where the meter has as many marks as it may
@@ -156,21 +171,23 @@ package actor MarkService {
         let start = order.start ?? now
         try check(start, now)
         if let end = order.end { try check(end: end, after: start, isOpen: order.isOpen, now) }
-        let all = try await marks()
-        guard order.isLocal || all.count(where: { $0.meter == meter && !$0.isLocal }) < Self.marksMax else {
-            throw GatewayError(
-                .refused, "\(meter) has \(Self.marksMax) marks, as many as may be shared",
-                next: "delete some: meterctl mark delete; or mark with --local, which keeps the newest")
+        return try await inTurn { () throws(GatewayError) in
+            let all = try await marks()
+            guard order.isLocal || all.count(where: { $0.meter == meter && !$0.isLocal }) < Self.marksMax else {
+                throw GatewayError(
+                    .refused, "\(meter) has \(Self.marksMax) marks, as many as may be shared",
+                    next: "delete some: meterctl mark delete; or mark with --local, which keeps the newest")
+            }
+            // Short ids of this host's marks never collide.
+            let taken = Set(all.map(\.mark.id.short))
+            var id = RecordingID(host: host, meter: meter, token: 0, started: start)
+            while taken.contains(id.short) { id.token += 1 }
+            let mark = Mark(id: id, name: name, end: order.isOpen ? nil : order.end ?? start)
+            let entry = MarkEntry(
+                mark: mark, meter: meter, isLocal: order.isLocal, hostName: try await settings.hostNames()[host])
+            try await write(entry)
+            return entry
         }
-        // Short ids of this host's marks never collide.
-        let taken = Set(all.map(\.mark.id.short))
-        var id = RecordingID(host: host, meter: meter, token: 0, started: start)
-        while taken.contains(id.short) { id.token += 1 }
-        let mark = Mark(id: id, name: name, end: order.isOpen ? nil : order.end ?? start)
-        let entry = MarkEntry(
-            mark: mark, meter: meter, isLocal: order.isLocal, hostName: try await settings.hostNames()[host])
-        try await write(entry)
-        return entry
     }
 
     /// Renames a mark, or ends an open span. Any host may. What is nil stays.
@@ -179,36 +196,41 @@ package actor MarkService {
     package func change(
         _ reference: String, name: String? = nil, end: End? = nil
     ) async throws(GatewayError) -> MarkEntry {
-        var entry = try await mark(reference)
-        if let name { entry.mark.name = try Self.name(name) }
-        if let end {
-            guard entry.mark.end == nil else {
-                throw GatewayError(
-                    .refused, "\"\(entry.mark.name)\" is not an open span", next: "meterctl mark start begins another")
+        try await inTurn { () throws(GatewayError) in
+            var entry = try await mark(reference)
+            if let name { entry.mark.name = try Self.name(name) }
+            if let end {
+                guard entry.mark.end == nil else {
+                    throw GatewayError(
+                        .refused, "\"\(entry.mark.name)\" is not an open span",
+                        next: "meterctl mark start begins another")
+                }
+                let now = try await now(isNeeded: end == .now)
+                let time = if case .at(let time) = end { time } else { max(now, entry.mark.start) }
+                try check(end: time, after: entry.mark.start, isOpen: false, now)
+                entry.mark.end = time
             }
-            let now = try await now(isNeeded: end == .now)
-            let time = if case .at(let time) = end { time } else { max(now, entry.mark.start) }
-            try check(end: time, after: entry.mark.start, isOpen: false, now)
-            entry.mark.end = time
+            try await write(entry)
+            return entry
         }
-        try await write(entry)
-        return entry
     }
 
     /// Deletes a mark, a shared one on every host. Any host may.
     package func delete(_ reference: String) async throws(GatewayError) -> MarkEntry {
-        let entry = try await mark(reference)
-        let id = entry.mark.id
-        guard entry.isLocal else {
-            try await settings.delete(id.markKey, doing: "deleting the mark \(id.short)")
+        try await inTurn { () throws(GatewayError) in
+            let entry = try await mark(reference)
+            let id = entry.mark.id
+            guard entry.isLocal else {
+                try await settings.delete(id.markKey, doing: "deleting the mark \(id.short)")
+                return entry
+            }
+            do {
+                try await repository.deleteLocal([id])
+            } catch {
+                throw GatewayError(error, doing: "deleting the mark \(id.short)")
+            }
             return entry
         }
-        do {
-            try await repository.deleteLocal([id])
-        } catch {
-            throw GatewayError(error, doing: "deleting the mark \(id.short)")
-        }
-        return entry
     }
 
     /// The readings of a meter were deleted on this host, and its local marks go too. Shared ones stay, as recordings do.

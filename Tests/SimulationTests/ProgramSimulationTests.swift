@@ -36,7 +36,7 @@ struct ProgramSimulationTests {
     func plantedBug_isFound(bug: ProgramBug) throws {
         // Which seed it is changes with every change of the program.
         #expect(
-            try (1...12 as ClosedRange<UInt64>).contains {
+            try (1...48 as ClosedRange<UInt64>).contains {
                 try ProgramSimulator.run(seed: $0, bug: bug).violation != nil
             })
     }

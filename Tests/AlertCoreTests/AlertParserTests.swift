@@ -24,6 +24,7 @@ struct AlertParserTests {
         ("resistance<100ohm", AlertPattern(.level(.resistance, .below, 100))),
         ("d+ > 600mV", AlertPattern(.level(.dataPlus, .above, 0.6))),
         ("power_factor < 0.5", AlertPattern(.level(.powerFactor, .below, 0.5))),
+        ("counted_energy > 1Wh", AlertPattern(.level(.countedEnergy, .above, 1))),
         ("current > 5µA", AlertPattern(.level(.current, .above, 5e-6))),
         ("stale", AlertPattern(.stale, hold: .seconds(30))),
         ("stale for 5m", AlertPattern(.stale, hold: .seconds(300))),

@@ -147,6 +147,13 @@ struct ImportFaultsTests {
         #expect(error?.remedy.contains("spreadsheet") == true)
     }
 
+    /// Two of them are a second apart, so that nothing rounded them.
+    @Test func timesThatRepeat_areTaken_whereSomeAreClose() throws {
+        let times = [1_757_350_000, 1_757_350_000, 1_757_350_001, 1_757_350_001, 1_757_360_000, 1_757_360_000]
+        let taken = try take("Unix time,Voltage (V)\n" + times.map { "\($0),5.1\n" }.joined())
+        #expect(taken.readings.count == 6)
+    }
+
     private static let prague = { @Sendable (moment: Int64) -> Int64 in
         // Central Europe put its clocks back at 01:00 UTC on 2025-10-26, and forward on 2026-03-29.
         (1_761_440_400_000..<1_774_746_000_000).contains(moment) ? 3_600_000 : 7_200_000

@@ -56,16 +56,17 @@ struct ZoneRulesTests {
     }
 
     @Test func zones_areNamed_andNoOtherFileIs() throws {
+        // There is a file at every path but one.
         let zones = ImportZones(local: { _ in .seconds(60) }) { name in
-            name == "Europe/Berlin"
-                ? file([3600], "CET-1CEST,M3.5.0,M10.5.0/3") : name.contains("..") ? file([0], "") : nil
+            name == "Berlin" ? nil : file([3600], "CET-1CEST,M3.5.0,M10.5.0/3")
         }
         for (zone, offset) in [
             ("local", 60), ("UTC", 0), ("+02:00", 7200), ("-05:30", -19800), ("Europe/Berlin", 7200),
         ] {
             #expect(try zones.offset(of: zone)(1_784_729_135_000) == Int64(offset) * 1000, "\(zone)")
         }
-        for zone in ["Berlin", "../etc/passwd", "/etc/passwd", "Europe/../../x", "", "Europe/", "+2"] {
+        for zone in ["Berlin", "../etc/passwd", "/etc/passwd", "Europe/../../x", "", "Europe/", "Europe//Berlin", "+2"]
+        {
             #expect(importError { () throws(ImportError) in try zones.offset(of: zone) } != nil, "\(zone)")
         }
     }

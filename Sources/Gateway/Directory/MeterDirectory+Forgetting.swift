@@ -5,7 +5,8 @@ import Logging
 /// Forgetting a meter at a person's request.
 extension MeterDirectory {
     /// Lets a meter go and forgets it: its place and its log here, its settings and aliases on every host, and its readings
-    /// and local marks if asked. Recordings and shared marks stay. If heard or plugged in again, it appears as a new meter without settings.
+    /// and local marks if asked. Recordings and shared marks stay. If heard or plugged in again, it appears as a new meter
+    /// without settings.
     ///
     /// - Throws: `held` if another host has it, `refused` while it is being recorded.
     package func forget(_ reference: String, readings: Bool) async throws(GatewayError) -> ForgottenMeter {

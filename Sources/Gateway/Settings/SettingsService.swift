@@ -91,11 +91,7 @@ package actor SettingsService {
     @discardableResult
     package func delete(of meter: MeterID) async throws(GatewayError) -> Bool {
         guard let present = try await record(of: meter), !present.isTombstone else { return false }
-        let (key, moment) = (RecordKey.settings(of: meter), now())
-        await wrote(
-            try await asking("deleting the settings of \(meter)") { [repository] in
-                try await repository.delete(key, at: moment)
-            })
+        try await delete(.settings(of: meter), doing: "deleting the settings of \(meter)")
         logger.info("settings deleted", metadata: ["meter.id": "\(meter)"])
         return true
     }

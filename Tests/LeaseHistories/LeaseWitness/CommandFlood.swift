@@ -29,7 +29,7 @@ package struct CommandFlood: Sendable {
 
     private var limit = CommandFlood.longest
     /// Whether the machine is too busy for a judgement.
-    private var isTooBusy = false
+    package private(set) var isTooBusy = false
     private(set) var commands: [Duration] = []
     private(set) var health: [Duration] = []
     /// What is wrong.
@@ -86,12 +86,14 @@ package struct CommandFlood: Sendable {
             if time > limit { complaints.append("a command of another zone took \(time.milliseconds) ms") }
             let (status, wait) = await Self.timed {
                 try? await HTTPClient.shared.execute(
-                    HTTPClientRequest(url: url + "/v1/health"), timeout: .seconds(15)
+                    HTTPClientRequest(url: url + "/v1/health"), timeout: .milliseconds(limit.milliseconds)
                 ).status.code
             }
             health.append(wait)
-            if wait > limit { complaints.append("/v1/health took \(wait.milliseconds) ms") }
-            if status != 200 { complaints.append("/v1/health answered \(status.map { "\($0)" } ?? "nothing")") }
+            if status != 200 {
+                let answer = status.map { "\($0)" } ?? "nothing"
+                complaints.append("/v1/health answered \(answer) in \(wait.milliseconds) ms")
+            }
         }
     }
 

@@ -50,6 +50,8 @@ let package = Package(
         .target(name: "MeterCodec", dependencies: ["Domain", "Cryptography"]),
         .target(name: "MeterSimulator", dependencies: ["Domain", "MeterCodec", "Cryptography"]),
         .target(name: "BluetoothCore", dependencies: ["Domain", "MeterCodec"]),
+        // ESPHome's native API, as a host of a Bluetooth proxy speaks it.
+        .target(name: "ESPHomeCore", dependencies: ["Domain", "Cryptography", "BluetoothCore"]),
         .target(name: "CBuildInfo"),
         .target(name: "GatewayAPI", dependencies: ["Domain", "CBuildInfo"]),
         .target(name: "CloudAPI", dependencies: ["Domain"]),
@@ -84,7 +86,9 @@ let package = Package(
         .target(
             name: "BlueZTransport",
             dependencies: ["CBluetooth", "LinuxIO", "Domain", "Gateway", "GatewayAPI", "BluetoothCore", logging]),
-        .target(name: "SimulatedPort", dependencies: ["LinuxIO", "Domain", "MeterSimulator"]),
+        .target(
+            name: "SimulatedPort",
+            dependencies: ["LinuxIO", "Domain", "MeterCodec", "MeterSimulator", "BluetoothCore", "ESPHomeCore"]),
         .target(
             name: "MeterStore",
             dependencies: ["Domain", "MeterCodec", "GatewayAPI", "Gateway", "StoreKit", grdb]),
@@ -222,6 +226,12 @@ let package = Package(
         .testTarget(
             name: "BluetoothCoreTests",
             dependencies: ["Domain", "MeterCodec", "BluetoothCore", "CoreTestKit", "SimulatedPeripheral"]),
+        .testTarget(
+            name: "ESPHomeCoreTests",
+            dependencies: [
+                "Domain", "MeterCodec", "MeterSimulator", "BluetoothCore", "ESPHomeCore", "SimulatedPort",
+                "CoreTestKit",
+            ]),
         .testTarget(name: "ConnectionCoreTests", dependencies: ["Domain"]),
         .testTarget(name: "SettingsCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(

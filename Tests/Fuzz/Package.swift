@@ -17,6 +17,8 @@ let package = Package(
     targets: [
         .target(name: "Domain", swiftSettings: strict),
         .target(name: "BluetoothCore", dependencies: ["Domain", "MeterCodec"], swiftSettings: strict),
+        .target(
+            name: "ESPHomeCore", dependencies: ["Domain", "Cryptography", "BluetoothCore"], swiftSettings: strict),
         .systemLibrary(name: "COpenSSL"),
         .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "MeterCodec", dependencies: ["Domain", "Cryptography"], swiftSettings: strict),
@@ -28,7 +30,8 @@ let package = Package(
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "BluetoothCore", "CFuzzer", "Cryptography", "Gateway", "MeterCodec", "Domain", "MeterSimulator",
+                "BluetoothCore", "CFuzzer", "Cryptography", "ESPHomeCore", "Gateway", "MeterCodec", "Domain",
+                "MeterSimulator",
             ],
             swiftSettings: strict,
             // libFuzzer itself comes without its main: Fuzz has one. See `run` for the library's path.

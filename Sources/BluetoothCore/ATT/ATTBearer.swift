@@ -55,6 +55,9 @@ package struct ATTBearer: Sendable {
         self.ownMTU = min(max(ownMTU, ATTPDU.defaultMTU), ATTPDU.largestMTU)
     }
 
+    /// Both ends have agreed on an MTU already, because another host made the link. Not to be called within a request.
+    mutating func agreed(on mtu: Int) { self.mtu = min(max(mtu, ATTPDU.defaultMTU), ownMTU) }
+
     /// Whether a request timed out, after which nothing is sent or accepted.
     package var isDead: Bool {
         if case .dead = phase { true } else { false }

@@ -92,6 +92,11 @@ package struct SlotRefusal: Error, Hashable, Sendable {
     /// If true, another link has to end first. If false, the adapter itself cannot be used now.
     package var isFull: Bool
     package var message: String
+
+    package init(isFull: Bool, message: String) {
+        self.isFull = isFull
+        self.message = message
+    }
 }
 
 /// A link, identified by the device it leads to.

@@ -55,6 +55,12 @@ package struct GATTClient: Sendable {
         if case .none = work { false } else { true }
     }
 
+    /// Takes what another host, which made the link, has found out.
+    mutating func know(_ database: GATTDatabase, mtu: Int) {
+        self.database = database
+        bearer.agreed(on: mtu)
+    }
+
     // MARK: Operations
 
     package enum OnBegin: Hashable, Sendable {

@@ -6,6 +6,7 @@ package import Domain
 ///   ┌──────┐ link up ┌─────┐  ┌──────────┐  ┌─────────────────┐  ┌─────────────┐  ┌─────────────┐  ┌──────┐
 ///   │ DOWN │────────▶│ MTU │─▶│ SERVICES │─▶│ CHARACTERISTICS │─▶│ DESCRIPTORS │─▶│ SUBSCRIBING │─▶│ OPEN │
 ///   └──────┘         └─────┘  └──────────┘  └─────────────────┘  └─────────────┘  └─────────────┘  └──────┘
+///       └──────────── link up, and everything known already ──────────────────────────▶
 /// ```
 ///
 /// and from each to FAILED, after which nothing is sent or delivered. Only the two services that meters use are
@@ -60,6 +61,15 @@ package struct GATTSerialMachine: Sendable {
         phase = .agreeingOnMTU
         // Nothing else is under way, so this begins at once.
         _ = client.begin(.exchangeMTU)
+    }
+
+    /// The link is up, made by another host, which has found out what the device offers: nothing is left to discover.
+    package mutating func linkUp(knowing database: GATTDatabase, mtu: Int, at now: MonotonicTime) -> OnReceived {
+        guard case .down = phase else { return .none }
+        upSince = now
+        client.know(database, mtu: mtu)
+        guard let profile = GATTSerialProfile(database) else { return fail(.noProfile(services: services)) }
+        return subscribe(profile)
     }
 
     package enum OnReceived: Equatable, Sendable {

@@ -8,7 +8,10 @@ struct FuzzTarget: Sendable {
 
     static let all =
         DecoderTarget.all.map(\.target)
-        + [identify, download, glitches, power, chunks, replay, text, json, management, advertising, att, gatt, sdp]
+        + [
+            identify, download, glitches, power, chunks, replay, text, json, management, advertising, att, gatt, sdp,
+            esphome,
+        ]
 
     /// What the command line names.
     static let selected = all.first { $0.name == CommandLine.arguments.dropFirst().first }

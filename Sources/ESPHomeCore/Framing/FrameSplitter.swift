@@ -1,0 +1,110 @@
+/// A message of ESPHome's native API: its number and its fields.
+package struct APIFrame: Hashable, Sendable {
+    package var id: UInt32
+    package var body: [UInt8]
+
+    package init(id: UInt32, body: [UInt8]) {
+        self.id = id
+        self.body = body
+    }
+}
+
+/// Splits a stream into frames, in plain text or sealed. Both forms were read from aioesphomeapi 46.23.0,
+/// `_frame_helper/plain_text.py` and `noise.py`.
+package struct FrameSplitter: Sendable {
+    package enum Form: Sendable {
+        /// A zero, the length and the message's number as varints, the message.
+        case plaintext
+        /// A one, the length in two bytes, the higher first, and that many bytes.
+        case sealed
+    }
+
+    package enum Piece: Hashable, Sendable {
+        case message(APIFrame)
+        case sealed([UInt8])
+    }
+
+    /// The longest message that is taken, as in the reference client.
+    package static let lengthMax = 65_535
+
+    private let form: Form
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    package init(_ form: Form) { self.form = form }
+
+    package mutating func append(_ bytes: [UInt8]) {
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        buffer += bytes
+    }
+
+    /// The next frame. Nil until more bytes have come.
+    package mutating func next() throws(APIFault) -> Piece? {
+        guard start < buffer.count else { return nil }
+        switch (form, buffer[start]) {
+        case (.plaintext, 0): return try nextMessage()
+        case (.sealed, 1): return nextSealed()
+        case (.plaintext, 1): throw .wantsEncryption
+        case (.sealed, 0): throw .hasNoKey
+        case (_, let other): throw .malformed("a frame begins with 0x\(String(other, radix: 16))")
+        }
+    }
+
+    private mutating func nextMessage() throws(APIFault) -> Piece? {
+        var place = start + 1
+        guard let length = try number(at: &place), let id = try number(at: &place) else { return nil }
+        guard length <= Self.lengthMax else { throw .malformed("a message of \(length) bytes") }
+        guard buffer.count - place >= length else { return nil }
+        start = place + length
+        return .message(APIFrame(id: UInt32(id), body: Array(buffer[place..<start])))
+    }
+
+    /// A varint of up to four bytes. Nil if it is not complete.
+    private func number(at place: inout Int) throws(APIFault) -> Int? {
+        var value = 0
+        for shift in 0..<4 {
+            guard place < buffer.count else { return nil }
+            let byte = buffer[place]
+            place += 1
+            value |= Int(byte & 0x7F) << (7 * shift)
+            if byte < 0x80 { return value }
+        }
+        throw .malformed("a number of more than four bytes")
+    }
+
+    private mutating func nextSealed() -> Piece? {
+        guard buffer.count - start >= 3 else { return nil }
+        let length = Int(buffer[start + 1]) << 8 | Int(buffer[start + 2])
+        guard buffer.count - start - 3 >= length else { return nil }
+        defer { start += 3 + length }
+        return .sealed(Array(buffer[start + 3..<start + 3 + length]))
+    }
+}
+
+/// How frames are written.
+package enum FrameWriter {
+    package static func plaintext(_ frame: APIFrame) -> [UInt8] {
+        [0] + ProtoWriter.varint(UInt64(frame.body.count)) + ProtoWriter.varint(UInt64(frame.id)) + frame.body
+    }
+
+    /// - Parameter bytes: at most 65,535.
+    package static func sealed(_ bytes: [UInt8]) -> [UInt8] {
+        [1, UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
+    }
+
+    /// A message as it is sealed: number and length in two bytes each.
+    package static func inner(_ frame: APIFrame) -> [UInt8] {
+        [UInt32(frame.id), UInt32(frame.body.count)].flatMap {
+            [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]
+        } + frame.body
+    }
+
+    /// What `inner` wrote. The length in it is ignored, as the reference client does. Nil if it is too short.
+    package static func message(_ plain: [UInt8]) -> APIFrame? {
+        guard plain.count >= 4 else { return nil }
+        return APIFrame(id: UInt32(plain[0]) << 8 | UInt32(plain[1]), body: Array(plain.dropFirst(4)))
+    }
+}

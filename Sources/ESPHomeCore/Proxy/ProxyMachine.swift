@@ -1,0 +1,381 @@
+package import BluetoothCore
+package import Domain
+
+/// What the driver of a proxy's machine has to do.
+package enum ProxyAction: Hashable, Sendable {
+    /// Open a connection. `opened` or `closed` follows.
+    case open
+    case send([UInt8])
+    /// Close the connection, without telling the machine.
+    case close
+    case heard([RawAdvertisements.Advertisement])
+    case link(MACAddress, ProxyLinkEvent)
+    /// The connection is made anew, for the log.
+    case noteRetry(because: String)
+    /// The proxy works again, for the log.
+    case noteRecovered
+}
+
+/// Keeps one Bluetooth proxy connected and listening, for ever: an adapter of this host that is elsewhere.
+///
+/// ```
+///  ┌─────────┐       ┌─────────┐  up   ┌──────────┐ told  ┌─────────────┐ answered  ┌─────────┐
+///  │ WAITING │──────▶│ OPENING │──────▶│ GREETING │──────▶│ SUBSCRIBING │──────────▶│ RUNNING │
+///  └─────────┘       └─────────┘       └──────────┘       └─────────────┘           └─────────┘
+///     ▲                   │                 │       silent │   ▲ again      ▲            │
+///     │                   │                 │              ▼   │            │ answered   │
+///     │                   │                 │          ┌──────────┐─────────┘            │
+///     └──── lost, refused ┴─────────────────┴──────────│  TAKEN   │──────────────────────┘
+///                                                      └──────────┘
+/// ```
+///
+/// A proxy has one subscriber, which gets everyone's Bluetooth answers, and ignores a second one without a word. So links
+/// are made only once a subscription was answered (TAKEN makes none). The machine performs no I/O and reads no clock, as
+/// `AdapterMachine`: each method names something that happened and returns what to do.
+package struct ProxyMachine: Sendable {
+    package let node: ProxyNode
+    private let timing: ProxyTiming
+    private var phase = Phase.off
+    private var wire: APIWire?
+    private var lastReceived = MonotonicTime.origin
+    private var lastPing = MonotonicTime.origin
+    private var links: ProxyLinks
+    /// What it told at the last connection.
+    package private(set) var info: ProxyInfo?
+    private var scanner: ScannerState?
+    /// The mode that was asked for last on this connection.
+    private var askedMode: UInt32?
+    private var isSought = false
+    private var failure: Failure?
+    /// Number of connections made after one that ended or failed.
+    package private(set) var recoveries = 0
+
+    private enum Phase: Hashable, Sendable {
+        case off
+        case waiting(until: MonotonicTime)
+        case opening
+        case greeting(since: MonotonicTime)
+        /// - Parameter attempt: the first is 1.
+        case subscribing(since: MonotonicTime, attempt: Int)
+        case taken(until: MonotonicTime, attempt: Int)
+        case running
+    }
+
+    /// What is wrong until the proxy runs again.
+    private struct Failure: Sendable {
+        var fault: APIFault
+        var since: MonotonicTime
+        var count = 0
+    }
+
+    /// The API version that we implement: the first with short UUIDs is 1.12.
+    private static let version: (major: UInt32, minor: UInt32) = (1, 14)
+
+    package init(_ node: ProxyNode, timing: ProxyTiming = ProxyTiming()) {
+        self.node = node
+        self.timing = timing
+        links = ProxyLinks(timing: timing)
+    }
+
+    // MARK: Reports
+
+    package func state(at now: MonotonicTime) -> AdapterState {
+        switch phase {
+        case .taken: return .failed
+        case .running: return scanner?.state == ScannerState.failed ? .failed : isScanning ? .searching : .idle
+        case .off, .waiting, .opening, .greeting, .subscribing:
+            guard let failure else { return .starting }
+            return failure.fault.needsAPerson || now >= failure.since + timing.patience ? .failed : .recovering
+        }
+    }
+
+    /// What is wrong and what to do about it. Nil if nothing is.
+    package var trouble: String? {
+        switch phase {
+        case .taken, .subscribing(_, 2...):
+            return
+                "Another client, probably Home Assistant, has the Bluetooth proxy of \(node.display). Give meterd a proxy"
+                + " of its own, or take this one out of the other program. meterd asks again every minute."
+        case .running:
+            if scanner?.state == ScannerState.failed {
+                return "The radio of \(node.display) cannot search. Restart it: switch it off and on."
+            }
+            guard let info, !info.makesLinks else { return nil }
+            return "\(node.display) only listens: set active: true under bluetooth_proxy: in its ESPHome configuration."
+        case .off, .waiting, .opening, .greeting, .subscribing: return failure?.fault.words(of: node.display)
+        }
+    }
+
+    /// Whether its radio searches and we hear of it.
+    package var isScanning: Bool {
+        // Old firmware does not tell, and always searches.
+        phase == .running && scanner.map { $0.state == ScannerState.running } ?? true
+    }
+
+    package var isRunning: Bool { phase == .running }
+    package var linkCount: Int { links.count }
+    package var linkLimit: Int? { links.limit }
+    package func isLinked(_ address: MACAddress) -> Bool { links.contains(address) }
+
+    // MARK: The connection
+
+    package mutating func begin() -> [ProxyAction] {
+        phase = .opening
+        return [.open]
+    }
+
+    /// The connection is up.
+    ///
+    /// - Parameter ephemeral: 32 random bytes, for this connection alone.
+    package mutating func opened(
+        _ security: APIWire.Security, ephemeral: [UInt8], at now: MonotonicTime
+    ) -> [ProxyAction] {
+        guard phase == .opening else { return [] }
+        phase = .greeting(since: now)
+        (lastReceived, lastPing) = (now, now)
+        (scanner, askedMode) = (nil, nil)
+        var wire = APIWire(security, ephemeral: ephemeral)
+        do throws(APIFault) {
+            let events = try wire.opened()
+            self.wire = wire
+            return try handle(events, at: now)
+        } catch {
+            return fail(error, at: now)
+        }
+    }
+
+    /// Takes bytes, which may be any at all.
+    package mutating func received(_ bytes: [UInt8], at now: MonotonicTime) -> [ProxyAction] {
+        guard var wire else { return [] }
+        lastReceived = now
+        do throws(APIFault) {
+            let events = try wire.received(bytes)
+            self.wire = wire
+            return try handle(events, at: now)
+        } catch {
+            return fail(error, at: now)
+        }
+    }
+
+    /// The connection ended, or could not be made.
+    package mutating func closed(_ fault: APIFault, at now: MonotonicTime) -> [ProxyAction] {
+        phase == .off ? [] : fail(fault, at: now)
+    }
+
+    /// What is sent last, when nobody looks after the proxy any more: it is left as it was found.
+    package mutating func farewell() -> [ProxyAction] {
+        var actions: [ProxyAction] = []
+        if phase == .running, let askedMode, let scanner, askedMode != scanner.configuredMode {
+            actions.append(send(SetScannerMode.made { $0.mode = scanner.configuredMode }.frame))
+        }
+        if wire != nil { actions += [send(EmptyMessage.disconnectRequest), .close] }
+        phase = .off
+        wire = nil
+        return actions + tell(links.proxyLost())
+    }
+
+    private mutating func fail(_ fault: APIFault, at now: MonotonicTime) -> [ProxyAction] {
+        var failure = failure ?? Failure(fault: fault, since: now)
+        failure.fault = fault
+        let pause = timing.retry.first * (1 << min(failure.count, 10))
+        failure.count += 1
+        self.failure = failure
+        let longest = fault.needsAPerson ? timing.retry.longest : min(pause, timing.retry.longest)
+        phase = .waiting(until: now + longest)
+        wire = nil
+        return [.close] + tell(links.proxyLost())
+    }
+
+    // MARK: Links
+
+    /// Why no link can be made at the moment. Nil if one can.
+    package func refusal(of address: MACAddress) -> SlotRefusal? {
+        guard phase == .running else {
+            return SlotRefusal(isFull: false, message: trouble ?? "meterd is still connecting to \(node.display).")
+        }
+        guard info?.makesLinks == true else { return SlotRefusal(isFull: false, message: trouble ?? "") }
+        guard links.free > 0 || links.contains(address) else {
+            let limit = links.limit ?? 0
+            return SlotRefusal(
+                isFull: true,
+                message: "All \(limit) slots of \(node.display) are in use. Disconnect another meter, or add a proxy.")
+        }
+        return nil
+    }
+
+    package mutating func connect(_ link: RadioLink, at now: MonotonicTime) -> [ProxyAction] {
+        tell(links.connect(link.address, isRandom: link.isRandom, at: now))
+    }
+
+    package mutating func send(_ packet: [UInt8], to address: MACAddress) -> [ProxyAction] {
+        tell(links.send(packet, to: address))
+    }
+
+    package mutating func leave(_ address: MACAddress, at now: MonotonicTime) -> [ProxyAction] {
+        tell(links.leave(address, at: now))
+    }
+
+    // MARK: Search
+
+    /// What is needed of the search has changed.
+    ///
+    /// - Parameter isSought: whether a meter is missing, or a person is looking: names come by active searches alone.
+    package mutating func demandChanged(isSought: Bool) -> [ProxyAction] {
+        self.isSought = isSought
+        return setMode()
+    }
+
+    private mutating func setMode() -> [ProxyAction] {
+        guard phase == .running, let scanner, scanner.configuredMode != ScannerState.active else { return [] }
+        let wanted = isSought ? ScannerState.active : scanner.configuredMode
+        guard wanted != askedMode ?? scanner.mode else { return [] }
+        askedMode = wanted
+        return [send(SetScannerMode.made { $0.mode = wanted }.frame)]
+    }
+
+    // MARK: Time
+
+    package mutating func woke(at now: MonotonicTime) -> [ProxyAction] {
+        switch phase {
+        case .off, .opening: return []
+        case .waiting(let until):
+            guard now >= until else { return [] }
+            phase = .opening
+            recoveries += 1
+            let note = failure.map { [ProxyAction.noteRetry(because: $0.fault.words(of: node.display))] } ?? []
+            return note + [.open]
+        case .greeting(let since) where now >= since + timing.greeting:
+            return fail(.ended("did not tell about itself within \(timing.greeting.shortText)"), at: now)
+        case .subscribing(let since, let attempt) where now >= since + timing.subscription:
+            let pause = attempt == 1 ? timing.subscribeAgain.first : timing.subscribeAgain.later
+            phase = .taken(until: now + pause, attempt: attempt)
+        case .taken(let until, let attempt) where now >= until:
+            return subscribe(attempt: attempt + 1, at: now)
+        case .greeting, .subscribing, .taken, .running: break
+        }
+        if now >= lastReceived + timing.deadAfter {
+            return fail(.ended("has not answered for \(timing.deadAfter.shortText)"), at: now)
+        }
+        var actions = tell(links.woke(at: now))
+        if now >= pingTime {
+            lastPing = now
+            actions.append(send(EmptyMessage.pingRequest))
+        }
+        return actions
+    }
+
+    package var nextWake: MonotonicTime? {
+        let own: MonotonicTime? =
+            switch phase {
+            case .off, .opening, .running: nil
+            case .waiting(let until), .taken(let until, _): until
+            case .greeting(let since): since + timing.greeting
+            case .subscribing(let since, _): since + timing.subscription
+            }
+        guard wire != nil else { return own }
+        return [own, pingTime, lastReceived + timing.deadAfter, links.nextWake].compactMap { $0 }.min()
+    }
+
+    private var pingTime: MonotonicTime { max(lastReceived, lastPing) + timing.pingAfter }
+
+    // MARK: Messages
+
+    private mutating func handle(_ events: [APIWire.Event], at now: MonotonicTime) throws(APIFault) -> [ProxyAction] {
+        var actions: [ProxyAction] = []
+        for event in events {
+            switch event {
+            case .send(let bytes): actions.append(.send(bytes))
+            case .claims(let name, let mac): try node.check(name: name, mac: mac)
+            case .ready:
+                let hello = HelloRequest.made {
+                    $0.client = "meterd"
+                    ($0.major, $0.minor) = (Self.version.major, Self.version.minor)
+                }
+                actions += [send(hello.frame), send(AuthenticationRequest().frame)]
+            case .message(let frame):
+                actions += try take(frame, at: now)
+                // A message may have ended the connection; what follows it is of no interest.
+                if wire == nil { return actions }
+            }
+        }
+        return actions
+    }
+
+    private mutating func take(_ frame: APIFrame, at now: MonotonicTime) throws(APIFault) -> [ProxyAction] {
+        switch frame.id {
+        case EmptyMessage.pingRequest.id: return [send(EmptyMessage.pingResponse)]
+        case EmptyMessage.disconnectRequest.id:
+            let answer = send(EmptyMessage.disconnectResponse)
+            return [answer] + fail(.ended("ended the connection"), at: now)
+        case HelloResponse.id: return try greeted(Self.read(frame))
+        case AuthenticationResponse.id:
+            let answer: AuthenticationResponse = try Self.read(frame)
+            guard answer.isRefused else { return [] }
+            throw .unsuitable(
+                "\(node.display) wants a password, which ESPHome has given up. Replace password: under api: in its"
+                    + " configuration by encryption: with a key.")
+        case DeviceInfoResponse.id: return try told(Self.read(frame), at: now)
+        case ScannerState.id:
+            scanner = try Self.read(frame) as ScannerState
+            return landed() + setMode()
+        case RawAdvertisements.id:
+            let message: RawAdvertisements = try Self.read(frame)
+            return landed() + [.heard(message.list)]
+        default:
+            // A proxy that another client has may tell of slots all the same.
+            guard let outputs = links.received(frame, at: now) else { return [] }
+            return tell(outputs)
+        }
+    }
+
+    private static func read<Message: APIMessage>(_ frame: APIFrame) throws(APIFault) -> Message {
+        guard let message = Message(frame) else { throw .malformed("message \(frame.id) cannot be read") }
+        return message
+    }
+
+    private mutating func greeted(_ message: HelloResponse) throws(APIFault) -> [ProxyAction] {
+        guard case .greeting = phase else { return [] }
+        guard message.major <= 2 else {
+            throw .unsuitable(
+                "\(node.display) speaks version \(message.major) of ESPHome's native API, and meterd knows 1 and 2. Update"
+                    + " meterd.")
+        }
+        try node.check(name: message.name, mac: "")
+        return [send(EmptyMessage.deviceInfoRequest)]
+    }
+
+    private mutating func told(_ message: DeviceInfoResponse, at now: MonotonicTime) throws(APIFault) -> [ProxyAction] {
+        guard case .greeting = phase else { return [] }
+        try node.check(name: message.name, mac: message.mac)
+        info = try ProxyInfo(message, of: node)
+        return subscribe(attempt: 1, at: now)
+    }
+
+    private mutating func subscribe(attempt: Int, at now: MonotonicTime) -> [ProxyAction] {
+        phase = .subscribing(since: now, attempt: attempt)
+        return [send(SubscribeAdvertisements.made { $0.flags = 1 }.frame)]
+    }
+
+    /// The subscription was answered: the proxy is ours.
+    private mutating func landed() -> [ProxyAction] {
+        switch phase {
+        case .subscribing, .taken:
+            phase = .running
+            defer { failure = nil }
+            let again: [ProxyAction] = failure == nil ? [] : [.noteRecovered]
+            return again + [send(EmptyMessage.subscribeConnectionsFree)]
+        case .off, .waiting, .opening, .greeting, .running: return []
+        }
+    }
+
+    private mutating func send(_ frame: APIFrame) -> ProxyAction { .send(wire?.seal(frame) ?? []) }
+
+    private mutating func tell(_ outputs: [ProxyLinks.Output]) -> [ProxyAction] {
+        outputs.map { output in
+            switch output {
+            case .send(let frame): send(frame)
+            case .tell(let address, let event): .link(address, event)
+            }
+        }
+    }
+}

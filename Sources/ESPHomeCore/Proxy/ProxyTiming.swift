@@ -1,0 +1,28 @@
+/// The times of a proxy's machine. Those with a source are of the reference clients, aioesphomeapi 46.23.0 and
+/// bleak-esphome 4.1.0, or of esphome 2026.6.5.
+package struct ProxyTiming: Sendable {
+    /// From the connection being up until the node has told about itself (aioesphomeapi: 30 s).
+    package var greeting = Duration.seconds(30)
+    /// Without a byte for this long the node is asked whether it lives (aioesphomeapi: 20 s).
+    package var pingAfter = Duration.seconds(20)
+    /// Without a byte for this long the connection is dead (aioesphomeapi: 90 s).
+    package var deadAfter = Duration.seconds(90)
+    /// How long a subscription may take. It is answered at once, or not at all while another client has the proxy.
+    package var subscription = Duration.seconds(10)
+    /// When to subscribe again, and the same from the second time on: the node forgets a dead client after 150 s.
+    package var subscribeAgain = (first: Duration.seconds(30), later: Duration.seconds(60))
+    /// Pause between two connections: doubles from the first to the second.
+    package var retry = (first: Duration.seconds(1), longest: Duration.seconds(60))
+    /// How long it may be out of reach until a person is told to act.
+    package var patience = Duration.seconds(60)
+    /// How long a link may wait for its turn: the one before it may take `connect`.
+    package var turn = Duration.seconds(40)
+    /// How long a link may take to come up (bleak-esphome: 30 s).
+    package var connect = Duration.seconds(30)
+    /// How long the list of services may take (aioesphomeapi: 30 s).
+    package var services = Duration.seconds(30)
+    /// How long a link may take to end (aioesphomeapi: 20 s).
+    package var disconnect = Duration.seconds(20)
+
+    package init() {}
+}

@@ -1,0 +1,359 @@
+import BluetoothCore
+package import Domain
+import ESPHomeCore
+
+/// A Bluetooth proxy of ESPHome as a value, with simulated meters on its air: bytes of its clients in, bytes for them out.
+///
+/// It speaks what esphome 2026.6.5's `api` and `bluetooth_proxy` do, as strictly: one subscriber, which gets every answer;
+/// no notification before the descriptor is written; an end that is told twice; a slot that is free when its address has
+/// left the list.
+package struct SimulatedProxy: Sendable {
+    package struct Options: Sendable {
+        package var name = "simulated-proxy"
+        package var mac = MACAddress(bits: 0x02_00_00_E5_32_01)
+        package var bluetoothMAC = MACAddress(bits: 0x02_00_00_E5_32_03)
+        /// 32 bytes. Nil for plain text.
+        package var key: [UInt8]?
+        package var version = "2026.6.5"
+        package var features: UInt32 = 255
+        package var slots = 3
+        package var faults: Set<Fault> = []
+
+        package init() {}
+    }
+
+    /// What goes wrong on purpose.
+    package enum Fault: String, CaseIterable, Sendable {
+        /// The handshake is refused with a text.
+        case rejects
+        /// A frame stops in its middle, and nothing follows.
+        case halfFrame = "half-frame"
+        /// The link is reported without an MTU.
+        case noMTU = "no-mtu"
+        /// The slot of a link that ended is never free again.
+        case slotKept = "slot-kept"
+        /// The list of services is never closed.
+        case servicesCut = "services-cut"
+        /// Each write with a response is answered by an error.
+        case gattError = "gatt-error"
+        /// A connect is not answered.
+        case silent
+        case pingIgnored = "ping-ignored"
+        /// A number of five bytes, in plain text.
+        case oversized
+    }
+
+    package struct Client: Hashable, Sendable {
+        let number: Int
+    }
+
+    package enum Output: Hashable, Sendable {
+        case send(Client, [UInt8])
+        case close(Client)
+    }
+
+    package var options: Options
+    private var clients: [Int: Connection] = [:]
+    private var lastClient = 0
+    /// Who has subscribed. A second one is ignored until this one is gone.
+    private var subscriber: Int?
+    package private(set) var meters: [SimulatedRadioMeter]
+    /// Links by address.
+    private var links: Set<UInt64> = []
+    private var allocated: Set<UInt64> = []
+    /// 1 while it searches actively.
+    package private(set) var mode: UInt32 = 0
+    /// The mode that a client asked for last.
+    package private(set) var lastMode: UInt32?
+    private var nextAdvertisement = Duration.zero
+
+    private struct Connection: Sendable {
+        var wire: SimulatedWire
+        var minor: UInt32 = 0
+    }
+
+    private static let advertisingInterval = Duration.milliseconds(500)
+    /// The longest message with services.
+    private static let pieceMax = 1360
+
+    package init(_ options: Options = Options(), meters: [SimulatedRadioMeter]) {
+        self.options = options
+        self.meters = meters
+    }
+
+    // MARK: Clients
+
+    /// - Parameter ephemeral: 32 random bytes.
+    package mutating func accepted(ephemeral: [UInt8]) -> Client {
+        lastClient += 1
+        clients[lastClient] = Connection(wire: SimulatedWire(options, ephemeral: ephemeral))
+        return Client(number: lastClient)
+    }
+
+    /// The client is gone: with the subscriber go its links.
+    package mutating func ended(_ client: Client) {
+        clients[client.number] = nil
+        guard subscriber == client.number else { return }
+        subscriber = nil
+        (links, mode) = ([], 0)
+        if !options.faults.contains(.slotKept) { allocated = [] }
+        for index in meters.indices { meters[index].reset() }
+    }
+
+    /// Restarts: every client is cut off, and everything but its configuration is forgotten.
+    package mutating func reboot() -> [Output] {
+        let all = clients.keys.sorted().map { Client(number: $0) }
+        for client in all { ended(client) }
+        allocated = []
+        return all.map { .close($0) }
+    }
+
+    package mutating func received(_ bytes: [UInt8], from client: Client, at time: Duration) -> [Output] {
+        guard let events = clients[client.number]?.wire.received(bytes) else { return [] }
+        var outputs: [Output] = []
+        for event in events {
+            switch event {
+            case .send(let bytes): outputs.append(.send(client, bytes))
+            case .refuse: return outputs + close(client)
+            case .message(let frame): outputs += take(frame, from: client, at: time)
+            }
+            guard clients[client.number] != nil else { break }
+        }
+        return outputs
+    }
+
+    private mutating func close(_ client: Client) -> [Output] {
+        ended(client)
+        return [.close(client)]
+    }
+
+    private mutating func send(_ frame: APIFrame, to client: Client) -> [Output] {
+        guard var connection = clients[client.number] else { return [] }
+        var bytes = connection.wire.seal(frame)
+        clients[client.number] = connection
+        if options.faults.contains(.halfFrame), frame.id == DeviceInfoResponse.id { bytes = Array(bytes.prefix(7)) }
+        if options.faults.contains(.oversized), frame.id == DeviceInfoResponse.id {
+            bytes = [0, 0xFF, 0xFF, 0xFF, 0xFF, 1]
+        }
+        return [.send(client, bytes)]
+    }
+
+    private mutating func tell(_ frames: [APIFrame]) -> [Output] {
+        guard let subscriber else { return [] }
+        return frames.flatMap { send($0, to: Client(number: subscriber)) }
+    }
+
+    // MARK: Messages
+
+    private mutating func take(_ frame: APIFrame, from client: Client, at time: Duration) -> [Output] {
+        switch frame.id {
+        case HelloRequest.id:
+            clients[client.number]?.minor = HelloRequest(frame)?.minor ?? 0
+            let answer = HelloResponse.made {
+                ($0.major, $0.minor, $0.name) = (1, 14, options.name)
+                $0.server = "\(options.name) (esphome v\(options.version))"
+            }
+            return send(answer.frame, to: client)
+        case EmptyMessage.pingRequest.id:
+            return options.faults.contains(.pingIgnored) ? [] : send(EmptyMessage.pingResponse, to: client)
+        case EmptyMessage.disconnectRequest.id: return send(EmptyMessage.disconnectResponse, to: client) + close(client)
+        case EmptyMessage.deviceInfoRequest.id: return send(info, to: client)
+        case SubscribeAdvertisements.id:
+            // A second subscriber hears nothing at all.
+            guard subscriber == nil || subscriber == client.number else { return [] }
+            subscriber = client.number
+            nextAdvertisement = time
+            return tell([scannerState])
+        case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client.number:
+            subscriber = nil
+            return []
+        case EmptyMessage.subscribeConnectionsFree.id:
+            return tell([slots])
+        case SetScannerMode.id:
+            mode = SetScannerMode(frame)?.mode ?? 0
+            lastMode = mode
+            return tell([scannerState])
+        default:
+            return tell(answers(to: frame, at: time, isShort: clients[client.number].map { $0.minor >= 12 } ?? false))
+        }
+    }
+
+    private var info: APIFrame {
+        DeviceInfoResponse.made {
+            ($0.name, $0.version, $0.model, $0.features) = (options.name, options.version, "esp32dev", options.features)
+            ($0.mac, $0.bluetoothMAC) = (options.mac.description, options.bluetoothMAC.description)
+        }.frame
+    }
+
+    private var scannerState: APIFrame {
+        ScannerState.made { ($0.state, $0.mode) = (ScannerState.running, mode) }.frame
+    }
+
+    private var slots: APIFrame {
+        ConnectionsFree.made {
+            $0.limit = UInt32(options.slots)
+            $0.free = UInt32(max(0, options.slots - allocated.count))
+            $0.allocated = allocated.sorted()
+        }.frame
+    }
+
+    // MARK: Links
+
+    private mutating func answers(to frame: APIFrame, at time: Duration, isShort: Bool) -> [APIFrame] {
+        switch frame.id {
+        case DeviceRequest.id: return DeviceRequest(frame).map { asked($0) } ?? []
+        case GetServices.id:
+            guard let address = GetServices(frame)?.address, let index = linked(address) else { return [] }
+            return services(of: meters[index], isShort: isShort)
+        case ReadRequest.id:
+            guard let target = ReadRequest(frame)?.target, let index = linked(target.address) else { return [] }
+            guard let value = meters[index].value(of: UInt16(clamping: target.handle)) else {
+                return [error(2, target)]
+            }
+            return [ReadResponse.made { ($0.target, $0.data) = (target, value) }.frame]
+        case WriteRequest.id: return WriteRequest(frame).map { wrote($0, at: time) } ?? []
+        case WriteDescriptorRequest.id:
+            guard let message = WriteDescriptorRequest(frame), let index = linked(message.target.address) else {
+                return []
+            }
+            let isTaken = meters[index].writeDescriptor(message.data, to: UInt16(clamping: message.target.handle))
+            return [isTaken ? WriteResponse.made { $0.target = message.target }.frame : error(3, message.target)]
+        case NotifyRequest.id:
+            guard let target = NotifyRequest(frame)?.target, linked(target.address) != nil else { return [] }
+            return [NotifyResponse.made { $0.target = target }.frame]
+        default: return []
+        }
+    }
+
+    private func linked(_ address: UInt64) -> Int? {
+        links.contains(address) ? meters.firstIndex { $0.address.bits == address } : nil
+    }
+
+    private mutating func asked(_ request: DeviceRequest) -> [APIFrame] {
+        let address = request.address
+        let index = meters.firstIndex { $0.address.bits == address && request.addressType == ($0.isRandom ? 1 : 0) }
+        switch request.type {
+        case DeviceRequest.connect, DeviceRequest.connectKnown:
+            if links.contains(address) { return [connection(address, isUp: true)] }
+            // The slot of an earlier link is not cleared yet: ignored.
+            guard !allocated.contains(address), !options.faults.contains(.silent) else { return [] }
+            guard allocated.count < options.slots else { return [connection(address, isUp: false)] }
+            guard let index else { return [connection(address, isUp: false, error: 62)] }
+            links.insert(address)
+            allocated.insert(address)
+            meters[index].reset()
+            let mtu = options.faults.contains(.noMTU) ? 0 : meters[index].mtu
+            return [slots, connection(address, isUp: true, mtu: UInt32(mtu))]
+        case DeviceRequest.disconnect: return drop(address, reason: 22)
+        default: return []
+        }
+    }
+
+    /// A link ends, which is told twice: when it is gone, and when its slot is.
+    private mutating func drop(_ address: UInt64, reason: Int) -> [APIFrame] {
+        links.remove(address)
+        let first = connection(address, isUp: false, error: reason)
+        guard allocated.contains(address), !options.faults.contains(.slotKept) else { return [first] }
+        allocated.remove(address)
+        return [first, connection(address, isUp: false, error: reason), slots]
+    }
+
+    /// The meter is switched off, or walks away.
+    package mutating func loseMeter(_ address: MACAddress) -> [Output] {
+        links.contains(address.bits) ? tell(drop(address.bits, reason: 8)) : []
+    }
+
+    private func connection(_ address: UInt64, isUp: Bool, mtu: UInt32 = 0, error: Int = 0) -> APIFrame {
+        DeviceConnection.made {
+            ($0.address, $0.isConnected, $0.mtu, $0.error) = (address, isUp, mtu, error)
+        }.frame
+    }
+
+    private func error(_ code: Int, _ target: AttributeTarget) -> APIFrame {
+        GATTError.made { ($0.target, $0.error) = (target, code) }.frame
+    }
+
+    private mutating func wrote(_ message: WriteRequest, at time: Duration) -> [APIFrame] {
+        guard let index = linked(message.target.address) else { return [error(GATTError.notConnected, message.target)] }
+        if message.wantsResponse, options.faults.contains(.gattError) { return [error(133, message.target)] }
+        let handle = UInt16(clamping: message.target.handle)
+        guard
+            let told = meters[index].write(message.data, to: handle, wantsResponse: message.wantsResponse, at: time)
+        else { return [error(3, message.target)] }
+        // Bluedroid reports a write that wanted no response as well.
+        return [WriteResponse.made { $0.target = message.target }.frame] + notifications(told, of: meters[index])
+    }
+
+    private func notifications(_ values: [[UInt8]], of meter: SimulatedRadioMeter) -> [APIFrame] {
+        values.map { value in
+            NotifyData.made {
+                $0.target = AttributeTarget(meter.address.bits, UInt32(meter.inputHandle))
+                $0.data = value
+            }.frame
+        }
+    }
+
+    private func services(of meter: SimulatedRadioMeter, isShort: Bool) -> [APIFrame] {
+        var frames: [APIFrame] = []
+        var piece = ServicesFound.made { $0.address = meter.address.bits }
+        for service in meter.database.services {
+            var longer = piece
+            longer.services.append(ServicesFound.Service(service, isShort: isShort))
+            if longer.encoded.count > Self.pieceMax || piece.services.count == 1 {
+                frames.append(piece.frame)
+                longer.services = [ServicesFound.Service(service, isShort: isShort)]
+            }
+            piece = longer
+        }
+        frames.append(piece.frame)
+        guard !options.faults.contains(.servicesCut) else { return frames }
+        return frames + [ServicesDone.made { $0.address = meter.address.bits }.frame]
+    }
+
+    // MARK: Time
+
+    /// What it and its meters send by themselves at or before `time`.
+    package mutating func due(at time: Duration) -> [Output] {
+        var outputs: [Output] = []
+        for index in meters.indices {
+            let told = meters[index].due(at: time)
+            if links.contains(meters[index].address.bits) { outputs += tell(notifications(told, of: meters[index])) }
+        }
+        guard subscriber != nil, time >= nextAdvertisement else { return outputs }
+        nextAdvertisement = time + Self.advertisingInterval
+        let heard = RawAdvertisements.made {
+            $0.list = meters.filter { !links.contains($0.address.bits) }.map { meter in
+                var one = RawAdvertisements.Advertisement()
+                (one.address, one.rssi) = (meter.address.bits, meter.rssi)
+                (one.addressType, one.data) = (meter.isRandom ? 1 : 0, meter.advertisement)
+                return one
+            }
+        }
+        return outputs + (heard.list.isEmpty ? [] : tell([heard.frame]))
+    }
+
+    package var nextDue: Duration? {
+        (meters.map(\.nextDue) + [subscriber == nil ? nil : nextAdvertisement]).compactMap { $0 }.min()
+    }
+}
+
+extension ServicesFound.Service {
+    fileprivate init(_ service: GATTService, isShort: Bool) {
+        self.init()
+        name = ProxyUUID(service.uuid, isShort: isShort)
+        handle = UInt32(service.range.first)
+        characteristics = service.characteristics.map { one in
+            var characteristic = ServicesFound.Characteristic()
+            characteristic.name = ProxyUUID(one.uuid, isShort: isShort)
+            characteristic.handle = UInt32(one.value)
+            characteristic.properties = UInt32(one.properties.rawValue)
+            characteristic.descriptors = one.descriptors.map { descriptor in
+                var found = ServicesFound.Descriptor()
+                found.name = ProxyUUID(descriptor.type, isShort: isShort)
+                found.handle = UInt32(descriptor.handle)
+                return found
+            }
+            return characteristic
+        }
+    }
+}

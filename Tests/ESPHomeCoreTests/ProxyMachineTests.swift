@@ -1,0 +1,259 @@
+import BluetoothCore
+import Domain
+import ESPHomeCore
+import MeterCodec
+import SimulatedPort
+import Testing
+
+struct ProxyMachineTests {
+    @Test(arguments: [ProxyBench.key, nil])
+    func proxy_isHeard_andBearsALink_inBothFramings(key: [UInt8]?) {
+        var bench = ProxyBench(key: key, nodeKey: key)
+        bench.begin()
+        bench.run(.seconds(2))
+        #expect(bench.state() == .searching)
+        #expect(bench.machine.trouble == nil)
+        #expect(bench.heard == [ProxyBench.meter: -61, ProxyBench.other: -61])
+        #expect(bench.machine.info?.address == MACAddress(bits: 0x02_00_00_E5_32_03))
+
+        bench.connect()
+        #expect(bench.machine.linkCount == 1)
+        guard case .up(let database, let mtu) = bench.events.last else { return #expect(Bool(false)) }
+        #expect(mtu == 23)
+        #expect(GATTSerialProfile(database)?.shape == .oneCharacteristic)
+        #expect(bench.frames(through: database, mtu: mtu) > 0)
+
+        bench.leave()
+        bench.run(.seconds(1))
+        #expect(bench.machine.linkCount == 0)
+        #expect(bench.machine.refusal(of: ProxyBench.meter) == nil)
+    }
+
+    @Test func randomAddress_isConnectedToAsSuch() {
+        var bench = ProxyBench()
+        bench.begin()
+        bench.run(.seconds(1))
+        bench.connect(ProxyBench.other)
+        #expect(bench.events.contains { if case .up = $0 { true } else { false } })
+    }
+
+    /// What each fault comes to: the state after two minutes, and what a person reads.
+    @Test(
+        arguments: [
+            (nil, ProxyBench.key, [], "garage.local encrypts"), (ProxyBench.key, nil, [], "garage.local has no key"),
+            ([UInt8](repeating: 9, count: 32), ProxyBench.key, [], "garage.local has another key"),
+            (ProxyBench.key, ProxyBench.key, [.rejects], "refused the connection: Too many connections"),
+            (nil, nil, [.oversized], "a number of more than four bytes"),
+            (nil, nil, [.halfFrame], "did not tell about itself within 30s"),
+        ] as [([UInt8]?, [UInt8]?, Set<SimulatedProxy.Fault>, String)])
+    func faultOfTheConnection_isSaid_andTriedAgain(
+        key: [UInt8]?, nodeKey: [UInt8]?, faults: Set<SimulatedProxy.Fault>, words: String
+    ) {
+        var bench = ProxyBench(key: key, nodeKey: nodeKey, faults: faults)
+        bench.begin()
+        bench.run(.seconds(180))
+        #expect(bench.state() == .failed)
+        #expect(bench.machine.trouble?.contains(words) == true, "\(bench.machine.trouble ?? "")")
+        #expect((2...10).contains(bench.machine.recoveries))
+        #expect(bench.heard.isEmpty)
+    }
+
+    /// Names and addresses are compared before the node is trusted and after, and a node that cannot serve is refused.
+    @Test func nodeThatIsAnother_orCannot_isRefused() {
+        let cases: [(ProxyNode, (inout SimulatedProxy.Options) -> Void, String)] = [
+            (ProxyNode(display: "x", name: "attic"), { _ in }, "is called \"simulated-proxy\""),
+            (ProxyNode(display: "x", mac: MACAddress(bits: 5)), { _ in }, "has the address"),
+            (ProxyNode(display: "x"), { $0.features = 0 }, "without a Bluetooth proxy"),
+            (ProxyNode(display: "x"), { $0.features = 7 }, "too old"),
+        ]
+        for (node, change, words) in cases {
+            for key in [ProxyBench.key, nil] {
+                var bench = ProxyBench(key: key, nodeKey: key, node: node, change)
+                bench.begin()
+                bench.run(.seconds(5))
+                #expect(bench.state() == .failed)
+                #expect(bench.machine.trouble?.contains(words) == true, "\(bench.machine.trouble ?? "")")
+                #expect(bench.heard.isEmpty)
+            }
+        }
+    }
+
+    @Test func passiveProxy_listens_andRefusesLinks() {
+        var bench = ProxyBench { $0.features = 97 }
+        bench.begin()
+        bench.run(.seconds(2))
+        #expect(bench.state() == .searching)
+        #expect(!bench.heard.isEmpty)
+        #expect(bench.machine.refusal(of: ProxyBench.meter)?.message.contains("active: true") == true)
+    }
+
+    @Test func proxyOfAnotherClient_isSaid_getsNoConnect_andIsTakenOnceItIsFree() {
+        var bench = ProxyBench(key: nil, nodeKey: nil)
+        let other = bench.stranger()
+        bench.begin()
+        bench.run(.seconds(15))
+        #expect(bench.state() == .failed)
+        #expect(bench.machine.trouble?.contains("probably Home Assistant") == true)
+        #expect(bench.machine.refusal(of: ProxyBench.meter) != nil)
+        bench.run(.seconds(200))
+        #expect(bench.heard.isEmpty)
+
+        bench.proxy.ended(other)
+        bench.run(.seconds(75))
+        #expect(bench.state() == .searching)
+        #expect(!bench.heard.isEmpty)
+        #expect(bench.machine.recoveries == 0)
+    }
+
+    @Test func lostProxy_costsItsLinks_andComesBack() {
+        var bench = ProxyBench()
+        bench.begin()
+        bench.run(.seconds(2))
+        bench.connect()
+        bench.isReachable = false
+        bench.atProxy { $0.reboot() }
+        #expect(bench.events.last == .down(.proxyGone))
+        #expect(bench.state() == .recovering)
+        bench.run(.seconds(90))
+        #expect(bench.state() == .failed)
+        #expect(bench.machine.trouble == "garage.local cannot be reached. meterd connects again.")
+
+        bench.isReachable = true
+        bench.run(.seconds(70))
+        #expect(bench.state() == .searching)
+        #expect(bench.notes.last == .noteRecovered)
+        bench.connect()
+        #expect(bench.events.contains { if case .up = $0 { true } else { false } })
+    }
+
+    @Test func nodeThatIsSilent_isAsked_andGivenUp() {
+        var bench = ProxyBench(faults: [.pingIgnored])
+        bench.begin()
+        // Advertisements count as life.
+        bench.run(.seconds(300))
+        #expect(bench.machine.recoveries == 0)
+        bench.connect()
+        bench.connect(ProxyBench.other)
+        // Nothing more is heard now.
+        bench.run(.seconds(100))
+        #expect(bench.machine.recoveries == 1)
+    }
+
+    @Test(
+        arguments: [
+            ([.servicesCut], [.noServices], 35), ([.silent], [.timedOut], 35), ([.noMTU], [], 35),
+        ] as [(Set<SimulatedProxy.Fault>, [ProxyLinkEnd], Int)])
+    func linkThatFails_isToldOnce_andItsSlotComesBack(
+        faults: Set<SimulatedProxy.Fault>, ends: [ProxyLinkEnd], seconds: Int
+    ) {
+        var bench = ProxyBench(faults: faults)
+        bench.begin()
+        bench.run(.seconds(1))
+        bench.connect()
+        bench.run(.seconds(seconds))
+        let found = bench.events.compactMap { event -> ProxyLinkEnd? in
+            if case .down(let end) = event { end } else { nil }
+        }
+        #expect(found == ends)
+        if ends.isEmpty { bench.leave() }
+        bench.run(.seconds(25))
+        bench.proxy.options.faults = []
+        bench.connect()
+        guard case .up(_, let mtu) = bench.events.last else { return #expect(Bool(false)) }
+        #expect(mtu == 23)
+        #expect(bench.machine.linkCount == 1)
+    }
+
+    @Test func slots_areCounted_andOneThatIsNeverFree_isNotUsed() {
+        var bench = ProxyBench(faults: [.slotKept]) { $0.slots = 1 }
+        bench.begin()
+        bench.run(.seconds(1))
+        bench.connect()
+        #expect(bench.machine.refusal(of: ProxyBench.other)?.isFull == true)
+        bench.atProxy { $0.loseMeter(ProxyBench.meter) }
+        #expect(bench.events.last == .down(.lost(8)))
+        bench.run(.seconds(1))
+        #expect(bench.machine.refusal(of: ProxyBench.other)?.isFull == true)
+        #expect(bench.machine.linkCount == 0)
+        // Asked all the same, it waits for its turn and is then told.
+        bench.connect(ProxyBench.other)
+        bench.run(.seconds(45))
+        #expect(bench.events.last == .down(.noSlot))
+    }
+
+    @Test func errorInPlaceOfAnAnswer_reachesWhoAsked() throws {
+        var bench = ProxyBench(faults: [.gattError])
+        bench.begin()
+        bench.run(.seconds(1))
+        bench.connect()
+        bench.send(ATTPDU.writeRequest(handle: 10, value: [0xF0]).bytes)
+        let error = ATTPDU.errorResponse(to: 0x12, handle: 10, error: ATTErrorCode(rawValue: 133))
+        #expect(bench.events.last == .packet(error.bytes))
+        bench.send(ATTPDU.readRequest(handle: 3).bytes)
+        #expect(bench.events.last == .packet(ATTPDU.readResponse(Array("UM25C".utf8)).bytes))
+    }
+
+    @Test func activeSearch_isAskedForWhileMetersAreSought_andTakenBack() {
+        var bench = ProxyBench()
+        bench.begin()
+        bench.run(.seconds(1))
+        #expect(bench.proxy.mode == 0)
+        bench.demand(true)
+        #expect(bench.proxy.mode == 1)
+        bench.demand(false)
+        #expect(bench.proxy.mode == 0)
+        bench.demand(true)
+        bench.farewell()
+        #expect(bench.proxy.lastMode == 0)
+        #expect(bench.machine.linkCount == 0)
+    }
+
+    /// Anything at all may come from a node: it ends in a state that has words, and time goes on.
+    @Test func randomBytes_neverTrap() {
+        var random = SplitMix64(seed: 0xE5)
+        for round in 0..<300 {
+            var machine = ProxyMachine(ProxyNode(display: "x"))
+            var now = MonotonicTime.origin
+            _ = machine.begin()
+            let security: APIWire.Security = round % 2 == 0 ? .plaintext : .key(ProxyBench.key)
+            _ = machine.opened(security, ephemeral: [UInt8](repeating: 1, count: 32), at: now)
+            for _ in 0..<20 {
+                let id = UInt32([2, 10, 126, 81, 69, 71, 72, 79, 82, 83, 84, 93, 5].randomElement(using: &random) ?? 2)
+                let body = (0..<Int.random(in: 0...24, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                _ = machine.received(FrameWriter.plaintext(APIFrame(id: id, body: body)), at: now)
+                now = now + .seconds(1)
+                _ = machine.woke(at: now)
+            }
+            #expect(machine.state(at: now) == .searching || machine.trouble?.isEmpty != true)
+        }
+    }
+}
+
+extension ProxyBench {
+    /// Plays the meter's line for a while, as a session does.
+    ///
+    /// - Returns: the number of valid frames.
+    mutating func frames(through database: GATTDatabase, mtu: Int) -> Int {
+        guard var driver = MeterCatalogue.standard.driver(for: .um25c, over: .ble) else { return 0 }
+        var (line, frames, seen) = (GATTSerialMachine(), 0, events.count)
+        var isOpen = false
+        _ = line.linkUp(knowing: database, mtu: mtu, at: now)
+        for _ in 0..<20 {
+            while let packet = line.nextPDU(at: now) { send(packet) }
+            run(.milliseconds(500))
+            for case .packet(let packet) in events[seen...] {
+                switch line.received(packet) {
+                case .opened: isOpen = true
+                case .deliver(let bytes):
+                    driver.receive(bytes) { if case .frame = $0 { frames += 1 } }
+                case .failed, .none: break
+                }
+            }
+            seen = events.count
+            if isOpen { _ = line.send(driver.poll()) }
+        }
+        return frames
+    }
+}

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx proxy home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -125,6 +125,10 @@ mqtt: build ## a real Mosquitto between meterd and its listeners
 influx: build ## a real VictoriaMetrics and a real InfluxDB get what meterd measures
 	@Scripts/setup victoria-metrics influxdb python3
 	Tests/Influx/run $(ARGS)
+
+proxy: build ## aioesphomeapi reads a meter through the simulated Bluetooth proxy
+	@Scripts/setup python3-venv
+	Tests/Proxy/run $(ARGS)
 
 home-assistant: build ## a real Home Assistant finds the meters (fetches 1.5 GB, needs root)
 	@Scripts/setup mmdebstrap mosquitto mosquitto-clients python3

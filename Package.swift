@@ -154,7 +154,8 @@ let package = Package(
             name: "meterctl",
             dependencies: [
                 "Domain", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-                "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1, unixSignals,
+                "USBTransport", "BluetoothCore", "ESPHomeCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1,
+                unixSignals,
             ]),
         .target(
             name: "metercloud",

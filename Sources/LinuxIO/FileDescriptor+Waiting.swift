@@ -13,6 +13,13 @@ extension FileDescriptor {
         return try wait(for: Int16(POLLIN), milliseconds: milliseconds.map { max(0, $0) } ?? -1)
     }
 
+    /// Blocks until bytes can be written, or a connection is made or refused.
+    ///
+    /// - Returns: false once the time has passed.
+    func awaitRoom(for patience: Duration) throws(Errno) -> Bool {
+        try wait(for: Int16(POLLOUT), milliseconds: Int32(clamping: patience.milliseconds))
+    }
+
     /// Writes all of the bytes, blocking while the other end accepts none.
     package func writeAll(_ bytes: [UInt8]) throws(Errno) {
         var rest = bytes[...]

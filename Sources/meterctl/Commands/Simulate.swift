@@ -1,5 +1,6 @@
 import ArgumentParser
 import Domain
+import ESPHomeCore
 import Glibc
 import LinuxIO
 import MeterCodec
@@ -18,6 +19,9 @@ struct Simulate: AsyncParsableCommand {
             With --stdio it speaks on standard input and output instead, until the input ends, for a program that plays \
             the link. With --framed each message there, one write of the meter or its host, comes behind its length in \
             two bytes, the higher first.
+
+            With --proxy it is heard by a simulated Bluetooth proxy of ESPHome instead. What can be typed meanwhile: reboot, \
+            fault \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: "|"))|none.
             """
     )
 
@@ -27,6 +31,10 @@ struct Simulate: AsyncParsableCommand {
     var pty = false
     @Flag(help: "On standard input and output.")
     var stdio = false
+    @Option(help: "Behind a Bluetooth proxy at this address, as 127.0.0.1:6053; port 0 is any.")
+    var proxy: String?
+    @Option(help: "With --proxy: a file with the proxy's key in base64. Default: plain text.")
+    var proxyKey: String?
     @Flag(help: "With --stdio: each message behind its length.")
     var framed = false
     @Option(
@@ -69,6 +77,10 @@ struct Simulate: AsyncParsableCommand {
         {
             throw ValidationError("--over \(over) is for --stdio: a pseudo-terminal is a serial port")
         }
+        if proxy != nil, pty || stdio || link != nil || over != nil {
+            throw ValidationError("--proxy is a link over Bluetooth LE: it excludes --pty, --stdio, --link and --over")
+        }
+        if proxyKey != nil, proxy == nil { throw ValidationError("--proxy-key is for --proxy") }
         if stdio, link != nil { throw ValidationError("--link is for a pseudo-terminal, and --stdio makes none") }
         if chargeHalf != nil, dischargeIn != nil {
             throw ValidationError("--charge-half and --discharge-in exclude each other")
@@ -84,8 +96,30 @@ struct Simulate: AsyncParsableCommand {
         }
         var meter = try simulator(of: name)
         if let fault { meter.faults = try PortConsole.faults(fault, every: every) }
+        if let proxy { return try await runProxy(meter, at: try Self.address(proxy), key: try key) }
         guard stdio else { return try await runPort(meter, link: link) }
         try runStream(meter, as: framed ? .framed : .raw)
+    }
+
+    private static func address(_ text: String) throws -> (host: String, port: Int) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            throw CommandFailure(
+                .usage, "\"\(text)\" is not an address with a port", next: "for example --proxy 127.0.0.1:6053")
+        }
+        return (String(text[..<colon].filter { $0 != "[" && $0 != "]" }), Int(port))
+    }
+
+    private var key: [UInt8]? {
+        get throws {
+            guard let proxyKey else { return nil }
+            let text = FileTree.text(at: proxyKey, bytesMax: 1024)?.split(separator: "\n").first
+            guard let key = text.flatMap({ ProxyKey(base64: String($0)) }) else {
+                throw CommandFailure(
+                    .usage, "\(proxyKey) has no key of a proxy in its first line",
+                    next: "it takes 32 bytes in base64; make one with: openssl rand -base64 32")
+            }
+            return key.bytes
+        }
     }
 
     private var flow: SimulatorOptions.Flow? {
@@ -94,7 +128,7 @@ struct Simulate: AsyncParsableCommand {
 
     private func simulator(of model: ModelName) throws -> any SimulatedMeter {
         let transports = MeterCatalogue.standard.transports(of: model)
-        let transport = try over.map { text in
+        let transport = try (proxy == nil ? over : LinkAddress.Transport.ble.rawValue).map { text in
             guard let transport = LinkAddress.Transport(rawValue: text) else {
                 let all = LinkAddress.Transport.allCases.map(\.rawValue).joined(separator: ", ")
                 throw CommandFailure(.usage, "\"\(text)\" is not a kind of link", next: "--over takes \(all)")

@@ -1,0 +1,77 @@
+import Domain
+import LinuxIO
+import MeterSimulator
+import ProgramKit
+import SimulatedPort
+import UnixSignals
+
+/// Serves a simulated Bluetooth proxy that hears a meter, until SIGINT or SIGTERM.
+///
+/// - Parameters:
+///   - address: host and port; port 0 for any.
+///   - key: nil for plain text.
+func runProxy(_ meter: any SimulatedMeter, at address: (host: String, port: Int), key: [UInt8]?) async throws {
+    let loop = try IOLoop(name: "simulator")
+    loop.start()
+    defer { loop.shutdown() }
+    var options = SimulatedProxy.Options()
+    options.key = key
+    // Locally administered, as no meter's is that can be bought.
+    let radio = SimulatedRadioMeter(meter, address: MACAddress(bits: 0x02_00_00_00_E5_25))
+    let port = SimulatedProxyPort(SimulatedProxy(options, meters: [radio]), loop: loop)
+    let served: Int
+    do {
+        served = try await port.serve(at: address.host, port: address.port)
+    } catch {
+        throw CommandFailure(
+            .error, "\(address.host):\(address.port) cannot be served: \(error)",
+            next: "choose another, such as --proxy 127.0.0.1:0 for any port")
+    }
+    Terminal.line("\(address.host):\(served)")
+    Terminal.talk("a Bluetooth proxy that hears \(radio.address), a \(meter.model.displayName); in meterd.toml:")
+    Terminal.talk(
+        "[[bluetooth.proxy]]\nhost = \"\(address.host):\(served)\"\n"
+            + (key == nil ? "plaintext = true" : "key-file = the same file"))
+    let console = Task {
+        for await line in StandardInput.lines() {
+            do {
+                switch try ProxyOrder(line) {
+                case .faults(let faults): await port.setFaults(faults)
+                case .reboot: await port.reboot()
+                case nil: continue
+                }
+            } catch let failure as CommandFailure {
+                failure.tell()
+            } catch {
+                Terminal.talk("\(error)")
+            }
+        }
+    }
+    for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
+    console.cancel()
+    await port.stop()
+}
+
+/// One line typed to a simulated proxy.
+enum ProxyOrder: Hashable {
+    case faults(Swift.Set<SimulatedProxy.Fault>)
+    case reboot
+
+    /// Nil for an empty line.
+    init?(_ line: String) throws {
+        let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+        switch (words.first, words.count) {
+        case (nil, _): return nil
+        case ("reboot", 1): self = .reboot
+        case ("fault", 2) where words[1] == "none": self = .faults([])
+        case ("fault", 2):
+            guard let fault = SimulatedProxy.Fault(rawValue: words[1]) else {
+                let all = SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure(.usage, "\"\(words[1])\" is not a fault", next: "the faults are \(all), none")
+            }
+            self = .faults([fault])
+        default:
+            throw CommandFailure(.usage, "\"\(line)\" is nothing to type here", next: "see meterctl simulate --help")
+        }
+    }
+}

@@ -57,15 +57,10 @@ package struct RadioChannelOpener: ChannelOpener {
     }
 
     private func openLE(_ link: RadioLink, _ handle: @escaping @Sendable (ChannelEvent) -> Void) -> any ByteChannel {
-        do {
-            let slot = try HeldSlot(of: link, over: .ble, from: slots)
-            let channel = L2CAPChannel(link, slot: slot, on: loop, setUpLimit: limits.setUp, handle)
-            let way = L2CAPLink(link: link, sockets: sockets, connectLimit: limits.connect)
-            channel.begin(way, stallLimit: limits.stall)
-            return channel
-        } catch {
-            return RefusedChannel(error, loop: loop, handle)
-        }
+        let way = L2CAPLink(link: link, sockets: sockets, connectLimit: limits.connect)
+        return GATTSerialChannel.open(
+            link, slots: slots, on: loop, setUpLimit: limits.setUp,
+            packets: { DescriptorChannel.open(way, on: loop, stallLimit: limits.stall, handle: $0) }, handle: handle)
     }
 
     private func openClassic(

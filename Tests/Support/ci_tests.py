@@ -40,7 +40,7 @@ class DueTests(unittest.TestCase):
             "Sources/CloudEtcd/EtcdClient.swift": ["lease-histories", "two-hosts", "chaos"],
             "Sources/Gateway/Relay/RelayUplink.swift": ["lease-histories", "two-hosts", "chaos"],
             "Sources/BluetoothCore/ATTPDU.swift": ["static", "lab"],
-            "Sources/BlueZTransport/L2CAPChannel.swift": ["static", "lab"],
+            "Sources/BlueZTransport/GATTSerialChannel.swift": ["static", "lab"],
             "Sources/USBTransport/USBDevice.swift": ["static", "lab"],
             "Sources/GatewayServer/Page/app.js": ["web-test", "fuzz-api", "python"],
             "Sources/GatewayAPI/ReadingBody.swift": ["python"],

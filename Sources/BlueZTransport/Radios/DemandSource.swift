@@ -1,20 +1,22 @@
-import BluetoothCore
-import Domain
-import Gateway
+package import BluetoothCore
+package import Domain
+package import Gateway
 
 /// What meters and people need from the search.
-struct DemandSource {
+package struct DemandSource {
     /// What the meters need, once a source is set.
     private var source: (@Sendable () -> RadioDemand)?
     private var byHandUntil: MonotonicTime?
 
-    mutating func follow(_ source: @escaping @Sendable () -> RadioDemand) { self.source = source }
+    package init() {}
+
+    package mutating func follow(_ source: @escaping @Sendable () -> RadioDemand) { self.source = source }
 
     /// A person is looking for meters.
-    mutating func sought(until time: MonotonicTime) { byHandUntil = time }
+    package mutating func sought(until time: MonotonicTime) { byHandUntil = time }
 
     /// What is needed now, of each adapter.
-    func current(at now: MonotonicTime) -> (_ adapter: MACAddress?) -> SearchDemand {
+    package func current(at now: MonotonicTime) -> (_ adapter: MACAddress?) -> SearchDemand {
         let demand = source?() ?? RadioDemand()
         let byHandUntil = byHandUntil.flatMap { now < $0 ? $0 : nil }
         return { SearchDemand(demand, byHandUntil: byHandUntil, adapter: $0) }

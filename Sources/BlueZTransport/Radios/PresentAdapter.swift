@@ -1,7 +1,7 @@
-import BluetoothCore
-import Domain
+package import BluetoothCore
+package import Domain
 import Gateway
-import GatewayAPI
+package import GatewayAPI
 import Logging
 
 /// An adapter that is there.
@@ -110,7 +110,7 @@ extension DiscoveryOwner {
 }
 
 extension AdapterState {
-    var shown: AdapterStatus.State {
+    package var shown: AdapterStatus.State {
         switch self {
         case .searching: .searching
         case .idle: .idle
@@ -124,7 +124,7 @@ extension AdapterState {
 }
 
 extension SightingEvent {
-    init(_ event: RadioSightingEvent) {
+    package init(_ event: RadioSightingEvent) {
         switch event {
         case .appeared(let sighting): self = .appeared(Sighting(sighting))
         case .heard(let sighting):
@@ -146,7 +146,7 @@ extension Sighting {
 }
 
 extension ScanOther {
-    init(_ radio: PassedOverRadio) {
+    package init(_ radio: PassedOverRadio) {
         let device = radio.sighting.device
         self.init(
             address: device.address.description, transport: device.kind == .classic ? "spp" : "ble",

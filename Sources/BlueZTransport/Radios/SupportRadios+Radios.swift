@@ -1,6 +1,6 @@
-import BluetoothCore
+package import BluetoothCore
 import Domain
-import GatewayAPI
+package import GatewayAPI
 import LinuxIO
 
 /// The Bluetooth part of what a maintainer asks for.
@@ -8,15 +8,10 @@ extension SupportRadios {
     init(
         adapters: [PresentAdapter], sightings: RadioSightings, trace: [ManagementTrace.Entry], at now: MonotonicTime
     ) {
-        let heard = sightings.heard
-        let known = Set(heard.map(\.device.address))
+        let known = Set(sightings.heard.map(\.device.address))
         self.init(
             adapters: adapters.compactMap { $0.support },
-            advertisements: heard.map { radio in
-                SupportRadios.Advertisement(
-                    address: radio.device.address.description, address_type: radio.device.kind.words, name: radio.name,
-                    rssi: radio.rssi, data: radio.data.map { Hex.encode($0) })
-            },
+            advertisements: sightings.heard.map { SupportRadios.Advertisement($0) },
             strangers: sightings.strangerCount,
             management: trace.map { entry in
                 SupportRadios.Trace(
@@ -25,6 +20,14 @@ extension SupportRadios {
                     dir: entry.content.isCommand ? "out" : "in",
                     words: entry.content.words { known.contains($0.address) })
             })
+    }
+}
+
+extension SupportRadios.Advertisement {
+    package init(_ radio: HeardRadio) {
+        self.init(
+            address: radio.device.address.description, address_type: radio.device.kind.words, name: radio.name,
+            rssi: radio.rssi, data: radio.data.map { Hex.encode($0) })
     }
 }
 

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct L2CAPChannelTests {
+struct GATTSerialChannelTests {
     // MARK: A meter
 
     @Test(arguments: [

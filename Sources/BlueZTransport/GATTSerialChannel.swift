@@ -1,10 +1,11 @@
-import BluetoothCore
-import Domain
+package import BluetoothCore
+package import Domain
 import Gateway
-import GatewayAPI
-import LinuxIO
+package import GatewayAPI
+package import LinuxIO
 
-/// A meter's bytes over Bluetooth LE: the attribute protocol's packets go to a `GATTSerialMachine` and come from it.
+/// A meter's bytes over Bluetooth LE: the attribute protocol's packets go to a `GATTSerialMachine` and come from it, over
+/// a socket of the kernel or through a proxy.
 ///
 /// ```
 ///   ┌─────────┐  the machine opened   ┌──────┐  lost, failed   ┌────────┐  told   ┌────────┐
@@ -12,19 +13,20 @@ import LinuxIO
 ///   └─────────┘                       └──────┘                 └────────┘         └────────┘
 /// ```
 ///
-/// `close` leads from each state to CLOSED. The adapter's slot is held until the socket is closed.
-final class L2CAPChannel: GATTChannel, @unchecked Sendable {
+/// `close` leads from each state to CLOSED. The adapter's slot is held until the packets' channel is closed.
+package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     // Unchecked: used only on the loop (see `ByteChannel`), which every entry checks.
 
     private let link: RadioLink
     private let loop: IOLoop
     private var slot: HeldSlot
     private var machine: GATTSerialMachine
-    private var packets: DescriptorChannel?
+    private var packets: (any ByteChannel)?
+    private let known: @Sendable () -> Known?
     private var state: State
     /// Set for two services, which mean an RF-star module: TC66C and FNIRSI meters have one, UM meters do not
     /// (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
-    private(set) var radioModule: RadioModule?
+    package private(set) var radioModule: RadioModule?
     private var alarm: Alarm
 
     private enum State {
@@ -38,11 +40,45 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// - Parameter slot: already granted; this channel gives it back.
-    init(
+    /// What another host, which made the link, has found out about the device.
+    package struct Known: Sendable {
+        package var database: GATTDatabase
+        package var mtu: Int
+
+        package init(database: GATTDatabase, mtu: Int) {
+            self.database = database
+            self.mtu = mtu
+        }
+    }
+
+    /// Opens a link, as `ChannelOpener.open` does, if there is a slot for it.
+    ///
+    /// - Parameters:
+    ///   - slots: asked for a slot, which this channel gives back.
+    ///   - known: asked once the link is up; nil if everything is to be discovered.
+    ///   - packets: opens the channel that carries the packets, and does not call its handler before it returns.
+    package static func open(
+        _ link: RadioLink, slots: any RadioSlots, on loop: IOLoop, setUpLimit: Duration,
+        knowing known: @escaping @Sendable () -> Known? = { nil },
+        packets: (@escaping @Sendable (ChannelEvent) -> Void) -> any ByteChannel,
+        handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        do {
+            let slot = try HeldSlot(of: link, over: .ble, from: slots)
+            let channel = GATTSerialChannel(
+                link, slot: slot, on: loop, setUpLimit: setUpLimit, knowing: known, handle)
+            channel.packets = packets { channel.happened($0) }
+            return channel
+        } catch {
+            return RefusedChannel(error, loop: loop, handle)
+        }
+    }
+
+    private init(
         _ link: RadioLink, slot: HeldSlot, on loop: IOLoop, setUpLimit: Duration,
-        _ handle: @escaping @Sendable (ChannelEvent) -> Void
+        knowing known: @escaping @Sendable () -> Known?, _ handle: @escaping @Sendable (ChannelEvent) -> Void
     ) {
+        self.known = known
         self.link = link
         self.slot = slot
         self.loop = loop
@@ -51,11 +87,7 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         state = .opening(handle)
     }
 
-    func begin(_ way: L2CAPLink, stallLimit: Duration) {
-        packets = DescriptorChannel.open(way, on: loop, stallLimit: stallLimit) { [self] in happened($0) }
-    }
-
-    func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         loop.checkIsolated()
         switch state {
         case .opening, .open: break
@@ -67,29 +99,32 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         }
     }
 
-    func switchOutput() -> Bool {
+    package func switchOutput() -> Bool {
         loop.checkIsolated()
         return machine.switchOutput()
     }
 
-    func close() {
+    package func close() {
         loop.checkIsolated()
         shut()
     }
 
-    var offered: [SupportService]? {
+    package var offered: [SupportService]? {
         let found = machine.database.support
         return found.isEmpty ? nil : found
     }
 
-    // MARK: The socket
+    // MARK: The packets
 
     private func happened(_ event: ChannelEvent) {
         switch event {
         case .opened:
             slot.linkUp()
-            machine.linkUp(at: loop.now)
-            transmit()
+            guard let known = known() else {
+                machine.linkUp(at: loop.now)
+                return transmit()
+            }
+            perform(machine.linkUp(knowing: known.database, mtu: known.mtu, at: loop.now))
         case .received(let packet): received(packet)
         case .closed(let failure):
             guard let handle else { return }
@@ -98,8 +133,10 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         }
     }
 
-    private func received(_ packet: [UInt8]) {
-        switch machine.received(packet) {
+    private func received(_ packet: [UInt8]) { perform(machine.received(packet)) }
+
+    private func perform(_ event: GATTSerialMachine.OnReceived) {
+        switch event {
         case .none: break
         case .opened(let profile, _):
             guard case .opening(let handle) = state else { break }

@@ -86,6 +86,12 @@ let package = Package(
         .target(
             name: "BlueZTransport",
             dependencies: ["CBluetooth", "LinuxIO", "Domain", "Gateway", "GatewayAPI", "BluetoothCore", logging]),
+        // Bluetooth proxies, which stand behind the ports of this machine's own radios.
+        .target(
+            name: "ProxyTransport",
+            dependencies: [
+                "LinuxIO", "Domain", "Gateway", "GatewayAPI", "BluetoothCore", "ESPHomeCore", "BlueZTransport", logging,
+            ]),
         .target(
             name: "SimulatedPort",
             dependencies: ["LinuxIO", "Domain", "MeterCodec", "MeterSimulator", "BluetoothCore", "ESPHomeCore"]),
@@ -145,7 +151,8 @@ let package = Package(
             name: "meterd",
             dependencies: [
                 "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "CloudAPI",
+                "BlueZTransport", "ProxyTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer",
+                "CloudAPI",
                 "Notifications", "HomeAutomation", "Cloud", "CloudHosting", "CloudServer", "CloudClient",
                 "Cryptography", "ProgramKit", "ServerKit", argumentParser, logging, serviceLifecycle, tomlKit,
                 unixSignals,
@@ -331,7 +338,7 @@ let package = Package(
             name: "MeterdTests",
             dependencies: [
                 "meterd", "BluetoothCore", "Domain", "MeterCodec", "Gateway", "GatewayAPI", "CloudAPI", "CloudClient",
-                "MeterTestKit", "HomeAutomation", "ServerKit", "Notifications", logging,
+                "MeterTestKit", "HomeAutomation", "ServerKit", "Notifications", "ProxyTransport", logging,
             ]),
         .testTarget(
             name: "MeterctlTests",
@@ -346,6 +353,12 @@ let package = Package(
             name: "USBTransportTests",
             dependencies: [
                 "MeterTestKit", "CoreTestKit", "USBTransport", "LinuxIO", "Domain", "Gateway", "MeterCodec",
+            ]),
+        .testTarget(
+            name: "ProxyTransportTests",
+            dependencies: [
+                "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "ProxyTransport",
+                "SimulatedPort", "MeterTestKit", "CoreTestKit", logging,
             ]),
         .testTarget(
             name: "BlueZTransportTests",

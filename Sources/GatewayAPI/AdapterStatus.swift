@@ -1,8 +1,8 @@
 /// One Bluetooth adapter of this host in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
 package struct AdapterStatus: Codable, Hashable, Sendable {
-    /// Its own address, which identifies it permanently.
+    /// Its own address, which identifies it permanently; of a proxy that was never reached, its host.
     package var address: String
-    /// The kernel's present name for it, `hci0`; null while it is gone.
+    /// The kernel's present name for it, `hci0`, or a proxy's host; null while it is gone.
     @NullCodable package var name: String?
     package var state: State
     /// Since when, RFC 3339.
@@ -23,6 +23,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var discovery_ms: Int64
     /// The state of pairing over it; null while it is gone.
     @NullCodable package var pairing: PairingStatus?
+    /// Set if it is not this machine's adapter, but a Bluetooth proxy elsewhere.
+    @NullCodable package var proxy: ProxyStatus?
     /// What is wrong and what to do about it; null if nothing is.
     @NullCodable package var error: String?
 
@@ -55,7 +57,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package init(
         address: String, name: String?, state: State, since: String, links: Int = 0, links_max: Int = 0, heard: Int = 0,
         dropped: Int = 0, recoveries: Int = 0, discovery: Discovery? = nil, discovery_ms: Int64 = 0,
-        pairing: PairingStatus? = nil, error: String? = nil
+        pairing: PairingStatus? = nil, proxy: ProxyStatus? = nil, error: String? = nil
     ) {
         self.address = address
         self.name = name
@@ -69,6 +71,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         self.discovery = discovery
         self.discovery_ms = discovery_ms
         self.pairing = pairing
+        self.proxy = proxy
         self.error = error
     }
 }

@@ -1,22 +1,22 @@
 import Glibc
-import LinuxIO
 
-/// A token from a file, which nobody else may read. It prints as nothing.
-struct SecretToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// For the request alone.
-    let text: String
+/// A token or a key from a file, which nobody else may read. It prints as nothing.
+package struct SecretToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// For whoever shows it, alone.
+    package let text: String
 
     private static let sizeMax = 1024
 
     /// Why a file gives no token, for people.
-    struct Problem: Error {
-        var message: String
+    package struct Problem: Error {
+        package var message: String
     }
 
     /// Reads the first line of the file at `path`.
     ///
+    /// - Parameter what: what it is called in messages.
     /// - Throws: also if others may read it, or if anybody but its owner may write it.
-    init(file path: String) throws(Problem) {
+    package init(file path: String, of what: String = "token") throws(Problem) {
         let line: Substring?
         do throws(Errno) {
             // Opened once, so that what is checked is what is read. A pipe must not block this.
@@ -35,16 +35,16 @@ struct SecretToken: Sendable, CustomStringConvertible, CustomDebugStringConverti
                 .split(separator: "\n", omittingEmptySubsequences: false).first
         } catch {
             let why = error.code == EACCES ? "it is not a file that meterd alone may read (chmod 600)" : error.words
-            throw Problem(message: "the token cannot be read from \(path): \(why)")
+            throw Problem(message: "the \(what) cannot be read from \(path): \(why)")
         }
         let token = line.map { String($0.filter { !$0.isWhitespace }) } ?? ""
         guard !token.isEmpty, token.utf8.allSatisfy({ 0x21..<0x7F ~= $0 }) else {
-            throw Problem(message: "\(path) has no token in its first line")
+            throw Problem(message: "\(path) has no \(what) in its first line")
         }
         text = token
     }
 
-    var description: String { "<redacted>" }
-    var debugDescription: String { description }
-    var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,6 +1,7 @@
 package import Domain
 import FoundationEssentials
 import Gateway
+import LinuxIO
 import NIOCore
 
 /// A time series database, as `[influx]` in the configuration says.

@@ -25,6 +25,7 @@ struct Demo: Sendable {
             second.socketPath.hasSuffix(".sock")
             ? "\(second.socketPath.dropLast(5))-attic.sock" : "\(second.socketPath)-attic"
         second.ports = []
+        second.bluetooth.proxies = []
         second.web.serves = false
         return second
     }

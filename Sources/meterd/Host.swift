@@ -9,6 +9,7 @@ import LinuxIO
 import Logging
 import MeterStore
 import Notifications
+import ProxyTransport
 import ServiceLifecycle
 import Synchronization
 import USBTransport
@@ -86,13 +87,14 @@ struct Host {
             repository: store, notifier: Notifier(configuration.notify, host: name), log: log, loop: loop,
             logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
+        let proxies = Self.proxies(on: loop, configuration.bluetooth, logger)
         let ports = PortWatcher(
             scanner: makeScanner(store.identity.host), loop: loop,
             listen: { UdevMonitor()?.events(on: loop) })
         directory = MeterDirectory(
             dependencies: MeterDirectory.Dependencies(
-                catalogue: configuration.catalogue, loop: loop, opener: Self.openers(on: loop, ports, radios),
-                ports: ports, radios: radios,
+                catalogue: configuration.catalogue, loop: loop, opener: Self.openers(on: loop, ports, radios, proxies),
+                ports: ports, radios: RadioSources(([radios, proxies] as [(any RadioSource)?]).compactMap { $0 }),
                 repository: store, settings: settings, recorder: recorder, recordings: recordings, marks: marks,
                 counts: counts, alerts: alerts, log: log, hostID: store.identity.host.description,
                 makeRNG: { SystemRandomNumberGenerator() }),
@@ -138,9 +140,15 @@ struct Host {
         return Radios(loop: loop, configuration: configuration, logger: logger)
     }
 
+    private static func proxies(on loop: IOLoop, _ settings: Configuration.Bluetooth, _ logger: Logger) -> Proxies? {
+        guard !settings.proxies.isEmpty else { return nil }
+        return Proxies(
+            settings.proxies, loop: loop, makeRNG: { SystemRandomNumberGenerator() }, logger: logger)
+    }
+
     /// An opener for every kind of link that this host can make.
     private static func openers(
-        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?
+        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?
     ) -> ChannelOpeners {
         var openers: [LinkAddress.Transport: any ChannelOpener] = [
             .serial: SerialChannelOpener(loop: loop),
@@ -152,6 +160,7 @@ struct Host {
             openers[.ble] = opener
             openers[.spp] = opener
         }
+        if let proxies { openers[.ble] = ProxyChannelOpener(proxies, else: openers[.ble], on: loop) }
         return ChannelOpeners(openers, loop: loop)
     }
 

@@ -121,6 +121,8 @@ struct ProxyMachineTests {
         bench.isReachable = true
         bench.run(.seconds(70))
         #expect(bench.state() == .searching)
+        // Each outage is noted once, however long it lasts.
+        #expect(bench.notes.count == 2)
         #expect(bench.notes.last == .noteRecovered)
         bench.connect()
         #expect(bench.events.contains { if case .up = $0 { true } else { false } })

@@ -231,6 +231,7 @@ struct MeterdOpenAPITests {
                 "SupportCharacteristic",
                 SupportService.Characteristic(uuid: "FFE1", handle: 1, properties: [], cccd: nil)
             ),
+            ("ProxyStatus", ProxyStatus(name: nil, version: "2026.6.5", encrypted: true)),
             ("SupportRadios", SupportRadios(adapters: [], advertisements: [], strangers: 0, management: [])),
             (
                 "SupportAdapter",

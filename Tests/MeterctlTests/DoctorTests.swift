@@ -155,6 +155,16 @@ struct DoctorTests {
         #expect(finding?.next == "meterctl scan --all says why")
     }
 
+    @Test func proxy_isItsOwnCheck_withItsRemedy() {
+        var proxy = AdapterStatus.searching
+        (proxy.name, proxy.proxy) = ("garage.local", ProxyStatus(name: "garage", version: "2026.6.5", encrypted: true))
+        #expect(findings(answers([], adapters: [proxy])).first { $0.check == "proxy" }?.verdict == .ok)
+        (proxy.state, proxy.error) = (.failed, "garage.local has another key. Compare the file.")
+        let finding = findings(answers([], adapters: [proxy])).first { $0.check == "proxy" }
+        #expect(finding?.verdict == .problem)
+        #expect(finding?.message.contains("(garage.local) is failed: garage.local has another key.") == true)
+    }
+
     @Test func meterBehindANodeOfRoots_asksForTheRules() {
         let closed = machine {
             $0.ports = [

@@ -27,11 +27,12 @@ struct SupportBundleTests {
         static let address4 = "192.168.178.23"
         static let address6 = "2001:db8:85a3::8a2e:370:7334"
         static let brokerHost = "broker.musterfrau.example"
+        static let proxyHost = "garage-of-anna.local"
         static let hostID = "6f1cbb1e-3f0c-4a63-9f1e-0d9b7d0a4c11"
 
         static let all = [
             host, otherHost, zone, user, wifi, password, token, pin, serial, meterName, stranger, address4, address6,
-            brokerHost, hostID, "musterfrau",
+            brokerHost, proxyHost, hostID, "musterfrau", "garage-of-anna",
         ]
     }
 
@@ -74,6 +75,10 @@ struct SupportBundleTests {
         var adapter = AdapterStatus.searching
         adapter.error = "\(Planted.host): \(Planted.stranger) is connected to \(adapter.address)"
         adapter.discovery = .another
+        // One that was never reached, and so has no address.
+        var proxy = AdapterStatus(address: Planted.proxyHost, name: Planted.proxyHost, state: .failed, since: "")
+        proxy.proxy = ProxyStatus(name: "garage-of-anna", version: nil, encrypted: true)
+        proxy.error = "\(Planted.proxyHost) cannot be reached."
         let store = StoreStatus(
             path: "/home/\(Planted.user)/.local/state/meterd/meterd.sqlite", unsaved: 0, saved: 0, dropped: 0,
             error: "no space for \(Planted.user)")
@@ -83,7 +88,7 @@ struct SupportBundleTests {
         ]
         return .answers(
             Checkup.Answers(
-                version: .current, status: GatewayStatus(meters: meters, adapters: [adapter], store: store),
+                version: .current, status: GatewayStatus(meters: meters, adapters: [adapter, proxy], store: store),
                 cloud: cloud, page: nil, broker: broker))
     }
 

@@ -4,6 +4,7 @@ import Gateway
 import GatewayAPI
 import Logging
 import MeterCodec
+import ProxyTransport
 import Testing
 
 @testable import meterd
@@ -20,6 +21,50 @@ struct ConfigurationTests {
         } catch {
             return error as? ConfigurationError
         }
+    }
+
+    // MARK: - Proxies
+
+    @Test func proxies_areRead() throws {
+        let text = """
+            [bluetooth]
+            scan = "always"
+            [[bluetooth.proxy]]
+            host = "garage.local"
+            key-file = "/etc/meterd/garage-key"
+            name = "garage"
+            mac = "a0b765001122"
+            [[bluetooth.proxy]]
+            host = "192.168.1.20:6054"
+            plaintext = true
+            [[bluetooth.proxy]]
+            host = "[fd00::1]:6053"
+            plaintext = true
+            """
+        let bluetooth = try read(text).bluetooth
+        #expect(bluetooth.search == .always)
+        #expect(
+            bluetooth.proxies == [
+                ProxySettings(
+                    host: "garage.local", keyPath: "/etc/meterd/garage-key", name: "garage",
+                    mac: MACAddress(bits: 0xA0B7_6500_1122)),
+                ProxySettings(host: "192.168.1.20", port: 6054, keyPath: nil),
+                ProxySettings(host: "fd00::1", keyPath: nil),
+            ])
+    }
+
+    @Test(arguments: [
+        ("name = \"x\"", "has no host"), ("host = \"a b\"", "host cannot be"), ("host = \"a:b\"", "host cannot be"),
+        ("host = \"a\"", "has no key"), ("host = \"a\"\nkey-file = \"/k\"\nplaintext = true", "has both"),
+        ("host = \"a\"\nplaintext = true\nmac = \"1\"", "mac cannot be"),
+        ("host = \"a\"\nplaintext = true\nkey = \"x\"", "unknown key"),
+        (
+            "host = \"a\"\nplaintext = true\n[[bluetooth.proxy]]\nhost = \"a\"\nplaintext = true",
+            "two [[bluetooth.proxy]]"
+        ),
+    ])
+    func proxyThatCannotBe_isRefused(keys: String, words: String) {
+        #expect(failure(of: "[[bluetooth.proxy]]\n\(keys)\n")?.message.contains(words) == true)
     }
 
     // MARK: - Defaults

@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import MeterCodec
 import Notifications
+import ProxyTransport
 import Testing
 
 @testable import meterd
@@ -79,6 +80,8 @@ struct PackagedConfigurationTests {
 
         configuration.hostName = defaults.hostName
         configuration.bluetooth.adapters = defaults.bluetooth.adapters
+        #expect(configuration.bluetooth.proxies.map(\.host) == ["garage.local"])
+        configuration.bluetooth.proxies = defaults.bluetooth.proxies
         configuration.cloud.proxies = defaults.cloud.proxies
         configuration.web.names = defaults.web.names
         configuration.mqtt.address = defaults.mqtt.address

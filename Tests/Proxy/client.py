@@ -1,4 +1,5 @@
-"""aioesphomeapi, unmodified, in front of a simulated Bluetooth proxy: run in its venv, with the port and the key."""
+"""aioesphomeapi, unmodified, in front of a simulated Bluetooth proxy: run in its venv, with the port and the key, and with
+`hold` to keep the proxy until it is ended."""
 
 import asyncio
 import base64
@@ -60,6 +61,10 @@ async def read_frame(client, services):
 async def main():
     client = make()
     await client.connect(login=True)
+    if "hold" in sys.argv:
+        expect("the proxy is taken", await subscribed(client) is not None)
+        print("holds the proxy", flush=True)
+        await asyncio.Event().wait()
     info = await client.device_info()
     expect(f"its features are {info.bluetooth_proxy_feature_flags}", info.bluetooth_proxy_feature_flags == 255)
     heard = await subscribed(client)

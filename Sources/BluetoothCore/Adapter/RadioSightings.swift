@@ -66,6 +66,13 @@ package struct SightingTiming: Hashable, Sendable {
     var countWindow: Duration = .seconds(60)
 
     package init() {}
+
+    /// For radios that search without a pause and report each advertisement: no round has to end for a meter to be gone.
+    package static var continuous: SightingTiming {
+        var timing = SightingTiming()
+        timing.roundsMissed = 0
+        return timing
+    }
 }
 
 /// Keeps what was heard: every device for a while, meters until they vanish.

@@ -77,6 +77,12 @@ package struct DeviceReport: @unchecked Sendable {
         package static let confirmName = Flags(rawValue: 1 << 0)
     }
 
+    /// What another host's radio heard.
+    package init(_ address: RadioAddress, rssi: Int?, data: UnsafeRawBufferPointer) {
+        (self.address, self.rssi, self.data) = (address, rssi, data)
+        flags = []
+    }
+
     package static let code: UInt16 = 0x0012
     private static let fixedLength = 14
 

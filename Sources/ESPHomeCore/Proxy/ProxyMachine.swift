@@ -242,8 +242,9 @@ package struct ProxyMachine: Sendable {
             guard now >= until else { return [] }
             phase = .opening
             recoveries += 1
-            let note = failure.map { [ProxyAction.noteRetry(because: $0.fault.words(of: node.display))] } ?? []
-            return note + [.open]
+            // Once for each outage: a proxy may be away for weeks.
+            guard let failure, failure.count == 1 else { return [.open] }
+            return [.noteRetry(because: failure.fault.words(of: node.display)), .open]
         case .greeting(let since) where now >= since + timing.greeting:
             return fail(.ended("did not tell about itself within \(timing.greeting.shortText)"), at: now)
         case .subscribing(let since, let attempt) where now >= since + timing.subscription:

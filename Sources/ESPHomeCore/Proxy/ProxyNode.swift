@@ -55,7 +55,7 @@ package struct ProxyInfo: Hashable, Sendable {
         }
         guard features.contains(.rawAdvertisements) else {
             throw .unsuitable(
-                "\(node.display) runs ESPHome \(version), whose Bluetooth proxy is too old. Update it to 2023.6 or later."
+                "\(node.display) runs ESPHome \(version), whose Bluetooth proxy is too old. Update it."
             )
         }
         let text = message.bluetoothMAC.isEmpty ? message.mac : message.bluetoothMAC

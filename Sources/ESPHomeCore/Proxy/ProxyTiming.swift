@@ -15,8 +15,8 @@ package struct ProxyTiming: Sendable {
     package var retry = (first: Duration.seconds(1), longest: Duration.seconds(60))
     /// How long it may be out of reach until a person is told to act.
     package var patience = Duration.seconds(60)
-    /// How long a link may wait for its turn: the one before it may take `connect`.
-    package var turn = Duration.seconds(40)
+    /// How long a link may wait for its turn: less than a session gives to an attempt (30 s), so that the reason is known.
+    package var turn = Duration.seconds(25)
     /// How long a link may take to come up (bleak-esphome: 30 s).
     package var connect = Duration.seconds(30)
     /// How long the list of services may take (aioesphomeapi: 30 s).

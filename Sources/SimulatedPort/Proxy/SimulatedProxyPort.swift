@@ -1,5 +1,6 @@
 import Domain
 package import LinuxIO
+import MeterSimulator
 
 /// A simulated Bluetooth proxy on a real port: to whoever connects, it is an ESP32 with ESPHome.
 package actor SimulatedProxyPort {
@@ -54,8 +55,9 @@ package actor SimulatedProxyPort {
 
     private func accept() {
         guard let listener, let socket = try? TCPSocket.accept(from: listener) else { return }
-        var generator = SystemRandomNumberGenerator()
-        let client = proxy.accepted(ephemeral: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        // A simulated node has no secrets.
+        var noise = SplitMix64(seed: UInt64(bitPattern: loop.now.sinceOrigin.nanoseconds))
+        let client = proxy.accepted(ephemeral: noise.bytes(32))
         do {
             try loop.register(socket, .readable) { readiness in self.assumeIsolated { $0.ready(client, readiness) } }
             clients[client] = Connection(socket: socket)

@@ -82,6 +82,10 @@ extension BundleMask {
             words[answers.cloud.host_name] = "<host>"
             if let zone = answers.cloud.zone { words[zone] = "<zone>" }
             addresses.formUnion(answers.status.adapters.map(\.address))
+            for adapter in answers.status.adapters {
+                guard let proxy = adapter.proxy else { continue }
+                for name in [adapter.name, proxy.name] { if let name { words[name] = "<proxy>" } }
+            }
             for meter in answers.status.meters {
                 if let holder = meter.lease?.holder { words[holder] = "<host>" }
                 if let name = meter.name, !Self.isDevicesOwn(name, meter.model) { words[name] = "<name>" }

@@ -68,6 +68,11 @@ extension SupportBundle {
             adapters = answers.status.adapters.map { adapter in
                 var adapter = adapter
                 adapter.error = adapter.error.map { mask.masked($0) }
+                if var proxy = adapter.proxy {
+                    proxy.name = proxy.name.map { mask.masked($0) }
+                    (adapter.address, adapter.proxy) = (mask.masked(adapter.address), proxy)
+                    adapter.name = adapter.name.map { mask.masked($0) }
+                }
                 return adapter
             }
         }

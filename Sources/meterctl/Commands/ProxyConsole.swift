@@ -29,9 +29,9 @@ func runProxy(_ meter: any SimulatedMeter, at address: (host: String, port: Int)
     }
     Terminal.line("\(address.host):\(served)")
     Terminal.talk("a Bluetooth proxy that hears \(radio.address), a \(meter.model.displayName); in meterd.toml:")
-    Terminal.talk(
-        "[[bluetooth.proxy]]\nhost = \"\(address.host):\(served)\"\n"
-            + (key == nil ? "plaintext = true" : "key-file = the same file"))
+    Terminal.talk("[[bluetooth.proxy]]")
+    Terminal.talk("host = \"\(address.host):\(served)\"")
+    Terminal.talk(key == nil ? "plaintext = true" : "key-file = the file of --proxy-key")
     let console = Task {
         for await line in StandardInput.lines() {
             do {

@@ -11,7 +11,9 @@ extension Checkup {
                 next: radio.isOffByHardware ? "use the machine's own switch" : "sudo rfkill unblock bluetooth")
         }
         let others = known.contains { $0.state == .searching || $0.state == .idle }
-        all += known.isEmpty ? unusedAdapters : known.map { Self.adapter($0, besideOthers: others) }
+        let own = known.filter { $0.proxy == nil }
+        all += own.isEmpty ? unusedAdapters : []
+        all += known.map { Self.adapter($0, besideOthers: others) }
         all += known.compactMap { otherSearch($0) }
         all += [ownRadioOff, otherDaemon, sharedAntenna, supply].compactMap { $0 } + clones + timeouts(besides: known)
         return all
@@ -19,28 +21,29 @@ extension Checkup {
 
     /// - Parameter others: whether meters are heard without it.
     private static func adapter(_ adapter: AdapterStatus, besideOthers others: Bool) -> Finding {
+        let kind = adapter.proxy == nil ? "adapter" : "proxy"
         let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"
         switch adapter.state {
         case .searching, .idle, .starting:
             if adapter.dropped > 0 {
                 return Finding(
-                    "adapter", .note,
+                    kind, .note,
                     "\(name) heard \(adapter.dropped) devices that look like meters and are not shown",
                     next: "meterctl scan --all says why")
             }
             return Finding(
-                "adapter", .ok,
+                kind, .ok,
                 "\(name) is \(adapter.state.rawValue), \(adapter.heard) devices heard in the last minute, "
                     + "\(adapter.links) of \(adapter.links_max) links in use")
         case .recovering:
             return Finding(
-                "adapter", .note, "\(name): \(adapter.error ?? "something went wrong")",
+                kind, .note, "\(name): \(adapter.error ?? "something went wrong")",
                 next: "a remedy is being tried; look again in a minute")
         case .gone where others:
-            return Finding("adapter", .note, "\(name) is gone, and others are there", next: adapter.error)
+            return Finding(kind, .note, "\(name) is gone, and others are there", next: adapter.error)
         case .blocked, .failed, .forbidden, .gone:
             return Finding(
-                "adapter", .problem, "\(name) is \(adapter.state.rawValue)\(adapter.error.map { ": \($0)" } ?? "")",
+                kind, .problem, "\(name) is \(adapter.state.rawValue)\(adapter.error.map { ": \($0)" } ?? "")",
                 next: "meterctl status shows how it goes")
         }
     }

@@ -17,7 +17,9 @@ enum AdapterText {
 
     /// What is wrong with each.
     static func talk(_ adapters: [AdapterStatus]) -> [String] {
-        adapters.compactMap { adapter in adapter.error.map { "adapter \(adapter.address): \($0)" } }
+        adapters.compactMap { adapter in
+            adapter.error.map { "\(adapter.proxy == nil ? "adapter" : "proxy") \(adapter.address): \($0)" }
+        }
     }
 
     private static func colour(of adapter: AdapterStatus) -> Terminal.Colour? {

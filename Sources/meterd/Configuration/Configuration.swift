@@ -7,6 +7,7 @@ import LinuxIO
 import Logging
 import MeterCodec
 import Notifications
+import ProxyTransport
 import ServerKit
 
 /// All settings, with defaults that work without a file. `ConfigurationKeys` explains them.
@@ -68,6 +69,7 @@ struct Configuration: Hashable, Sendable {
         /// file.
         var requestFolder: String?
         var search = SearchMode.gentle
+        var proxies: [ProxySettings] = []
     }
 
     /// The web page. Whether the network can reach it is not configured here: `meterctl web enable`.

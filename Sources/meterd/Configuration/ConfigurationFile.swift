@@ -1,6 +1,7 @@
 import Domain
 import MeterCodec
 import Notifications
+import ProxyTransport
 import TOMLKit
 
 /// Reads meterd.toml, with the keys in `ConfigurationKeys`.
@@ -40,7 +41,15 @@ struct ConfigurationFile {
         try read(keys.cloud, into: &configuration.cloud)
         try read(keys.relay, into: &configuration.relay)
         if try read(keys.sync, into: &configuration.sync) { try keys.check(configuration.sync) }
-        try read(keys.bluetooth, into: &configuration.bluetooth)
+        try read(keys.bluetooth, tables: ["proxy"], into: &configuration.bluetooth)
+        for table in try proxies() {
+            let proxy = try ProxySettings(table)
+            guard !configuration.bluetooth.proxies.contains(where: { $0.display == proxy.display }) else {
+                throw ConfigurationError(
+                    "two [[bluetooth.proxy]] have the host \(proxy.display.visible)", next: "take one of them away")
+            }
+            configuration.bluetooth.proxies.append(proxy)
+        }
         try read(keys.web, into: &configuration.web)
         if try read(keys.mqtt, into: &configuration.mqtt) { try keys.check(configuration.mqtt) }
         if try read(keys.influx, into: &configuration.influx) { try keys.check(configuration.influx) }
@@ -68,10 +77,10 @@ struct ConfigurationFile {
     /// - Returns: whether the file has the table.
     @discardableResult
     private func read<Target>(
-        _ keys: ConfigurationTable<Target>, into target: inout Target
+        _ keys: ConfigurationTable<Target>, tables: [String] = [], into target: inout Target
     ) throws(ConfigurationError) -> Bool {
         guard let entry = entry(keys.name) else { return false }
-        try keys.read(entry.table("a table, [\(keys.name)]"), prefix: "\(keys.name).", into: &target)
+        try keys.read(entry.table("a table, [\(keys.name)]"), prefix: "\(keys.name).", tables: tables, into: &target)
         return true
     }
 
@@ -92,12 +101,18 @@ struct ConfigurationFile {
     }
 
     private func ports() throws(ConfigurationError) -> [[String: DescriptionValue]] {
-        let takes = "an array of tables, [[port]]"
-        guard let entry = entry("port") else { return [] }
-        guard case .list(let values) = entry.value else { throw entry.wrongType(takes) }
-        var result: [[String: DescriptionValue]] = []
-        for value in values { result.append(try ConfigurationEntry(key: "port", value: value).table(takes)) }
-        return result
+        try entry("port").map { entry throws(ConfigurationError) in try entry.tables("[[port]]") } ?? []
+    }
+
+    private func proxies() throws(ConfigurationError) -> [[String: DescriptionValue]] {
+        let key = ConfigurationKeys.proxy.name
+        guard case .table(let members) = values["bluetooth"], let value = members["proxy"] else { return [] }
+        let tables = try ConfigurationEntry(key: key, value: value).tables("[[\(key)]]")
+        guard tables.count <= ConfigurationKeys.proxiesMax else {
+            throw ConfigurationError(
+                "there are \(tables.count) [[\(key)]]", next: "at most \(ConfigurationKeys.proxiesMax) are used")
+        }
+        return tables
     }
 }
 

@@ -17,6 +17,17 @@ struct ConfigurationEntry {
         return members
     }
 
+    /// The tables of an array.
+    ///
+    /// - Parameter heading: how each begins.
+    func tables(_ heading: String) throws(ConfigurationError) -> [[String: DescriptionValue]] {
+        let takes = "an array of tables, \(heading)"
+        guard case .list(let values) = value else { throw wrongType(takes) }
+        var result: [[String: DescriptionValue]] = []
+        for value in values { result.append(try ConfigurationEntry(key: key, value: value).table(takes)) }
+        return result
+    }
+
     func wrongType(_ takes: String) -> ConfigurationError {
         ConfigurationError("\(key) has the wrong type", next: "it takes \(takes)")
     }

@@ -1,0 +1,50 @@
+import BlueZTransport
+import Domain
+
+/// The packets of a link through a proxy, as a channel.
+///
+/// The proxy's own driver opens it, and tells what becomes of it; this end passes on what its owner sends.
+final class ProxyPackets: ByteChannel, @unchecked Sendable {
+    // Unchecked: loop only.
+
+    private let sendPacket: @Sendable ([UInt8]) -> Void
+    private let leave: @Sendable (ProxyPackets) -> Void
+    private var handle: (@Sendable (ChannelEvent) -> Void)?
+    /// What the proxy found out about the device. Nil until the link is up.
+    private(set) var known: GATTSerialChannel.Known?
+
+    init(
+        send: @escaping @Sendable ([UInt8]) -> Void, leave: @escaping @Sendable (ProxyPackets) -> Void
+    ) {
+        sendPacket = send
+        self.leave = leave
+    }
+
+    /// Whether its owner has not closed it.
+    var isWanted: Bool { handle != nil }
+
+    func begin(_ handle: @escaping @Sendable (ChannelEvent) -> Void) { self.handle = handle }
+
+    func send(_ bytes: [UInt8]) { if handle != nil { sendPacket(bytes) } }
+
+    func close() {
+        guard handle != nil else { return }
+        handle = nil
+        leave(self)
+    }
+
+    // MARK: The proxy
+
+    func opened(_ known: GATTSerialChannel.Known) {
+        self.known = known
+        handle?(.opened)
+    }
+
+    func received(_ packet: [UInt8]) { handle?(.received(packet)) }
+
+    func ended(_ failure: ChannelFailure) {
+        let last = handle
+        handle = nil
+        last?(.closed(failure))
+    }
+}

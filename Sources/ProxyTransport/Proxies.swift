@@ -166,7 +166,11 @@ package actor Proxies: RadioSource, RadioSlots {
         update(place) { machine, now in machine.leave(address, at: now) }
     }
 
-    private func place(of adapter: MACAddress) -> Int? { proxies.firstIndex { $0.address == adapter } }
+    /// A node that is configured under two hosts runs at one of them.
+    private func place(of adapter: MACAddress) -> Int? {
+        let isOf = { (proxy: PresentProxy) in proxy.address == adapter }
+        return proxies.firstIndex { isOf($0) && $0.machine.isRunning } ?? proxies.firstIndex(where: isOf)
+    }
 
     // MARK: Machines
 
@@ -251,7 +255,8 @@ package actor Proxies: RadioSource, RadioSlots {
         case .received(let bytes): update(place) { machine, now in machine.received(bytes, at: now) }
         case .closed(let failure):
             proxies[place].connection = nil
-            update(place) { machine, now in machine.closed(.ended(failure.message), at: now) }
+            let what = failure.code == .stalled ? "takes no bytes" : failure.message
+            update(place) { machine, now in machine.closed(.ended(what), at: now) }
         }
     }
 

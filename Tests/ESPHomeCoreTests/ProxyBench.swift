@@ -20,6 +20,8 @@ struct ProxyBench {
     private let security: APIWire.Security
     private var underWay: [SimulatedProxy.Output] = []
     private var isDelivering = false
+    /// Whether a link's owner speaks as soon as it hears that the link is up, as a meter's line does.
+    var speaksAtOnce = false
     private(set) var events: [ProxyLinkEvent] = []
     private(set) var heard: [MACAddress: Int] = [:]
     private(set) var notes: [ProxyAction] = []
@@ -57,6 +59,14 @@ struct ProxyBench {
     }
 
     mutating func leave(_ address: MACAddress = meter) { perform(machine.leave(address, at: now)) }
+
+    /// Does several things before anything arrives.
+    mutating func atOnce(_ body: (inout ProxyBench) -> Void) {
+        isDelivering = true
+        body(&self)
+        isDelivering = false
+        deliver([])
+    }
 
     mutating func demand(_ isSought: Bool) { perform(machine.demandChanged(isSought: isSought)) }
 
@@ -100,7 +110,9 @@ struct ProxyBench {
                 client = nil
             case .heard(let list):
                 for one in list { heard[MACAddress(bits: one.address)] = one.rssi }
-            case .link(_, let event): events.append(event)
+            case .link(let address, let event):
+                events.append(event)
+                if speaksAtOnce, case .up = event { send(ATTPDU.readRequest(handle: 3).bytes, to: address) }
             case .noteRetry, .noteRecovered: notes.append(action)
             }
         }

@@ -183,6 +183,24 @@ struct ProxyMachineTests {
         #expect(bench.events.last == .down(.noSlot))
     }
 
+    /// What is sealed is numbered: it goes out in turn, although the first link's owner speaks while the proxy is told to
+    /// connect to the second.
+    @Test func linksThatAreWantedAtOnce_areMadeInTurn() {
+        var bench = ProxyBench()
+        bench.speaksAtOnce = true
+        bench.begin()
+        bench.run(.seconds(1))
+        bench.atOnce {
+            $0.connect()
+            $0.connect(ProxyBench.other)
+        }
+        bench.run(.seconds(1))
+        #expect(bench.machine.linkCount == 2)
+        #expect(bench.machine.recoveries == 0)
+        let names = bench.events.count { $0 == .packet(ATTPDU.readResponse(Array("UM25C".utf8)).bytes) }
+        #expect(names == 2)
+    }
+
     @Test func errorInPlaceOfAnAnswer_reachesWhoAsked() throws {
         var bench = ProxyBench(faults: [.gattError])
         bench.begin()

@@ -5,6 +5,7 @@ package import Domain
 package enum ProxyAction: Hashable, Sendable {
     /// Open a connection. `opened` or `closed` follows.
     case open
+    /// These come before all others: what is sealed is numbered, and whoever hears of an event may send more at once.
     case send([UInt8])
     /// Close the connection, without telling the machine.
     case close
@@ -14,6 +15,8 @@ package enum ProxyAction: Hashable, Sendable {
     case noteRetry(because: String)
     /// The proxy works again, for the log.
     case noteRecovered
+
+    fileprivate var isSend: Bool { if case .send = self { true } else { false } }
 }
 
 /// Keeps one Bluetooth proxy connected and listening, for ever: an adapter of this host that is elsewhere.
@@ -138,7 +141,7 @@ package struct ProxyMachine: Sendable {
         do throws(APIFault) {
             let events = try wire.opened()
             self.wire = wire
-            return try handle(events, at: now)
+            return inTurn(try handle(events, at: now))
         } catch {
             return fail(error, at: now)
         }
@@ -151,7 +154,7 @@ package struct ProxyMachine: Sendable {
         do throws(APIFault) {
             let events = try wire.received(bytes)
             self.wire = wire
-            return try handle(events, at: now)
+            return inTurn(try handle(events, at: now))
         } catch {
             return fail(error, at: now)
         }
@@ -204,15 +207,15 @@ package struct ProxyMachine: Sendable {
     }
 
     package mutating func connect(_ link: RadioLink, at now: MonotonicTime) -> [ProxyAction] {
-        tell(links.connect(link.address, isRandom: link.isRandom, at: now))
+        inTurn(tell(links.connect(link.address, isRandom: link.isRandom, at: now)))
     }
 
     package mutating func send(_ packet: [UInt8], to address: MACAddress) -> [ProxyAction] {
-        tell(links.send(packet, to: address))
+        inTurn(tell(links.send(packet, to: address)))
     }
 
     package mutating func leave(_ address: MACAddress, at now: MonotonicTime) -> [ProxyAction] {
-        tell(links.leave(address, at: now))
+        inTurn(tell(links.leave(address, at: now)))
     }
 
     // MARK: Search
@@ -262,7 +265,7 @@ package struct ProxyMachine: Sendable {
             lastPing = now
             actions.append(send(EmptyMessage.pingRequest))
         }
-        return actions
+        return inTurn(actions)
     }
 
     package var nextWake: MonotonicTime? {
@@ -367,6 +370,10 @@ package struct ProxyMachine: Sendable {
             return again + [send(EmptyMessage.subscribeConnectionsFree)]
         case .off, .waiting, .opening, .greeting, .running: return []
         }
+    }
+
+    private func inTurn(_ actions: [ProxyAction]) -> [ProxyAction] {
+        actions.count < 2 ? actions : actions.filter(\.isSend) + actions.filter { !$0.isSend }
     }
 
     private mutating func send(_ frame: APIFrame) -> ProxyAction { .send(wire?.seal(frame) ?? []) }

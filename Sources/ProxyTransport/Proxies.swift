@@ -23,6 +23,10 @@ package actor Proxies: RadioSource, RadioSlots {
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
+    /// Runs between the end of `run` and the last link's.
+    private var lastMoment: LoopTimer?
+    /// How long links may outlast `run`.
+    private static let lastWords = Duration.seconds(3)
     /// How often to look for meters that are no longer heard.
     private static let expiryInterval = Duration.seconds(5)
     /// How long a person counts as looking after their last request.
@@ -50,9 +54,27 @@ package actor Proxies: RadioSource, RadioSlots {
         for place in proxies.indices { update(place) { machine, _ in machine.begin() } }
         // Ends with the task.
         for await _ in AsyncStream<Never>.makeStream().stream {}
-        for place in proxies.indices { update(place) { machine, _ in machine.farewell() } }
         self.report = nil
+        // The sessions end later, and leave their meters clean through these links.
+        loop.hold()
+        lastMoment = loop.schedule(at: loop.now + Self.lastWords) {
+            // Not weak: the loop waits for this.
+            self.assumeIsolated { $0.shut() }
+        }
+        shutIfUnused()
+    }
+
+    private func shutIfUnused() {
+        if lastMoment != nil, proxies.allSatisfy(\.owners.isEmpty) { shut() }
+    }
+
+    private func shut() {
+        guard let timer = lastMoment else { return }
+        lastMoment = nil
+        loop.cancel(timer)
+        for place in proxies.indices { update(place) { machine, _ in machine.farewell() } }
         alarm.cancel()
+        loop.letGo()
     }
 
     // MARK: Report
@@ -147,7 +169,7 @@ package actor Proxies: RadioSource, RadioSlots {
 
     private func connect(_ link: RadioLink, _ packets: ProxyPackets) {
         guard packets.isWanted else { return }
-        guard let place = place(of: link.adapter), proxies[place].machine.isRunning else {
+        guard let place = place(of: link.adapter), proxies[place].machine.isRunning, report != nil else {
             return packets.ended(.proxied(link.address, over: "\(link.adapter)", .proxyGone))
         }
         proxies[place].owners[link.address] = packets
@@ -164,6 +186,7 @@ package actor Proxies: RadioSource, RadioSlots {
         guard let place = place(of: adapter), proxies[place].owners[address] === packets else { return }
         proxies[place].owners[address] = nil
         update(place) { machine, now in machine.leave(address, at: now) }
+        shutIfUnused()
     }
 
     /// A node that is configured under two hosts runs at one of them.
@@ -206,6 +229,7 @@ package actor Proxies: RadioSource, RadioSlots {
         case .down(let end):
             proxies[place].owners[address] = nil
             owner?.ended(.proxied(address, over: proxies[place].settings.display, end))
+            shutIfUnused()
         }
     }
 
@@ -282,14 +306,14 @@ package actor Proxies: RadioSource, RadioSlots {
     // MARK: Time
 
     private func rearm() {
-        guard report != nil else { return }
+        guard report != nil || lastMoment != nil else { return }
         let next = proxies.compactMap(\.machine.nextWake).reduce(expiresAt, min)
         alarm.set(to: next) { [weak self] in self?.assumeIsolated { $0.woke() } }
     }
 
     private func woke() {
         alarm.rang()
-        guard report != nil else { return }
+        guard report != nil || lastMoment != nil else { return }
         let now = loop.now
         for place in proxies.indices where proxies[place].machine.nextWake.map({ $0 <= now }) == true {
             update(place) { machine, now in machine.woke(at: now) }

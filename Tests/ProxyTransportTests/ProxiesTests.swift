@@ -23,6 +23,7 @@ struct ProxiesTests {
         let port: SimulatedProxyPort
         let proxies: Proxies
         let told: Told
+        let running: Task<Void, Never>
 
         /// The link over which the meter is heard.
         let link = LinkAddress.ble(RadioLink(address: meter, isRandom: false, adapter: radio))
@@ -76,7 +77,7 @@ struct ProxiesTests {
             let told = Told()
             await proxies.follow({ RadioDemand() }, remedied: { told.add($0) })
             let running = Task { await proxies.run { told.add($0) } }
-            try await body(Bench(loop: loop, port: port, proxies: proxies, told: told))
+            try await body(Bench(loop: loop, port: port, proxies: proxies, told: told, running: running))
             running.cancel()
             await running.value
             await port.stop()
@@ -142,6 +143,21 @@ struct ProxiesTests {
             #expect(status.error?.contains(words) == true, "\(status.error ?? "")")
             let probe = try await bench.open()
             #expect(await probe.next()?.failure?.code == .adapter)
+        }
+    }
+
+    /// The radios are told to end before the sessions, which then leave their meters clean.
+    @Test func linkThatIsUp_carriesTheLastWord_afterTheRadiosHaveEnded() async throws {
+        try await withProxy { bench in
+            _ = try await bench.status("it searches") { $0.state == .searching && $0.links_max == 3 }
+            let probe = try await bench.open()
+            #expect(await probe.next()?.isOpened == true)
+            bench.running.cancel()
+            await bench.running.value
+            try await probe.send([0xF0])
+            #expect(await probe.next()?.bytes?.starts(with: [0x09, 0xC9]) == true)
+            try await probe.close()
+            _ = try await bench.status("it is left") { $0.links_max == 0 }
         }
     }
 

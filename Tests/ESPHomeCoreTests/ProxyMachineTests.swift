@@ -228,6 +228,43 @@ struct ProxyMachineTests {
         #expect(bench.machine.linkCount == 0)
     }
 
+    /// Whatever happens in whatever order: once it is over, every slot is free, each link was ended once, and the proxy works.
+    @Test(arguments: 1...12)
+    func randomLife_leaksNoSlot(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var bench = ProxyBench(key: seed % 2 == 0 ? nil : ProxyBench.key, nodeKey: seed % 2 == 0 ? nil : ProxyBench.key)
+        let faults: [SimulatedProxy.Fault] = [.silent, .servicesCut, .gattError, .noMTU, .pingIgnored]
+        bench.speaksAtOnce = true
+        bench.begin()
+        for _ in 0..<150 {
+            let meter = Bool.random(using: &random) ? ProxyBench.meter : ProxyBench.other
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1: bench.connect(meter)
+            case 2: bench.leave(meter)
+            case 3: bench.atProxy { $0.loseMeter(meter) }
+            case 4: bench.atProxy { $0.reboot() }
+            case 5: bench.isReachable.toggle()
+            case 6: bench.proxy.options.faults = Set(faults.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+            default:
+                bench.atOnce {
+                    $0.connect(); $0.connect(ProxyBench.other)
+                }
+            }
+            bench.run(.milliseconds(Int.random(in: 0...40_000, using: &random)))
+        }
+        (bench.proxy.options.faults, bench.isReachable) = ([], true)
+        bench.leave()
+        bench.leave(ProxyBench.other)
+        bench.run(.seconds(200))
+        #expect(bench.state() == .searching, "\(bench.machine.trouble ?? "")")
+        #expect(bench.machine.linkCount == 0)
+        #expect(bench.proxy.allocated.isEmpty)
+        let ups = bench.events.count { if case .up = $0 { true } else { false } }
+        #expect(ups > 5)
+        bench.connect()
+        #expect(bench.machine.refusal(of: ProxyBench.other) == nil)
+    }
+
     /// Anything at all may come from a node: it ends in a state that has words, and time goes on.
     @Test func randomBytes_neverTrap() {
         var random = SplitMix64(seed: 0xE5)

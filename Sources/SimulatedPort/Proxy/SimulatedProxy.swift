@@ -60,7 +60,8 @@ package struct SimulatedProxy: Sendable {
     package private(set) var meters: [SimulatedRadioMeter]
     /// Links by address.
     private var links: Set<UInt64> = []
-    private var allocated: Set<UInt64> = []
+    /// Addresses that have a slot.
+    package private(set) var allocated: Set<UInt64> = []
     /// 1 while it searches actively.
     package private(set) var mode: UInt32 = 0
     /// The mode that a client asked for last.

@@ -80,6 +80,11 @@ struct ProgramTests {
             ["simulate", "um25c", "--link", "/dev/null"], 1,
             "meterctl: error: /dev/null is there already and is not a link, so it is left alone\n"
         ),
+        (["simulate", "um25c", "--proxy", "air"], 2, "meterctl: error: \"air\" is not an address with a port\n"),
+        (
+            ["simulate", "um25c", "--proxy", "127.0.0.1:0", "--proxy-key", "/dev/null"], 2,
+            "meterctl: error: /dev/null has no key of a proxy in its first line\n"
+        ),
         (["simulate", "um25c", "--over", "air"], 2, "meterctl: error: \"air\" is not a kind of link\n"),
         (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
         (["web", "url", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
@@ -168,7 +173,7 @@ struct ProgramTests {
             ["connect"], ["frobnicate"], ["watch", "bench", "--json", "--csv"], ["scan", "--for", "soon"],
             ["command", "bench"], ["simulate", "um25c", "--every", "0"],
             ["simulate", "um25c", "--framed"], ["simulate", "um25c", "--bunched"],
-            ["simulate", "um25c", "--over", "ble"],
+            ["simulate", "um25c", "--over", "ble"], ["simulate", "um25c", "--proxy", "127.0.0.1:0", "--pty"],
             ["simulate", "um25c", "--stdio", "--pty"], ["cloud", "join", "https://pi"],
             ["cloud", "join", "--token-file", "f"], ["connect", "bench", "--queue=soon"], ["history"],
             ["connect", "bench", "--no-lease", "--takeover"], ["connect", "bench", "--detach", "--queue"],

@@ -10,12 +10,17 @@ import UnixSignals
 /// - Parameters:
 ///   - address: host and port; port 0 for any.
 ///   - key: nil for plain text.
-func runProxy(_ meter: any SimulatedMeter, at address: (host: String, port: Int), key: [UInt8]?) async throws {
+///   - seed: makes two proxies differ; they hear the same meter.
+func runProxy(
+    _ meter: any SimulatedMeter, at address: (host: String, port: Int), key: [UInt8]?, seed: UInt64
+) async throws {
     let loop = try IOLoop(name: "simulator")
     loop.start()
     defer { loop.shutdown() }
     var options = SimulatedProxy.Options()
     options.key = key
+    options.mac = MACAddress(bits: options.mac.bits &+ (seed &- 1) << 8)
+    options.bluetoothMAC = MACAddress(bits: options.bluetoothMAC.bits &+ (seed &- 1) << 8)
     // Locally administered, as no meter's is that can be bought.
     let radio = SimulatedRadioMeter(meter, address: MACAddress(bits: 0x02_00_00_00_E5_25))
     let port = SimulatedProxyPort(SimulatedProxy(options, meters: [radio]), loop: loop)

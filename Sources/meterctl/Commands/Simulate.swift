@@ -51,7 +51,7 @@ struct Simulate: AsyncParsableCommand {
     var bunched = false
     @Option(help: "A symbolic link to the port, so that its path stays the same over restarts.")
     var link: String?
-    @Option(help: "Makes two meters of one model differ.")
+    @Option(help: "Makes two meters of one model differ, or two proxies that hear one meter.")
     var seed: UInt64 = 1
     @Option(
         help:
@@ -96,7 +96,7 @@ struct Simulate: AsyncParsableCommand {
         }
         var meter = try simulator(of: name)
         if let fault { meter.faults = try PortConsole.faults(fault, every: every) }
-        if let proxy { return try await runProxy(meter, at: try Self.address(proxy), key: try key) }
+        if let proxy { return try await runProxy(meter, at: try Self.address(proxy), key: try key, seed: seed) }
         guard stdio else { return try await runPort(meter, link: link) }
         try runStream(meter, as: framed ? .framed : .raw)
     }

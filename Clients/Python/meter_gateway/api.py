@@ -235,6 +235,14 @@ class PairingStatus(TypedDict):
     error: str | None
 
 
+class ProxyStatus(TypedDict):
+    """What an adapter that is a Bluetooth proxy elsewhere says of itself."""
+
+    name: str | None
+    version: str | None
+    encrypted: bool
+
+
 class AdapterStatus(TypedDict):
     """One Bluetooth adapter of this host."""
 
@@ -250,6 +258,7 @@ class AdapterStatus(TypedDict):
     discovery: Literal["own", "another"] | None
     discovery_ms: int
     pairing: PairingStatus | None
+    proxy: ProxyStatus | None
     error: str | None
 
 

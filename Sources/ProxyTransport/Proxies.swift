@@ -81,10 +81,14 @@ package actor Proxies: RadioSource, RadioSlots {
 
     package func adapters() -> [AdapterStatus] {
         let now = loop.now
-        return proxies.map { proxy in
-            proxy.status(
-                at: now, heard: proxy.address.map { sightings.count(heardBy: $0, at: now) } ?? 0,
-                dropped: proxy.address.map { sightings.droppedCount(heardBy: $0, at: now) } ?? 0)
+        return proxies.indices.map { place in
+            guard let address = proxies[place].address else {
+                return proxies[place].status(at: now, heard: 0, dropped: 0)
+            }
+            let (heard, dropped) = (
+                sightings.count(heardBy: address, at: now), sightings.droppedCount(heardBy: address, at: now)
+            )
+            return proxies[place].status(at: now, heard: heard, dropped: dropped)
         }
     }
 

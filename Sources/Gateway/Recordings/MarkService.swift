@@ -224,18 +224,25 @@ package actor MarkService {
                 try await settings.delete(id.markKey, doing: "deleting the mark \(id.short)")
                 return entry
             }
-            do {
-                try await repository.deleteLocal([id])
-            } catch {
-                throw GatewayError(error, doing: "deleting the mark \(id.short)")
-            }
+            try await deleteLocal([id], doing: "deleting the mark \(id.short)")
             return entry
         }
     }
 
     /// The readings of a meter were deleted on this host, and its local marks go too. Shared ones stay, as recordings do.
-    func forget(_ meter: MeterID) async throws {
-        try await repository.deleteLocal(try await marks(of: [meter]).filter(\.isLocal).map(\.mark.id))
+    func forget(_ meter: MeterID) async throws(GatewayError) {
+        try await inTurn { () throws(GatewayError) in
+            let ids = try await marks(of: [meter]).filter(\.isLocal).map(\.mark.id)
+            try await deleteLocal(ids, doing: "deleting the marks of \(meter)")
+        }
+    }
+
+    private func deleteLocal(_ ids: [RecordingID], doing what: String) async throws(GatewayError) {
+        do {
+            try await repository.deleteLocal(ids)
+        } catch {
+            throw GatewayError(error, doing: what)
+        }
     }
 
     private func write(_ entry: MarkEntry) async throws(GatewayError) {

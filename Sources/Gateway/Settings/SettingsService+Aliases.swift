@@ -33,14 +33,7 @@ extension SettingsService {
     func removeAliases(of meter: MeterID) async throws(GatewayError) -> [MeterID] {
         let known = try await aliases()
         let gone = known.filter { $0.key == meter || $0.value == meter }.map(\.key).sorted()
-        let moment = now()
-        for alias in gone {
-            let key = RecordKey.alias(alias)
-            await wrote(
-                try await asking("forgetting that \(alias) is \(meter)") { [repository] in
-                    try await repository.delete(key, at: moment)
-                })
-        }
+        for alias in gone { try await delete(.alias(alias), doing: "forgetting that \(alias) is \(meter)") }
         return gone
     }
 

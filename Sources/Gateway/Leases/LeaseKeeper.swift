@@ -85,7 +85,7 @@ package actor LeaseKeeper {
     /// The meters' log, if this host keeps one.
     private let log: LogKeeper?
     private var rng: any RandomNumberGenerator & Sendable
-    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+    private var alarm: Alarm
     private var isListing = false
     /// The event stream was opened while the list was on its way, so that changes between the two were told by neither.
     private var isListTooOld = false
@@ -116,6 +116,7 @@ package actor LeaseKeeper {
         self.logger = logger
         self.log = log
         board = LeaseBoard(host: identity.host)
+        alarm = Alarm(on: loop)
         (calls, callSink) = AsyncStream.makeStream(of: Call.self)
     }
 
@@ -213,7 +214,7 @@ package actor LeaseKeeper {
         isOver = true
         for awaited in waits.keys { endWaits(for: awaited) }
         callSink.finish()
-        disarm()
+        arm()
     }
 
     // MARK: Waits
@@ -533,23 +534,12 @@ package actor LeaseKeeper {
     func arm() {
         var due = entries.values.compactMap(\.machine.nextWake).min()
         if !isListing, !isShuttingDown, let listAt = board.listAt { due = min(due ?? listAt, listAt) }
-        guard let due, !isOver else { return disarm() }
-        if let alarm {
-            guard due < alarm.time else { return }
-            loop.cancel(alarm.timer)
-        }
-        let timer = loop.schedule(at: due) { [weak self] in
+        alarm.set(to: isOver ? nil : due) { [weak self] in
             self?.assumeIsolated { keeper in
-                keeper.alarm = nil
+                keeper.alarm.rang()
                 keeper.wake()
             }
         }
-        alarm = (timer, due)
-    }
-
-    private func disarm() {
-        if let alarm { loop.cancel(alarm.timer) }
-        alarm = nil
     }
 
     private func wake() {

@@ -8,7 +8,7 @@ extension DeviceSession {
         let now = loop.now
         var status = MeterStatus(
             id: id.description, state: machine.state.rawValue, since: stateSince.description,
-            local_only: id.isLocalOnly, wanted: machine.isWanted, counters: counters)
+            local_only: id.isLocalOnly, wanted: machine.isWanted, counters: intake.counters)
         status.model = shownModel?.displayName
         status.name = settings.name ?? deviceName
         status.transport = link?.transport.rawValue
@@ -19,7 +19,7 @@ extension DeviceSession {
             status.reading = ReadingBody(reading.reading)
             // A sample's time is drawn towards the host's clock, and may be a little ahead of it.
             status.age_ms = max(0, (now - reading.time).milliseconds)
-            status.spread = recent.whole.map {
+            status.spread = intake.recent.whole.map {
                 SpreadBody(count: $0.readingCount, least: ReadingBody($0.minima), greatest: ReadingBody($0.maxima))
             }
         }
@@ -31,14 +31,14 @@ extension DeviceSession {
         }
         status.tariff = settings.tariff
         status.counted = counted.flatMap { CountedBody($0) }
-        status.told = toldFrames.body
+        status.told = intake.told.body
         if hearsPD { status.hears_pd = true }
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
         status.searching_ms = search.flatMap { $0.patience == nil ? nil : max(0, ($0.endsAt - now).milliseconds) }
         status.lease = leaseStatus ?? LeaseStatus(.none)
-        let wrong = machine.state == .dataAvailable ? nil : spoilt.words(for: model)
-        if wrong != nil { status.rejected_answers = spoilt.count }
+        let wrong = machine.state == .dataAvailable ? nil : intake.spoilt.words(for: model)
+        if wrong != nil { status.rejected_answers = intake.spoilt.count }
         status.error = wrong ?? lastError
         return status
     }
@@ -49,7 +49,8 @@ extension DeviceSession {
         // (Docs/Protocols/KM003C.md#link).
         let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
         let next = isElsewhere ? "; meterctl connect \(id) --over bulk takes its maker's interface" : ""
-        return SamplingBody(wanted: wanted, rate: sampling.rate, error: sampling.failure.map { $0 + next })
+        return SamplingBody(
+            wanted: wanted, rate: intake.sampling.rate, error: intake.sampling.failure.map { $0 + next })
     }
 
     /// What was heard on the meter's CC line while meterd runs, and whether this host hears what happens now.
@@ -64,24 +65,25 @@ extension DeviceSession {
                 "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and hears no USB Power Delivery",
                 next: "the models that do are the \(those)")
         }
-        if !isLinked, powerDelivery.entries.isEmpty, leaseStatus?.state == .elsewhere, let holder = leaseStatus?.holder
+        if !isLinked, intake.powerDelivery.entries.isEmpty, leaseStatus?.state == .elsewhere,
+            let holder = leaseStatus?.holder
         {
             throw GatewayError(
                 .held, "\(holder) has \(id), so its USB Power Delivery is heard there",
                 next: "look there, or take it over: meterctl connect \(id) --takeover")
         }
-        return (powerDelivery, isLinked)
+        return (intake.powerDelivery, isLinked)
     }
 
     /// What an electronic load says of itself now; nil for another meter, and while it is not heard.
-    func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(toldFrames.body) : nil }
+    func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(intake.told.body) : nil }
 
     /// What the meter tells besides readings.
-    package func told() -> ToldBody? { toldFrames.body }
+    package func told() -> ToldBody? { intake.told.body }
 
     /// The last reading, completed with what other frames held and is not stale.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
-        guard var whole = latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
+        guard var whole = intake.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
         // It may have been reset since, and no reading came.
         if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
         return whole

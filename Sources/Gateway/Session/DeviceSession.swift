@@ -22,11 +22,8 @@ package actor DeviceSession {
     nonisolated let loop: any SessionLoop
     private nonisolated let opener: any ChannelOpener
     nonisolated let track: SampleBuffer
-    /// The charge sessions' recorder, if this host records them.
-    private let recording: RecordingTrack?
     /// What is counted of the meters, if this host does that.
     private let counts: EnergyCounts?
-    private let counting: EnergyTrack?
     /// The meter's rules, if this host has any.
     private let alerts: AlertTrack?
     /// The meters' log, if this host keeps one.
@@ -59,8 +56,6 @@ package actor DeviceSession {
     private var line = MeterLine()
     private var commands = CommandQueue()
     private var readBacks = ReadBacks()
-    /// When the frame came that waits for the next one.
-    private var heldAt: (time: MonotonicTime, wall: WallTime)?
     /// Whether the meter is written to by the second way to its line, since it answered nothing by the first.
     private var usesOtherOutput = false
     /// The download under way, if any. The exchange rests meanwhile.
@@ -71,26 +66,15 @@ package actor DeviceSession {
     /// When the last unsuccessful search ended.
     private var notHeardAt: MonotonicTime?
 
-    private(set) var latest = LatestReadings()
+    /// What its frames come to.
+    private(set) var intake: MeterReadings
     private(set) var stateSince: WallTime
     private(set) var lastError: String?
     /// The holder of a meter with this one's serial number that the log has named last.
     private var lastTwinHolder: String?
-    private(set) var spoilt = SpoiltAnswers()
-    private(set) var toldFrames = ToldFrames()
-    /// How the meter samples by its own clock, if it does.
-    private(set) var sampling = MeterSampling()
-    private var sampleClock = SampleClock()
-    /// What came within the last second of a meter whose samples are too many to be shown one by one.
-    private(set) var recent = RecentSpread()
-    /// What the present answer of such a meter comes to, for those who watch.
-    private var answer = AnswerSpread()
-    /// What was heard on the meter's CC line, while meterd runs; empty for a model that hears nothing.
-    private(set) var powerDelivery = PDTimeline()
-    private(set) var counters = MeterStatus.Counters()
     private(set) var past = SessionPast()
     private var waits = SessionWaits()
-    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+    private var alarm: Alarm
     private var isShutDown = false
 
     package init(
@@ -112,15 +96,17 @@ package actor DeviceSession {
         self.loop = loop
         self.opener = opener
         self.track = track
-        self.recording = recording
         self.counts = counts
-        counting = counts?.track(for: id)
         self.alerts = alerts
+        intake = MeterReadings(
+            shown: readings, samples: samples, track: track, recording: recording, counting: counts?.track(for: id),
+            alerts: alerts)
         self.log = log
         self.rng = rng
         self.logger = logger
         self.logger[metadataKey: "meter.id"] = "\(id)"
         claim = LinkClaim(on: id, gate: gate)
+        alarm = Alarm(on: loop)
         machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: gate != nil)
         stateSince = loop.wallNow
         driver = model.flatMap { catalogue.driver(for: $0) }
@@ -248,7 +234,7 @@ package actor DeviceSession {
         if line.channel != nil { replaceLink("another model") }
         model = seen
         device = nil
-        latest.forgetParts()
+        intake.modelChanged(isIdentified: false)
         adoptDriver()
     }
 
@@ -266,7 +252,7 @@ package actor DeviceSession {
             line.cameUp()
             past.forgetTraffic()
             past.gatt = line.channel?.gatt ?? past.gatt
-            counters.connects += 1
+            intake.linkCameUp()
             claim.linkUp()
             device = nil
             narrowQuestions()
@@ -305,7 +291,7 @@ package actor DeviceSession {
     /// - Parameter event: tells the machine, and returns whether the channel must be closed.
     private func endLink(_ ending: LinkEnding, because cause: String?, _ event: () -> Bool) {
         let wasUp = line.isUp
-        if ending.isLoss, wasUp { counters.disconnects += 1 }
+        if ending.isLoss, wasUp { intake.linkWasLost() }
         if ending.isFault, let link { links.failed(link) }
         if apply(because: cause, event) { closeLine(hasFarewell: ending.hasFarewell) }
         claim.giveBack(ending.end ?? (wasUp ? .linkLost : .attemptFailed))
@@ -329,12 +315,11 @@ package actor DeviceSession {
         }
         let wasUp = line.isUp
         line.close(after: pause, on: loop)
-        if wasUp { recording?.linkLost() }
+        intake.linkEnded(wasUp: wasUp)
         commands.dropAll()
         readBacks.linkLost()
         _ = driver?.discardPartial()
         follow(MeterSampling())
-        sampleClock = SampleClock()
         endDownload(
             .failure(GatewayError(.notConnected, "the link was lost before the logs were read", next: "try again")))
     }
@@ -387,25 +372,15 @@ package actor DeviceSession {
         // Without a list of them: each answer of a fast meter comes here twice.
         let due = MonotonicTime.earliest(
             .earliest(machine.nextWake, exchangeWake), .earliest(claim.hardStop, search?.endsAt))
-        guard let due else { return disarm() }
-        if let alarm {
-            guard due < alarm.time else { return }
-            loop.cancel(alarm.timer)
-        }
-        alarm = (loop.schedule(at: due, ring), due)
+        alarm.set(to: due, ring)
     }
 
     /// What the alarm calls, made once.
     private lazy var ring: @Sendable () -> Void = { [weak self] in
         self?.assumeIsolated { session in
-            session.alarm = nil
+            session.alarm.rang()
             session.wake()
         }
-    }
-
-    private func disarm() {
-        if let alarm { loop.cancel(alarm.timer) }
-        alarm = nil
     }
 
     // MARK: The channel: opening it, setting the meter up
@@ -449,10 +424,8 @@ package actor DeviceSession {
             tell(.model(found, of: id))
         }
         model = found
-        spoilt = SpoiltAnswers()
         device = nil
-        latest.forgetParts()
-        toldFrames.forget()
+        intake.modelChanged(isIdentified: true)
         line.wasIdentified()
         adoptDriver()
         line.beginOpening(driver?.opening() ?? [])
@@ -505,7 +478,7 @@ package actor DeviceSession {
         _ = apply(because: "line set up") { machine.lineReady(at: now) }
         guard line.isUp, let rhythm = times?.rhythm else { return }
         line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
-        powerDelivery.linkBegan()
+        intake.exchangeBegan()
         if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
         tellSettings()
         wake()
@@ -533,10 +506,8 @@ package actor DeviceSession {
         driver?.temperatureUnit = settings.temperatureUnit
         driver?.isFiltering = settings.filters
         if let profile = driver?.profile { driver?.wantedRate = settings.rate(for: profile) }
-        let rules = settings.recordingRules(staleAfter: timing.staleAfter)
-        recording?.apply(rules)
-        counting?.adopt(stepMax: rules.stepMax)
-        followCounting(driver?.profile)
+        intake.adopt(settings.recordingRules(staleAfter: timing.staleAfter))
+        intake.adopt(driver?.profile)
         alerts?.expectReadings(within: timing.staleAfter)
         tellSettings()
     }
@@ -546,11 +517,6 @@ package actor DeviceSession {
             MeterTimes(
                 $0.profile, settings, sampling: $0.sampling.requestInterval, isRadio: link?.isRadio ?? false)
         }
-    }
-
-    /// How finely the meter tells its counters: a load shows it by its answers.
-    private func followCounting(_ profile: MeterProfile?) {
-        if let profile { counting?.adopt(profile.counterSteps) }
     }
 
     /// Tries the other way to the meter's line where what was sent got no answer. A new link begins with the one used last.
@@ -565,21 +531,8 @@ package actor DeviceSession {
     private func followSampling() { follow(driver?.sampling ?? MeterSampling()) }
 
     private func follow(_ now: MeterSampling) {
-        guard now != sampling else { return }
-        let before = sampling
-        sampling = now
-        if now.requestInterval != before.requestInterval, let times {
-            line.exchange?.rhythmChanged(times.rhythm, at: loop.now)
-        }
-        if now.rate != before.rate {
-            sampleClock = SampleClock()
-            recent = RecentSpread()
-            track.keepWhole()
-            logger.info("the meter samples", metadata: ["rate": "\(now.rate.map { "\($0)/s" } ?? "as it is asked")"])
-        }
-        if let failure = now.failure, failure != before.failure {
-            logger.warning("the meter does not sample at the rate asked for", metadata: ["cause": "\(failure)"])
-        }
+        guard intake.follow(now, logger), let times else { return }
+        line.exchange?.rhythmChanged(times.rhythm, at: loop.now)
     }
 
     /// How often readings should come.
@@ -685,7 +638,7 @@ package actor DeviceSession {
     }
 
     /// What was counted for the meter.
-    var counted: EnergyCount? { driver == nil ? nil : counting?.count }
+    var counted: EnergyCount? { driver == nil ? nil : intake.counted }
 
     /// Does whatever is due now.
     private func takeTurns() {
@@ -693,7 +646,7 @@ package actor DeviceSession {
             let now = loop.now
             switch line.exchange?.turn(at: now) {
             case .sendRequest:
-                spoilt.ended()
+                intake.answerEnded()
                 let request = driver?.poll() ?? []
                 send(request, over: channel)
                 followSampling()
@@ -712,12 +665,9 @@ package actor DeviceSession {
                 logger.info("command sent", metadata: ["command": "\(next.command)"])
                 commands.sent(next)
             case .giveUpAnswer:
-                counters.timeouts += 1
                 let partial = driver?.discardPartial() ?? 0
                 followSampling()
-                counters.skipped_bytes += partial
-                if partial > 0 { spoilt.skipped(because: .truncated(have: partial)) }
-                spoilt.ended()
+                intake.answerIsOverdue(partial: partial)
             case .wait, nil:
                 return
             }
@@ -739,7 +689,7 @@ package actor DeviceSession {
         guard var driver = self.driver.take() else { return }
         let profile = driver.profile
         // Before anything is counted: that a load answers nothing shows while nothing comes.
-        followCounting(profile)
+        intake.adopt(profile)
         var found: ModelName?
         driver.receive(bytes) { event in
             if case .identified(let model) = event { found = model } else { handle(event, at: now, wallNow) }
@@ -747,7 +697,7 @@ package actor DeviceSession {
         self.driver = driver
         followSampling()
         followOutput()
-        if case .poll = profile.rhythm {} else { spoilt.ended() }
+        if case .poll = profile.rhythm {} else { intake.answerEnded() }
         if let found { identified(as: found) }
         takeTurns()
         arm()
@@ -756,96 +706,37 @@ package actor DeviceSession {
     private func handle(_ event: MeterEvent, at now: MonotonicTime, _ wallNow: WallTime) {
         switch event {
         case .frame(let frame):
-            spoilt.wasGood()
-            toldFrames.add(frame)
-            if hearsPD, let report = frame.powerDelivery { powerDelivery.add(report, at: wallNow) }
+            intake.came(frame, hearsPD: hearsPD, at: wallNow)
             line.exchange?.answered()
             if device == nil { learn(from: frame) }
-            handle(frame, at: now, wallNow)
+            intake.add(frame, at: now, wallNow) { hasData(at: now) }
         case .held:
             line.exchange?.answered()
-            heldAt = (now, wallNow)
+            intake.held(at: now, wallNow)
         case .confirmed(let frame):
-            let moment = heldAt ?? (now, wallNow)
-            handle(frame, at: moment.time, moment.wall)
+            intake.addHeld(frame, at: now, wallNow) { hasData(at: now) }
         case .acknowledged:
             line.exchange?.answered()
         case .rejected:
             line.exchange?.answered()
-            counters.rejected += 1
+            intake.wasRejected()
             if machine.state != .dataAvailable { lastError = "the meter refused what it was asked" }
         case .readBack(let command):
             readBacks.heard(command)
         case .identified:
             break
         case .skipped(let count, let error):
-            counters.skipped_bytes += count
-            counters.resynchronisations += 1
-            spoilt.skipped(because: error)
+            intake.skipped(count, because: error)
             logger.debug("bytes skipped", metadata: ["count": "\(count)", "cause": "\(error)"])
         case .filtered(let samples):
-            counters.filtered_samples = (counters.filtered_samples ?? 0) + samples
+            intake.filtered(samples)
         }
     }
 
-    /// Handles a frame. One without a measurement, such as "ok", answers a request but is not data.
-    private func handle(_ frame: Frame, at now: MonotonicTime, _ wallNow: WallTime) {
-        var hasData = false
-        let group = frame.countingGroup
-        if let ticks = frame.sampleTicks { samplesCame(ticks, at: now) }
-        frame.forEachSample { reading, tick in
-            if !hasData {
-                hasData = true
-                apply(because: "valid frame") { machine.frameReceived(at: now) }
-            }
-            guard let tick else {
-                return publish(TimedReading(wallTime: wallNow, time: now, reading: reading, group: group))
-            }
-            let time = sampleClock.time(of: tick)
-            publish(TimedReading(wallTime: wallNow + (time - now), time: time, reading: reading, group: group))
-        }
-        publishAnswer()
-    }
-
-    /// Samples follow that have times of their own. Of many a second the store gets the seconds, and all of them while a recording
-    /// goes on (Docs/Decisions/0033-samples-of-fast-meters.md).
-    private func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
-        let lost = sampleClock.heard(ticks, at: now)
-        if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }
-        guard isFast else { return }
-        if recording?.hasRecording == true { track.keepWhole() } else { track.keepSeconds() }
-    }
-
-    /// Whether its readings are too many to be kept and shown one by one.
-    private var isFast: Bool { (sampling.rate ?? 0) > SampleBuffer.wholeRateMax }
-
-    /// From here on a reading has what was counted of its meter, so that all who take it see the same.
-    private func publish(_ measured: TimedReading) {
-        let reading = counting?.count(measured) ?? measured
-        counters.readings += 1
-        latest.add(reading)
+    private func hasData(at now: MonotonicTime) {
+        apply(because: "valid frame") { machine.frameReceived(at: now) }
         if !line.hasReading { past.forgetTraffic() }
         line.broughtReading()
-        track.append(reading.wallTime, reading.reading)
-        recording?.append(reading) { toldFrames.body }
-        if let alerts {
-            var reading = reading
-            reading.reading = reading.reading.withTotals
-            alerts.append(reading)
-        }
-        if samples.hasListeners { samples.yield(reading) }
-        guard isFast else {
-            if readings.hasListeners { readings.yield(reading) }
-            return
-        }
-        recent.add(reading)
-        if readings.hasListeners { answer.add(reading) }
-    }
-
-    /// What the answer came to goes to those who watch a fast meter.
-    private func publishAnswer() {
-        guard let reading = answer.take() else { return }
-        readings.yield(reading)
     }
 
     /// - Parameter all: each sample, however fast they come.
@@ -931,10 +822,9 @@ package actor DeviceSession {
     private func permitted(_ permission: LinkPermission) {
         claim.permitted(permission)
         if case .leased(let permit) = permission {
-            recording?.leased(permit.token.rawValue)
-            counting?.leased(permit.token.rawValue, at: loop.wallNow)
+            intake.leased(permit.token.rawValue, at: loop.wallNow)
         } else {
-            recording?.leased(0)
+            intake.leased(0, at: loop.wallNow)
         }
         if search != nil { return granted(permission) }
         if line.channel == nil {

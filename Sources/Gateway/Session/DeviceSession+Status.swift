@@ -78,6 +78,8 @@ extension DeviceSession {
     /// What an electronic load says of itself now; nil for another meter, and while it is not heard.
     func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(intake.told.body) : nil }
 
+    var toldFrames: ToldFrames { intake.told }
+
     /// What the meter tells besides readings.
     package func told() -> ToldBody? { intake.told.body }
 

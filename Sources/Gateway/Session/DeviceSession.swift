@@ -67,7 +67,7 @@ package actor DeviceSession {
     private var notHeardAt: MonotonicTime?
 
     /// What its frames come to.
-    private(set) var intake: MeterReadings
+    private(set) var intake: SessionReadings
     private(set) var stateSince: WallTime
     private(set) var lastError: String?
     /// The holder of a meter with this one's serial number that the log has named last.
@@ -98,7 +98,7 @@ package actor DeviceSession {
         self.track = track
         self.counts = counts
         self.alerts = alerts
-        intake = MeterReadings(
+        intake = SessionReadings(
             shown: readings, samples: samples, track: track, recording: recording, counting: counts?.track(for: id),
             alerts: alerts)
         self.log = log

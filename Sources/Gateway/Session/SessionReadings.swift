@@ -4,7 +4,7 @@ import Logging
 import MeterCodec
 
 /// What a meter's frames come to: its readings, for all who take them, and what it tells besides.
-struct MeterReadings {
+struct SessionReadings {
     /// Readings as they come; of a meter that samples too fast for that, what each answer comes to.
     let shown: Feed<TimedReading>
     /// The same, and each sample of every meter.

@@ -13,7 +13,7 @@ struct SessionValuesTests {
     // MARK: Past
 
     @Test func past_keepsTheLastOfEach() {
-        var past = SessionPast()
+        let past = SessionPast()
         for number in 0..<20 {
             past.record(from: .connecting, to: .connected, cause: "\(number)", at: Self.second(Int64(number)))
         }

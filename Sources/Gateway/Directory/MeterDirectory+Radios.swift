@@ -60,7 +60,7 @@ extension DeviceSession {
 
     /// Whether the meter is wanted, but another host has it. While connected there, it is not heard here.
     var isDistant: Bool {
-        guard machine.isWanted, search == nil else { return false }
+        guard machine.isWanted, !search.isOn else { return false }
         return switch leaseStatus?.state {
         case .elsewhere, .waiting: true
         case .none?, .requesting, .held, .jeopardy, .lost, .unleased, .expired, nil: false

@@ -4,11 +4,41 @@ package import MeterCodec
 
 /// What people see of a session.
 extension DeviceSession {
+    var machine: ConnectionMachine { states.machine }
+    var stateSince: WallTime { states.since }
+    var lastError: String? { states.lastError }
+    /// The links that lead to the meter now.
+    var links: LinkChoice { line.links }
+    /// The link in use or next to be tried; the last one used if there is none.
+    var link: LinkAddress? { line.link }
+    var isLinkUp: Bool { line.isUp }
+    /// Whether this host talks to the meter.
+    var isLinked: Bool { line.exchange != nil }
+    var model: ModelName? { line.model }
+    /// What the meter said about itself over the present link, or over the last one.
+    var device: DeviceInfo? { line.device }
+    var driver: (any MeterDriver)? { line.driver }
+    var settings: MeterSettings { talk.settings }
+    /// How often readings should come.
+    var expectedInterval: Duration? { talk.expectedInterval }
+    /// What was counted for the meter.
+    var counted: EnergyCount? { line.driver == nil ? nil : talk.readings.counted }
+    /// Who has the meter instead, if the gate has said so.
+    var refusal: LinkRefusal? { claim.refusal }
+    /// Whether the gate gives no permission, as this host may only look.
+    var isBarred: Bool { claim.isBarred }
+    /// What the gate says about the meter's lease, if there is a gate.
+    var leaseStatus: LeaseStatus? { claim.lease }
+    /// Whether the meter is plugged in here, and at another host that has its lease.
+    var hasTwin: Bool { isPresent && claim.hasTwin(over: line.leaseTransport) }
+    /// Whether the last search failed a short while ago.
+    var wasNotHeard: Bool { search.wasNotHeard }
+
     package func status() -> MeterStatus {
         let now = loop.now
         var status = MeterStatus(
             id: id.description, state: machine.state.rawValue, since: stateSince.description,
-            local_only: id.isLocalOnly, wanted: machine.isWanted, counters: intake.counters)
+            local_only: id.isLocalOnly, wanted: machine.isWanted, counters: talk.readings.counters)
         status.model = shownModel?.displayName
         status.name = settings.name ?? deviceName
         status.transport = link?.transport.rawValue
@@ -19,7 +49,7 @@ extension DeviceSession {
             status.reading = ReadingBody(reading.reading)
             // A sample's time is drawn towards the host's clock, and may be a little ahead of it.
             status.age_ms = max(0, (now - reading.time).milliseconds)
-            status.spread = intake.recent.whole.map {
+            status.spread = talk.readings.recent.whole.map {
                 SpreadBody(count: $0.readingCount, least: ReadingBody($0.minima), greatest: ReadingBody($0.maxima))
             }
         }
@@ -31,14 +61,14 @@ extension DeviceSession {
         }
         status.tariff = settings.tariff
         status.counted = counted.flatMap { CountedBody($0) }
-        status.told = intake.told.body
-        if hearsPD { status.hears_pd = true }
-        if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
+        status.told = talk.readings.told.body
+        if line.hearsPD { status.hears_pd = true }
+        if case .poll? = profile?.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
-        status.searching_ms = search.flatMap { $0.patience == nil ? nil : max(0, ($0.endsAt - now).milliseconds) }
+        status.searching_ms = search.left(at: now).map { max(0, $0.milliseconds) }
         status.lease = leaseStatus ?? LeaseStatus(.none)
-        let wrong = machine.state == .dataAvailable ? nil : intake.spoilt.words(for: model)
-        if wrong != nil { status.rejected_answers = intake.spoilt.count }
+        let wrong = machine.state == .dataAvailable ? nil : talk.readings.spoilt.words(for: model)
+        if wrong != nil { status.rejected_answers = talk.readings.spoilt.count }
         status.error = wrong ?? lastError
         return status
     }
@@ -50,7 +80,7 @@ extension DeviceSession {
         let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
         let next = isElsewhere ? "; meterctl connect \(id) --over bulk takes its maker's interface" : ""
         return SamplingBody(
-            wanted: wanted, rate: intake.sampling.rate, error: intake.sampling.failure.map { $0 + next })
+            wanted: wanted, rate: talk.readings.sampling.rate, error: talk.readings.sampling.failure.map { $0 + next })
     }
 
     /// What was heard on the meter's CC line while meterd runs, and whether this host hears what happens now.
@@ -58,34 +88,34 @@ extension DeviceSession {
     /// - Throws: `refused` for a model that does not hear it; `held` where another host has the meter and nothing was
     ///   heard here.
     package func heardPD() throws(GatewayError) -> (timeline: PDTimeline, isListening: Bool) {
-        guard hearsPD else {
+        guard line.hearsPD else {
             let those = catalogue.modelsHearingPD.map(\.displayName).joined(separator: ", ")
             throw GatewayError(
                 .refused,
                 "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and hears no USB Power Delivery",
                 next: "the models that do are the \(those)")
         }
-        if !isLinked, intake.powerDelivery.entries.isEmpty, leaseStatus?.state == .elsewhere,
+        if !isLinked, talk.readings.powerDelivery.entries.isEmpty, leaseStatus?.state == .elsewhere,
             let holder = leaseStatus?.holder
         {
             throw GatewayError(
                 .held, "\(holder) has \(id), so its USB Power Delivery is heard there",
                 next: "look there, or take it over: meterctl connect \(id) --takeover")
         }
-        return (intake.powerDelivery, isLinked)
+        return (talk.readings.powerDelivery, isLinked)
     }
 
     /// What an electronic load says of itself now; nil for another meter, and while it is not heard.
-    func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(intake.told.body) : nil }
+    func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(talk.readings.told.body) : nil }
 
-    var toldFrames: ToldFrames { intake.told }
+    var toldFrames: ToldFrames { talk.readings.told }
 
     /// What the meter tells besides readings.
-    package func told() -> ToldBody? { intake.told.body }
+    package func told() -> ToldBody? { talk.readings.told.body }
 
     /// The last reading, completed with what other frames held and is not stale.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
-        guard var whole = intake.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
+        guard var whole = talk.readings.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
         // It may have been reset since, and no reading came.
         if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
         return whole
@@ -133,7 +163,7 @@ extension DeviceSession {
     var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }
 
     /// The model's rhythm and abilities, if the model is known.
-    package var profile: MeterProfile? { driver?.profile }
+    package var profile: MeterProfile? { line.profile }
 }
 
 extension CountedBody {

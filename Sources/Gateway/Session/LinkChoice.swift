@@ -51,8 +51,8 @@ package struct LinkChoice: Sendable {
         return true
     }
 
-    package mutating func failed(_ link: LinkAddress) {
-        guard let index = index(of: link) else { return }
+    package mutating func failed(_ link: LinkAddress?) {
+        guard let link, let index = index(of: link) else { return }
         entries[index].failures += 1
         // Only differences matter, so the least count is subtracted: nothing overflows even if every link fails for
         // years.
@@ -60,7 +60,8 @@ package struct LinkChoice: Sendable {
         for index in entries.indices { entries[index].failures -= fewest }
     }
 
-    package mutating func broughtData(_ link: LinkAddress) {
+    package mutating func broughtData(_ link: LinkAddress?) {
+        guard let link else { return }
         for index in entries.indices { entries[index].failures = entries[index].link == link ? 0 : 1 }
     }
 

@@ -1,5 +1,6 @@
 import Domain
 import GatewayAPI
+import Logging
 
 /// The right to use the links to one meter: what the gate was asked, and what it answered.
 ///
@@ -20,6 +21,8 @@ final class LinkClaim {
     private var isExempt = false
     /// The refusals that do not end a wait for this meter.
     private var patience = Patience.none
+    /// The holder of a meter with this one's serial number that the log has named last.
+    private var lastTwinHolder: String?
 
     init(on meter: MeterID, gate: (any LinkGate)?) {
         self.meter = meter
@@ -81,6 +84,25 @@ final class LinkClaim {
 
     func barred() { isBarred = true }
 
+    /// Whether a meter that is plugged in here is so at another host too, which has its lease. If it was not moved a
+    /// moment ago, two meters have its serial number.
+    func hasTwin(over transport: LeaseTransport) -> Bool {
+        guard case .usb = meter, transport == .usb, let lease else { return false }
+        return [.elsewhere, .waiting].contains(lease.state) && lease.transport == LeaseTransport.usb.rawValue
+    }
+
+    /// - Returns: what people are told of a meter that has a twin.
+    func twin(at holder: String?, _ logger: Logger) -> String {
+        let words = "it is plugged in here and at \(holder ?? "another host")"
+        if lastTwinHolder != holder {
+            logger.warning(
+                "two hosts have a meter with one serial number plugged in",
+                metadata: ["cause": "\(words)", "next": "\(meter.twinRemedy)"])
+        }
+        lastTwinHolder = holder
+        return "\(words): \(meter.twinRemedy)"
+    }
+
     /// The refusal that ends the waits for the meter, if there is one.
     var lastWord: LinkRefusal? { refusal.flatMap { patience.outlasts($0) ? nil : $0 } }
 
@@ -113,6 +135,21 @@ final class LinkClaim {
     private var strictPermit: LeasePermit? {
         guard case .leased(let permit)? = permission, permit.terms.policy == .strict else { return nil }
         return permit
+    }
+}
+
+extension LinkRefusal {
+    /// Whether somebody has the meter, or is about to.
+    var isElsewhere: Bool { [.held, .revoking, .reserved].contains(reason) }
+
+    /// The refusal for people.
+    var words: String {
+        switch reason {
+        case .held, .revoking, .reserved: "\(holder ?? "another host") has it"
+        case .restoring: "the cloud was restored from a backup and gives out nothing new for some minutes"
+        case .released: "the cloud gives no lease: \(reason.rawValue)"
+        case .exhausted: "the zone has no room for another lease: metercloud zone set --max-leases"
+        }
     }
 }
 

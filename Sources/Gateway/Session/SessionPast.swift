@@ -2,7 +2,7 @@ import Domain
 package import GatewayAPI
 
 /// What happened in a session lately, for a maintainer. Bounded, and off the path of readings.
-struct SessionPast: Sendable {
+final class SessionPast {
     private var transitions: [(time: MonotonicTime, from: ConnectionState, to: ConnectionState, cause: String)] = []
     /// What crossed the present link, until it brings a reading.
     private var traffic: [TrafficRecord] = []
@@ -14,18 +14,18 @@ struct SessionPast: Sendable {
     /// Most bytes kept from one record.
     private static let bytesMax = 128
 
-    mutating func record(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
+    func record(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
         if transitions.count >= Self.transitionsMax { transitions.removeFirst() }
         transitions.append((now, from, to, cause))
     }
 
-    mutating func record(_ record: TrafficRecord) {
+    func record(_ record: TrafficRecord) {
         if traffic.count >= Self.trafficMax { traffic.removeFirst() }
         traffic.append(record)
     }
 
     /// Another link is in use, or this one brought a reading.
-    mutating func forgetTraffic() {
+    func forgetTraffic() {
         if !traffic.isEmpty { traffic = [] }
     }
 
@@ -48,9 +48,9 @@ extension DeviceSession {
     /// The session's part of what a maintainer asks for.
     package func support() -> SupportMeter {
         var meter = SupportMeter(
-            id: id.description, model: (device?.model ?? model)?.displayName, state: machine.state.rawValue,
+            id: id.description, model: shownModel?.displayName, state: machine.state.rawValue,
             transport: link?.transport.rawValue)
-        past.tell(&meter, at: loop.now)
+        states.past.tell(&meter, at: loop.now)
         return meter
     }
 }

@@ -1,31 +1,50 @@
 package import Domain
 
 /// Those who wait for a meter: for its data, or for permission to use a link to it.
-struct SessionWaits {
+final class SessionWaits {
     enum Goal { case data, permission }
 
+    private let loop: any SessionLoop
+    private let claim: LinkClaim
     private var waiting: [UInt64: (goal: Goal, outcome: CheckedContinuation<DeviceSession.DataWait, Never>)] = [:]
-    private var nextID: UInt64 = 0
+    private var count: UInt64 = 0
+    private var isShutDown = false
 
-    /// The number of the next wait, for the timer that ends it.
-    mutating func number() -> UInt64 {
-        nextID += 1
-        return nextID
+    init(on loop: any SessionLoop, claim: LinkClaim) {
+        self.loop = loop
+        self.claim = claim
     }
 
-    mutating func add(
-        _ number: UInt64, for goal: Goal, _ outcome: CheckedContinuation<DeviceSession.DataWait, Never>
-    ) {
-        waiting[number] = (goal, outcome)
+    /// Waits, unless it is known already that the wait is in vain.
+    ///
+    /// - Parameter ring: called when the time is over.
+    func wait(
+        for goal: Goal, _ time: Duration, isolation: isolated (any Actor)? = #isolation,
+        ring: @escaping @Sendable (SessionTimer) -> Void
+    ) async -> DeviceSession.DataWait {
+        guard !isShutDown else { return .shuttingDown }
+        if let refusal = claim.lastWord { return .elsewhere(refusal) }
+        if claim.isBarred { return .barred }
+        count += 1
+        let number = count
+        let timer = loop.schedule(at: loop.now + time) { ring(.wait(number)) }
+        defer { loop.cancel(timer) }
+        return await withCheckedContinuation { waiting[number] = (goal, $0) }
+    }
+
+    /// Nobody waits from now on.
+    func shutDown() {
+        isShutDown = true
+        endAll(with: .shuttingDown)
     }
 
     /// Harmless for a wait that has already ended.
-    mutating func end(_ number: UInt64, with outcome: DeviceSession.DataWait) {
+    func end(_ number: UInt64, with outcome: DeviceSession.DataWait) {
         waiting.removeValue(forKey: number)?.outcome.resume(returning: outcome)
     }
 
     /// - Parameter goal: the waits to end; without it, all of them.
-    mutating func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
+    func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
         for (number, waiter) in waiting.sorted(by: { $0.key < $1.key }) where goal == nil || goal == waiter.goal {
             end(number, with: outcome)
         }

@@ -1,0 +1,159 @@
+import Domain
+import GatewayAPI
+import Logging
+import MeterCodec
+
+/// The commands to one meter, from whoever asks for one until it went out or the meter said that it took it.
+final class MeterCommands {
+    private let line: MeterLine
+    private let states: MeterStates
+    private let counts: EnergyCounts?
+    private var queue = CommandQueue()
+    private var readBacks = ReadBacks()
+
+    init(over line: MeterLine, _ states: MeterStates, counts: EnergyCounts?) {
+        self.line = line
+        self.states = states
+        self.counts = counts
+    }
+
+    private var id: MeterID { states.id }
+
+    /// Has the meter do something. Returns when the command has gone out, as most meters do not answer; where the meter
+    /// can be asked, when it says that it took it.
+    ///
+    /// - Parameters:
+    ///   - deadline: when it is too late for it.
+    ///   - wake: called when a command waits.
+    func perform(
+        _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
+        wake: () -> Void
+    ) async throws(GatewayError) {
+        guard command.kind != .resetEnergy else { return try await resetEnergy(command) }
+        guard line.profile?.commands.first(where: { $0.kind == command.kind })?.isReadBack == true else {
+            return try await send(command, by: deadline, wake: wake)
+        }
+        var found: MeterCommand?
+        for _ in 0..<ReadBacks.triesMax {
+            let number = readBacks.expect(command)
+            defer { readBacks.forget(number) }
+            try await send(command, by: deadline, wake: wake)
+            switch await readBack(number) {
+            case .taken: return
+            case .contradicted(let other): found = other
+            case .unanswered: break
+            case .linkLost:
+                throw GatewayError(
+                    .notConnected, "the link was lost after \(command) was sent, so nobody knows whether it was taken",
+                    next: "meterctl status \(id) shows what it says when it is back")
+            }
+        }
+        let outcome = found.map { "it says \($0)" } ?? "it does not say what it is set to"
+        throw GatewayError(
+            .refused, "\(command) was sent to \(id) \(ReadBacks.triesMax) times, and \(outcome)",
+            next: "look at the meter itself")
+    }
+
+    /// What the meter says of a command that was sent.
+    private func readBack(
+        _ number: Int, isolation: isolated (any Actor)? = #isolation
+    ) async -> ReadBacks.Verdict {
+        let timer = line.timer(.readBack(number), at: states.now + ReadBacks.patience)
+        defer { states.loop.cancel(timer) }
+        return await withCheckedContinuation { readBacks.wait(number, $0) }
+    }
+
+    /// Sends a command as soon as the line is free, and returns then.
+    private func send(
+        _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
+        wake: () -> Void
+    ) async throws(GatewayError) {
+        guard line.exchange != nil, let profile = line.profile else {
+            throw GatewayError(
+                .notConnected, "\(id) is \(states.machine.state.rawValue), so it takes no command",
+                next: "meterctl connect \(id)")
+        }
+        guard !line.isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
+        let bytes: [UInt8]
+        do throws(CodecError) {
+            bytes = try line.encode(command)
+        } catch {
+            throw GatewayError(.badRequest, "\(error)", next: profile.commandHelp)
+        }
+        guard !queue.isFull else {
+            throw GatewayError(
+                .refused, "\(queue.count) commands wait for \(id) already", next: "wait until they are sent")
+        }
+        let timer = deadline.map { line.timer(.commandDeadline, at: $0) }
+        let wasSent = await withCheckedContinuation { continuation in
+            queue.append(
+                CommandQueue.Entry(command: command, bytes: bytes, deadline: deadline, sent: continuation))
+            line.exchange?.commandQueued()
+            wake()
+        }
+        if let timer { states.loop.cancel(timer) }
+        guard wasSent else {
+            if let deadline, states.now >= deadline {
+                throw GatewayError(.timedOut, "\(id) was busy until it was too late for \(command)", next: "try again")
+            }
+            guard !line.isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
+            throw GatewayError(.notConnected, "the link was lost before \(command) was sent", next: "try again")
+        }
+    }
+
+    /// What was counted for the meter begins anew. That needs no link.
+    private func resetEnergy(
+        _ command: MeterCommand, isolation: isolated (any Actor)? = #isolation
+    ) async throws(GatewayError) {
+        guard let profile = line.profile, let counts else {
+            throw GatewayError(
+                .refused, "nothing is counted for \(id), whose model is not known", next: "meterctl connect \(id)")
+        }
+        do throws(CodecError) {
+            try profile.validate(command)
+        } catch {
+            throw GatewayError(.badRequest, "\(error)", next: profile.commandHelp)
+        }
+        try await counts.reset(id, at: states.loop.wallNow)
+        states.logger.info("counted energy reset")
+    }
+
+    // MARK: What the line gives time for
+
+    /// Queues the settings that the meter was not sent over this link; nothing during jeopardy. A setting that was
+    /// removed leaves the meter as it is: what it was set to before is unknown.
+    func tell(_ settings: MeterSettings) {
+        guard line.exchange != nil, !line.isInJeopardy, let profile = line.profile else { return }
+        for command in settings.commands(for: profile) where !queue.wasTold(command) {
+            do throws(CodecError) {
+                queue.append(setting: command, try line.encode(command))
+                line.exchange?.commandQueued()
+            } catch {
+                states.logger.warning("a setting is not for this meter", metadata: ["cause": "\(error)"])
+            }
+        }
+    }
+
+    /// Sends the command that waits longest, unless it is too late for it.
+    func sendNext(at now: MonotonicTime) {
+        guard let next = queue.next() else { return }
+        guard !line.isInJeopardy, next.deadline.map({ now < $0 }) ?? true else { return queue.drop(next) }
+        line.send(next.command, next.bytes)
+        readBacks.sent(next.command)
+        states.logger.info("command sent", metadata: ["command": "\(next.command)"])
+        queue.sent(next)
+    }
+
+    /// The meter says that it is as this command sets it.
+    func heard(_ command: MeterCommand) { readBacks.heard(command) }
+
+    /// The meter had its time to say what it is set to.
+    func readBackIsOver(_ number: Int) { readBacks.end(number, with: .unanswered) }
+
+    func dropOverdue() { queue.dropOverdue(at: states.now) }
+
+    func linkEnded() {
+        queue.dropAll()
+        readBacks.linkLost()
+    }
+}

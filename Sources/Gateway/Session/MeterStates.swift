@@ -1,0 +1,92 @@
+import Domain
+import Logging
+
+/// The states of one meter, with all who learn of a change: both logs, the alerts, and whoever waits for data.
+final class MeterStates {
+    let id: MeterID
+    let loop: any SessionLoop
+    let logger: Logger
+    let past = SessionPast()
+    private let waits: SessionWaits
+    private let alerts: AlertTrack?
+    private let log: LogKeeper?
+    private(set) var machine: ConnectionMachine
+    private(set) var since: WallTime
+    /// What went wrong since data last came, for people.
+    var lastError: String?
+
+    init(
+        of id: MeterID, _ machine: ConnectionMachine, on loop: any SessionLoop, waits: SessionWaits,
+        alerts: AlertTrack?, log: LogKeeper?, logger: Logger
+    ) {
+        self.id = id
+        self.machine = machine
+        self.loop = loop
+        self.waits = waits
+        self.alerts = alerts
+        self.log = log
+        self.logger = logger
+        since = loop.wallNow
+        alerts?.expectReadings(within: machine.timing.staleAfter)
+        alerts?.stateChanged(to: machine.state, at: loop.now, loop.wallNow)
+    }
+
+    var now: MonotonicTime { loop.now }
+
+    /// Applies an event to the machine, and logs a change of state with its cause. Without one, the cause is time
+    /// passing.
+    @discardableResult
+    func apply<Action>(because cause: String?, _ event: (inout ConnectionMachine) -> Action) -> Action {
+        let before = machine.state
+        let action = event(&machine)
+        if machine.state != before { changed(from: before, because: cause ?? timeCause(from: before)) }
+        return action
+    }
+
+    /// A valid frame came.
+    ///
+    /// - Returns: whether data is available only since then.
+    func frameReceived(because cause: String, at now: MonotonicTime) -> Bool {
+        let before = machine.state
+        apply(because: cause) { $0.frameReceived(at: now) }
+        return before != .dataAvailable && machine.state == .dataAvailable
+    }
+
+    /// Other times are in force.
+    func adopt(_ timing: ConnectionTiming) {
+        apply(because: "other times were set") { $0.timingChanged(timing, at: loop.now) }
+        alerts?.expectReadings(within: timing.staleAfter)
+    }
+
+    func asksFirst(_ asksFirst: Bool) { machine.asksFirst = asksFirst }
+
+    private func changed(from before: ConnectionState, because cause: String) {
+        since = loop.wallNow
+        past.record(from: before, to: machine.state, cause: cause, at: loop.now)
+        log?.stateChanged(of: id, from: before, to: machine.state, because: cause, isWanted: machine.isWanted)
+        logger.info(
+            "meter state changed",
+            metadata: ["from": "\(before.rawValue)", "to": "\(machine.state.rawValue)", "cause": "\(cause)"])
+        alerts?.stateChanged(to: machine.state, at: loop.now, since)
+        if machine.state == .dataAvailable {
+            lastError = nil
+            waits.endAll(with: .data)
+        }
+    }
+
+    /// Why a state ended when only time passed.
+    func timeCause(from before: ConnectionState) -> String {
+        switch before {
+        case .offline: "the device is still there"
+        case .notConnected: "an attempt is due"
+        case .connecting: "the link did not open within \(words(machine.timing.connectTimeout))"
+        case .connected, .ready, .communicating: "no valid answer for \(words(machine.timing.silenceTimeout))"
+        case .dataAvailable: "no valid frame for \(words(machine.timing.staleAfter))"
+        }
+    }
+
+    private func words(_ time: Duration) -> String {
+        let milliseconds = time.milliseconds
+        return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+    }
+}

@@ -1,0 +1,254 @@
+import Domain
+import GatewayAPI
+import Logging
+import MeterCodec
+
+/// What is said over the line to one meter while it is up: the opening, requests, commands, answers.
+///
+/// Whoever calls it sets the alarm afterwards. What makes the line ready to be asked returns that, and is followed by a
+/// wake.
+final class MeterTalk {
+    private let line: MeterLine
+    private let states: MeterStates
+    /// Reports what is found out about the meter.
+    private let tell: @Sendable (MeterDiscovery) -> Void
+    let commands: MeterCommands
+    let logs: LogReader
+    private(set) var settings: MeterSettings
+    /// Of the reading that the settings are from (`StoredSettings.number`).
+    private var settingsNumber: UInt64
+    /// What its frames come to.
+    private(set) var readings: SessionReadings
+
+    init(
+        over line: MeterLine, _ states: MeterStates, commands: MeterCommands, logs: LogReader,
+        readings: SessionReadings, settings: MeterSettings, settingsNumber: UInt64,
+        tell: @escaping @Sendable (MeterDiscovery) -> Void
+    ) {
+        self.line = line
+        self.states = states
+        self.commands = commands
+        self.logs = logs
+        self.readings = readings
+        self.settings = settings
+        self.settingsNumber = settingsNumber
+        self.tell = tell
+    }
+
+    // MARK: Settings
+
+    /// Of two readings of the settings under way the older one may come back last, and then says nothing new.
+    ///
+    /// - Returns: whether these are news.
+    func adopt(_ stored: StoredSettings) -> Bool {
+        guard stored.number > settingsNumber else { return false }
+        settingsNumber = stored.number
+        adopt(stored.settings)
+        return true
+    }
+
+    func adopt(_ settings: MeterSettings) {
+        self.settings = settings
+        adoptSettings()
+    }
+
+    /// Sets the times that follow from the model and from a person's settings.
+    func adoptSettings() {
+        guard let times = line.times(settings) else { return }
+        line.exchange?.rhythmChanged(times.rhythm, at: states.now)
+        let timing = times.timing(from: states.machine.timing)
+        states.adopt(timing)
+        line.adopt(settings)
+        readings.adopt(settings.recordingRules(staleAfter: timing.staleAfter))
+        readings.adopt(line.profile)
+        tellSettings()
+    }
+
+    func tellSettings() { commands.tell(settings) }
+
+    /// How often readings should come.
+    var expectedInterval: Duration? { line.times(settings)?.expectedInterval }
+
+    // MARK: Links and drivers
+
+    /// Takes the next link, unless one is in use.
+    func chooseLink() {
+        if line.takeNext() { adoptDriver() }
+    }
+
+    func adoptDriver() {
+        line.adoptDriver()
+        adoptSettings()
+    }
+
+    /// Switches to another model's driver.
+    func change(to seen: ModelName) {
+        line.modelIs(seen)
+        readings.modelChanged(isIdentified: false)
+        adoptDriver()
+    }
+
+    /// - Returns: whether the line is ready.
+    private func identified(as found: ModelName) -> Bool {
+        if found != line.model {
+            states.logger.notice("the meter was identified", metadata: ["model": "\(found.displayName)"])
+            tell(.model(found, of: states.id))
+        }
+        line.identified(as: found)
+        readings.modelChanged(isIdentified: true)
+        adoptDriver()
+        line.beginOpening()
+        return goOnOpening()
+    }
+
+    /// - Returns: whether the line is ready.
+    func linkCameUp() -> Bool {
+        line.cameUp()
+        readings.linkCameUp()
+        line.beginOpening()
+        return goOnOpening()
+    }
+
+    /// Sends the rest of the opening, one step at a time, then starts asking.
+    ///
+    /// - Returns: whether the line is ready.
+    func goOnOpening() -> Bool {
+        guard line.goOnOpening() else { return false }
+        let now = states.now
+        // The machine ignores this if another driver takes over a link that was already set up.
+        _ = states.apply(because: "line set up") { $0.lineReady(at: now) }
+        guard line.isUp, let rhythm = line.times(settings)?.rhythm else { return false }
+        line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
+        readings.exchangeBegan()
+        if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
+        tellSettings()
+        return true
+    }
+
+    /// Closes the channel, and ends all that depended on it.
+    func close(hasFarewell: Bool) {
+        readings.linkEnded(wasUp: line.close(hasFarewell: hasFarewell))
+        commands.linkEnded()
+        line.discardPartial()
+        follow(MeterSampling())
+        logs.linkLost()
+    }
+
+    func linkWasLost() { readings.linkWasLost() }
+
+    /// The meter may be used with this permission from now on.
+    func leased(_ permission: LinkPermission) {
+        let token = if case .leased(let permit) = permission { permit.token.rawValue } else { UInt64(0) }
+        readings.leased(token, at: states.loop.wallNow)
+    }
+
+    // MARK: Requests and answers
+
+    /// When `takeTurns` has something to do next, or might have.
+    var nextTurn: MonotonicTime? { logs.isReading ? nil : line.exchange?.nextWake }
+
+    /// Does whatever is due now.
+    func takeTurns() {
+        while !logs.isReading {
+            let now = states.now
+            switch line.exchange?.turn(at: now) {
+            case .sendRequest:
+                readings.answerEnded()
+                let isAsked = line.poll()
+                followSampling()
+                // What was not asked is not waited for.
+                if !isAsked { line.exchange?.answered() }
+                markCommunicating(at: now)
+            case .sendCommand:
+                commands.sendNext(at: now)
+            case .giveUpAnswer:
+                let partial = line.discardPartial()
+                followSampling()
+                readings.answerIsOverdue(partial: partial)
+            case .wait, nil:
+                return
+            }
+        }
+    }
+
+    private func markCommunicating(at now: MonotonicTime) {
+        states.apply(because: "request sent") { $0.requestSent(at: now) }
+    }
+
+    /// - Returns: whether the line is ready, with another driver.
+    func received(_ bytes: [UInt8]) -> Bool {
+        let now = states.now
+        let wallNow = states.loop.wallNow
+        line.crossed(TrafficRecord(time: now, direction: .inward, bytes: bytes))
+        guard !logs.isReading else {
+            logs.received(bytes)
+            return false
+        }
+        guard let profile = line.profile else { return false }
+        // Before anything is counted: that a load answers nothing shows while nothing comes.
+        readings.adopt(profile)
+        var found: ModelName?
+        line.receive(bytes) { event in
+            if case .identified(let model) = event { found = model } else { handle(event, at: now, wallNow) }
+        }
+        followSampling()
+        line.followOutput()
+        if case .poll = profile.rhythm {} else { readings.answerEnded() }
+        return found.map { identified(as: $0) } ?? false
+    }
+
+    private func handle(_ event: MeterEvent, at now: MonotonicTime, _ wallNow: WallTime) {
+        switch event {
+        case .frame(let frame):
+            readings.came(frame, hearsPD: line.hearsPD, at: wallNow)
+            line.exchange?.answered()
+            if line.device == nil { learn(from: frame) }
+            readings.add(frame, at: now, wallNow) { hasData(at: now) }
+        case .held:
+            line.exchange?.answered()
+            readings.held(at: now, wallNow)
+        case .confirmed(let frame):
+            readings.addHeld(frame, at: now, wallNow) { hasData(at: now) }
+        case .acknowledged:
+            line.exchange?.answered()
+        case .rejected:
+            line.exchange?.answered()
+            readings.wasRejected()
+            if states.machine.state != .dataAvailable { states.lastError = "the meter refused what it was asked" }
+        case .readBack(let command):
+            commands.heard(command)
+        case .identified:
+            break
+        case .skipped(let count, let error):
+            readings.skipped(count, because: error)
+            states.logger.debug("bytes skipped", metadata: ["count": "\(count)", "cause": "\(error)"])
+        case .filtered(let samples):
+            readings.filtered(samples)
+        }
+    }
+
+    private func hasData(at now: MonotonicTime) {
+        if states.frameReceived(because: "valid frame", at: now) { line.links.broughtData(line.link) }
+        line.broughtReading()
+    }
+
+    /// Adopts what the meter says about itself. A model other than the expected one is shown to people, not hidden.
+    private func learn(from frame: Frame) {
+        line.device = frame.device
+        if let device = line.device { tell(.device(device, of: states.id)) }
+        guard let seen = line.device?.model, let model = line.model, seen.family == model.family, seen != model else {
+            return
+        }
+        states.logger.warning(
+            "the meter says it is another model",
+            metadata: ["expected": "\(model.displayName)", "found": "\(seen.displayName)"])
+    }
+
+    /// Puts in force how the driver says that the meter samples now.
+    private func followSampling() { follow(line.sampling) }
+
+    private func follow(_ now: MeterSampling) {
+        guard readings.follow(now, states.logger), let times = line.times(settings) else { return }
+        line.exchange?.rhythmChanged(times.rhythm, at: states.now)
+    }
+}

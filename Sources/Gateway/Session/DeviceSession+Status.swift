@@ -110,6 +110,9 @@ extension DeviceSession {
 
     var toldFrames: ToldFrames { talk.readings.told }
 
+    /// - Parameter all: each sample, however fast they come.
+    package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
+
     /// What the meter tells besides readings.
     package func told() -> ToldBody? { talk.readings.told.body }
 

@@ -3,20 +3,17 @@ import GatewayAPI
 package import Logging
 package import MeterCodec
 
-/// Runs one meter: its states, its requests, its channel, its readings.
+/// Runs one meter: decides when there is a link to it, and leaves the rest to its parts. Each of them keeps its state to
+/// itself, and none calls the session.
 ///
-/// An actor on the loop. Everything that happens to it is one of the methods below; each calls one machine method and
-/// performs what it returns. Channel and timer events arrive on the loop already, so no thread changes. Sessions share
-/// nothing but the loop, so one meter's failure stays its own.
-///
-/// The session decides when there is a link, and leaves the rest to its parts: none of them calls it, and each keeps
-/// its state to itself.
+/// An actor on the loop. Everything that happens to it is one of the methods below. Channel and timer events arrive on
+/// the loop already, so no thread changes. Sessions share nothing but the loop, so one meter's failure stays its own.
 package actor DeviceSession {
     package nonisolated let id: MeterID
     /// Readings as they come; of a meter that samples too fast for that, what each answer comes to.
     package nonisolated let readings = Feed<TimedReading>()
     /// The same, and each sample of every meter.
-    private nonisolated let samples = Feed<TimedReading>()
+    nonisolated let samples = Feed<TimedReading>()
     /// Raw bytes as they cross the link.
     package nonisolated let traffic = Feed<TrafficRecord>()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -33,10 +30,10 @@ package actor DeviceSession {
     let talk: MeterTalk
     let claim: LinkClaim
     let search: MeterSearch
-    private let waits: SessionWaits
+    let waits: SessionWaits
     private(set) var deviceName: String?
     private var alarm: Alarm
-    private var isShutDown = false
+    var isShutDown: Bool { waits.areOver }
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
@@ -55,12 +52,12 @@ package actor DeviceSession {
         var logger = logger
         logger[metadataKey: "meter.id"] = "\(id)"
         alarm = Alarm(on: loop)
-        let machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: gate != nil)
-        recording?.apply(settings.recordingRules(staleAfter: machine.timing.staleAfter))
         claim = LinkClaim(on: id, gate: gate)
         waits = SessionWaits(on: loop, claim: claim)
         states = MeterStates(
-            of: id, machine, on: loop, waits: waits, alerts: alerts, log: log, logger: logger)
+            of: id, isWanted: isWanted, asksFirst: gate != nil, on: loop, waits: waits, alerts: alerts, log: log,
+            logger: logger)
+        recording?.apply(settings.recordingRules(staleAfter: states.machine.timing.staleAfter))
         search = MeterSearch(states, claim: claim, waits: waits)
         line = MeterLine(
             states, claim: claim, to: model, preferred: preferred, catalogue: catalogue, opener: opener,
@@ -95,9 +92,7 @@ package actor DeviceSession {
     }
 
     /// The meter, already known to be there, was heard again.
-    package func heard(over link: LinkAddress, rssi: Int?) {
-        line.links.heard(link, rssi: rssi)
-    }
+    package func heard(over link: LinkAddress, rssi: Int?) { line.links.heard(link, rssi: rssi) }
 
     /// The meter is gone from a link. If another link leads to it, that one is next.
     package func vanished(from goneLink: LinkAddress) {
@@ -121,15 +116,6 @@ package actor DeviceSession {
         wake()
     }
 
-    /// As `connect`, for a meter that is not here.
-    package func seek(_ options: ConnectOptions, patience: Duration) {
-        connect(options)
-        guard !isShutDown, states.machine.asksFirst, !states.machine.isPresent, claim.permission == nil else { return }
-        search.begin(for: patience)
-        claim.ask(over: line.leaseTransport, options.intent)
-        arm()
-    }
-
     package func disconnect() {
         states.lastError = nil
         letGo("disconnect asked for")
@@ -137,9 +123,7 @@ package actor DeviceSession {
     }
 
     /// Settings changed, here or on another host.
-    func adopt(_ stored: StoredSettings) {
-        if talk.adopt(stored) { wake() }
-    }
+    func adopt(_ stored: StoredSettings) { if talk.adopt(stored) { wake() } }
 
     package func apply(_ settings: MeterSettings) {
         talk.adopt(settings)
@@ -148,7 +132,6 @@ package actor DeviceSession {
 
     /// Leaves the meter in a clean state and ends every stream. Nothing happens to the session afterwards.
     package func shutdown() {
-        isShutDown = true
         letGo("shutting down")
         waits.shutDown()
         readings.finish()
@@ -161,37 +144,6 @@ package actor DeviceSession {
         shutdown()
         claim.detach()
     }
-
-    // MARK: What people ask of the meter
-
-    /// Has the meter do something. Returns when the command has gone out, as most meters do not answer; where the meter can
-    /// be asked, when it says that it took it.
-    ///
-    /// - Parameter deadline: when it is too late for it.
-    package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {
-        try await talk.commands.perform(command, by: deadline) { wake() }
-    }
-
-    /// Reads the catalogue of a meter's logs, or one of them (`LogReader.read`).
-    package func logs(_ intent: LogRequest) async throws(GatewayError) -> MeterLogs {
-        try await talk.logs.read(intent)
-    }
-
-    /// Returns when data is available, somebody disconnects, another host turns out to have the meter, or the time is
-    /// over.
-    package func waitForData(_ patience: Duration) async -> DataWait {
-        if states.machine.state == .dataAvailable { return .data }
-        return await waits.wait(for: .data, patience, ring: ring)
-    }
-
-    /// The same, for the permission to use a link.
-    func waitForPermission(_ patience: Duration) async -> DataWait {
-        if !states.machine.asksFirst || claim.permission != nil { return .permitted }
-        return await waits.wait(for: .permission, patience, ring: ring)
-    }
-
-    /// - Parameter all: each sample, however fast they come.
-    package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
     // MARK: Events on the loop
 
@@ -208,7 +160,7 @@ package actor DeviceSession {
     }
 
     /// Time has passed, or something may be due.
-    private func wake() {
+    func wake() {
         stopAtHardStop()
         search.endInVain()
         switch states.apply(because: nil, { $0.woke(at: loop.now, random: rng.next()) }) {
@@ -227,7 +179,7 @@ package actor DeviceSession {
 
     /// Sets the alarm to the earliest moment at which anything is due. An alarm that rings too early does no harm, so
     /// it is not moved when that moment becomes later.
-    private func arm() {
+    func arm() {
         // Without a list of them: each answer of a fast meter comes here twice.
         let due = MonotonicTime.earliest(
             .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
@@ -243,7 +195,7 @@ package actor DeviceSession {
     }
 
     /// What the parts' timers call.
-    private lazy var ring: @Sendable (SessionTimer) -> Void = { [weak self] timer in
+    private(set) lazy var ring: @Sendable (SessionTimer) -> Void = { [weak self] timer in
         self?.assumeIsolated { $0.rang(timer) }
     }
 
@@ -385,18 +337,16 @@ package actor DeviceSession {
     private func handle(_ verdict: LinkVerdict) {
         switch verdict {
         case .permitted(let permission): permitted(permission)
-        case .refused(let refusal) where isAsking: refused(refusal)
-        case .barred where isAsking:
+        case .withdrawn(let cause): withdrawn(cause)
+        case .refused, .barred:
+            // Nobody waits for it any more.
+            guard states.machine.awaitsPermission || search.isOn else { return }
+            if case .refused(let refusal) = verdict { return refused(refusal) }
             claim.barred()
             states.lastError = "this host may only look, and its zone lets nobody use a meter without a lease"
             waits.endAll(with: .barred)
-        case .refused, .barred: break
-        case .withdrawn(let cause): withdrawn(cause)
         }
     }
-
-    /// Whether an answer of the gate is still of use.
-    private var isAsking: Bool { states.machine.awaitsPermission || search.isOn }
 
     private func refused(_ refusal: LinkRefusal) {
         states.lastError = refusal.words
@@ -414,11 +364,10 @@ package actor DeviceSession {
             return arm()
         }
         if !line.isOpen {
-            switch states.apply(because: "permitted", { $0.permitted(at: loop.now) }) {
-            case .openChannel:
+            if states.apply(because: "permitted", { $0.permitted(at: loop.now) }) == .openChannel {
                 waits.endAll(with: .permitted, of: .permission)
                 openChannel()
-            case .none:
+            } else {
                 // Nobody waits for it any more.
                 claim.giveBack(.attemptFailed)
             }

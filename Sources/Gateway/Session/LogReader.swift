@@ -1,6 +1,6 @@
 import Domain
 import GatewayAPI
-import MeterCodec
+package import MeterCodec
 
 /// Reads what a meter recorded by itself, one log at a time. The exchange rests meanwhile, and is due when that ends.
 final class LogReader {
@@ -20,10 +20,6 @@ final class LogReader {
 
     var isReading: Bool { download != nil }
 
-    /// Reads the catalogue of a meter's logs, or one of them.
-    ///
-    /// - Throws: `notConnected`, `refused` for a model without logs and while another one is read, `notFound` for a log
-    ///   that is not there.
     func read(
         _ intent: LogRequest, isolation: isolated (any Actor)? = #isolation
     ) async throws(GatewayError) -> MeterLogs {
@@ -77,9 +73,9 @@ final class LogReader {
             line.send(bytes)
             download?.timer = line.timer(.logs, at: states.now + pause)
         case .finished(let outcome):
-            let model = line.device?.model
-            line.device = outcome.device
-            line.device?.model = outcome.device.model ?? model
+            var device = outcome.device
+            device.model = device.model ?? line.device?.model
+            line.learn(device)
             end(.success(outcome))
         case .failed(let failure):
             let code: ErrorCode = if case .missing = failure { .notFound } else { .refused }
@@ -107,5 +103,15 @@ final class LogReader {
         // What was asked before will not be answered any more.
         line.discardPartial()
         line.exchange?.answered()
+    }
+}
+
+extension DeviceSession {
+    /// Reads the catalogue of a meter's logs, or one of them.
+    ///
+    /// - Throws: `notConnected`, `refused` for a model without logs and while another one is read, `notFound` for a log
+    ///   that is not there.
+    package func logs(_ intent: LogRequest) async throws(GatewayError) -> MeterLogs {
+        try await talk.logs.read(intent)
     }
 }

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import GatewayAPI
 import Logging
 import MeterCodec
@@ -19,12 +19,7 @@ final class MeterCommands {
 
     private var id: MeterID { states.id }
 
-    /// Has the meter do something. Returns when the command has gone out, as most meters do not answer; where the meter
-    /// can be asked, when it says that it took it.
-    ///
-    /// - Parameters:
-    ///   - deadline: when it is too late for it.
-    ///   - wake: called when a command waits.
+    /// - Parameter wake: called when a command waits.
     func perform(
         _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
         wake: () -> Void
@@ -155,5 +150,15 @@ final class MeterCommands {
     func linkEnded() {
         queue.dropAll()
         readBacks.linkLost()
+    }
+}
+
+extension DeviceSession {
+    /// Has the meter do something. Returns when the command has gone out, as most meters do not answer; where the meter
+    /// can be asked, when it says that it took it.
+    ///
+    /// - Parameter deadline: when it is too late for it.
+    package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {
+        try await talk.commands.perform(command, by: deadline) { wake() }
     }
 }

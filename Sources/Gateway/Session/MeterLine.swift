@@ -15,12 +15,12 @@ final class MeterLine {
     /// The link in use or next to be tried; the last one used if there is none.
     private(set) var link: LinkAddress?
     private(set) var model: ModelName? {
-        didSet { hearsPD = Self.hearsPD(model, catalogue) }
+        didSet { hearsPD = catalogue.hearsPD(model) }
     }
     /// Whether the meter's model hears USB Power Delivery. Looked up once, as every frame asks.
     private(set) var hearsPD: Bool
     /// What the meter said about itself over the present link, or over the last one.
-    var device: DeviceInfo?
+    private(set) var device: DeviceInfo?
     private(set) var driver: (any MeterDriver)?
 
     private var channel: (any ByteChannel)?
@@ -48,16 +48,12 @@ final class MeterLine {
         self.states = states
         self.claim = claim
         self.model = model
-        hearsPD = Self.hearsPD(model, catalogue)
+        hearsPD = catalogue.hearsPD(model)
         self.catalogue = catalogue
         self.opener = opener
         self.traffic = traffic
         driver = model.flatMap { catalogue.driver(for: $0) }
         links.preferred = preferred
-    }
-
-    private static func hearsPD(_ model: ModelName?, _ catalogue: MeterCatalogue) -> Bool {
-        model.map { catalogue.modelsHearingPD.contains($0) } ?? false
     }
 
     // MARK: Links
@@ -107,6 +103,8 @@ final class MeterLine {
         silentLinks = 0
         exchange = nil
     }
+
+    func learn(_ device: DeviceInfo?) { self.device = device }
 
     /// Takes the driver for the next link: the model's, or one that finds out the model. A radio's name may be wrong: if
     /// a link used as the model it suggests gave no good frame, the next link asks the meter.
@@ -294,4 +292,8 @@ final class MeterLine {
         if isSwitched { usesOtherOutput.toggle() }
         send(driver?.outputSwitched(isSwitched) ?? [])
     }
+}
+
+extension MeterCatalogue {
+    fileprivate func hearsPD(_ model: ModelName?) -> Bool { model.map { modelsHearingPD.contains($0) } ?? false }
 }

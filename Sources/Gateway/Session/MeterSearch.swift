@@ -86,3 +86,14 @@ final class MeterSearch {
     /// Nobody looks for the meter any more.
     func drop() { (endsAt, patience) = (nil, nil) }
 }
+
+extension DeviceSession {
+    /// As `connect`, for a meter that is not here.
+    package func seek(_ options: ConnectOptions, patience: Duration) {
+        connect(options)
+        guard !isShutDown, claim.asksFirst, !states.machine.isPresent, claim.permission == nil else { return }
+        search.begin(for: patience)
+        claim.ask(over: line.leaseTransport, options.intent)
+        arm()
+    }
+}

@@ -16,11 +16,11 @@ final class MeterStates {
     var lastError: String?
 
     init(
-        of id: MeterID, _ machine: ConnectionMachine, on loop: any SessionLoop, waits: SessionWaits,
+        of id: MeterID, isWanted: Bool, asksFirst: Bool, on loop: any SessionLoop, waits: SessionWaits,
         alerts: AlertTrack?, log: LogKeeper?, logger: Logger
     ) {
         self.id = id
-        self.machine = machine
+        machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: asksFirst)
         self.loop = loop
         self.waits = waits
         self.alerts = alerts

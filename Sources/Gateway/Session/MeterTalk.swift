@@ -234,7 +234,7 @@ final class MeterTalk {
 
     /// Adopts what the meter says about itself. A model other than the expected one is shown to people, not hidden.
     private func learn(from frame: Frame) {
-        line.device = frame.device
+        line.learn(frame.device)
         if let device = line.device { tell(.device(device, of: states.id)) }
         guard let seen = line.device?.model, let model = line.model, seen.family == model.family, seen != model else {
             return

@@ -8,7 +8,8 @@ final class SessionWaits {
     private let claim: LinkClaim
     private var waiting: [UInt64: (goal: Goal, outcome: CheckedContinuation<DeviceSession.DataWait, Never>)] = [:]
     private var count: UInt64 = 0
-    private var isShutDown = false
+    /// The session was shut down: nobody waits from now on.
+    private(set) var areOver = false
 
     init(on loop: any SessionLoop, claim: LinkClaim) {
         self.loop = loop
@@ -22,7 +23,7 @@ final class SessionWaits {
         for goal: Goal, _ time: Duration, isolation: isolated (any Actor)? = #isolation,
         ring: @escaping @Sendable (SessionTimer) -> Void
     ) async -> DeviceSession.DataWait {
-        guard !isShutDown else { return .shuttingDown }
+        guard !areOver else { return .shuttingDown }
         if let refusal = claim.lastWord { return .elsewhere(refusal) }
         if claim.isBarred { return .barred }
         count += 1
@@ -32,9 +33,8 @@ final class SessionWaits {
         return await withCheckedContinuation { waiting[number] = (goal, $0) }
     }
 
-    /// Nobody waits from now on.
     func shutDown() {
-        isShutDown = true
+        areOver = true
         endAll(with: .shuttingDown)
     }
 
@@ -70,5 +70,20 @@ extension DeviceSession {
         /// The cloud does not answer, so who has a meter that is not here is unknown.
         case unanswered
         case shuttingDown
+    }
+}
+
+extension DeviceSession {
+    /// Returns when data is available, somebody disconnects, another host turns out to have the meter, or the time is
+    /// over.
+    package func waitForData(_ patience: Duration) async -> DataWait {
+        if states.machine.state == .dataAvailable { return .data }
+        return await waits.wait(for: .data, patience, ring: ring)
+    }
+
+    /// The same, for the permission to use a link.
+    func waitForPermission(_ patience: Duration) async -> DataWait {
+        if !states.machine.asksFirst || claim.permission != nil { return .permitted }
+        return await waits.wait(for: .permission, patience, ring: ring)
     }
 }

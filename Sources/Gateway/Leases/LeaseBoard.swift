@@ -27,9 +27,22 @@ package struct LeaseBoard: Sendable {
 
     /// Whether the whole list came at least once.
     package private(set) var isKnown = false
+    /// Whether the list is on its way.
+    private(set) var isAsked = false
+    /// The event stream was opened meanwhile, so that changes between the two were told by neither.
+    private var isTooOld = false
 
     /// The list is being asked for. Until it came, no second one is.
-    package mutating func listAsked() { toldSinceAsked = [] }
+    package mutating func listAsked() { (toldSinceAsked, isAsked) = ([], true) }
+
+    /// From now on changes are told as they happen.
+    mutating func streamOpened() { isTooOld = isAsked }
+
+    /// - Returns: whether the list has to be asked for once more.
+    mutating func listEnded() -> Bool {
+        defer { (isAsked, isTooOld) = (false, false) }
+        return isTooOld
+    }
 
     /// The whole list came. Meters missing from it are free. What was told since it was asked for may be newer than the
     /// list, and is followed by events where it is not.

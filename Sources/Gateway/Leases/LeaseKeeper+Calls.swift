@@ -1,7 +1,24 @@
-import Domain
+package import Domain
 
 /// The conversation with the authority. Only the tasks of the calls wait for it.
 extension LeaseKeeper {
+    /// Who this host is, as it tells the authority.
+    package struct Identity: Hashable, Sendable {
+        package var host: HostID
+        package var hostName: String
+        /// The present run of the program.
+        package var session: SessionID
+        /// The run before it, if the program holds its state directory's lock, so that the earlier run must have ended.
+        package var previousSession: SessionID?
+
+        package init(host: HostID, hostName: String, session: SessionID, previousSession: SessionID? = nil) {
+            self.host = host
+            self.hostName = hostName
+            self.session = session
+            self.previousSession = previousSession
+        }
+    }
+
     /// A request to the authority. `of` is the meter by this host's own id.
     enum Call: Sendable {
         case acquire(LeaseAcquire, of: MeterID, sentAt: MonotonicTime)

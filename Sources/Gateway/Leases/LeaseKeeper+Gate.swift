@@ -30,7 +30,7 @@ extension LeaseKeeper: LinkGate {
     package nonisolated var role: HostRole { assumeIsolated { $0.roleInZone } }
 
     package nonisolated func searchTime(for meter: MeterID) -> Duration {
-        assumeIsolated { $0.entries[meter]?.searchTime ?? LeaseTiming.searchTime }
+        assumeIsolated { $0.table[meter]?.searchTime ?? LeaseTiming.searchTime }
     }
 
     package func givenBack(_ meter: MeterID) async { await givenBack(meter, within: LeaseTiming.releasePatience) }
@@ -49,7 +49,7 @@ extension LeaseKeeper: LinkGate {
 extension LeaseKeeper {
     /// This host's meter that is leased under an id, and the lease's token, while this host has it.
     func held(_ leased: MeterID) -> (meter: MeterID, token: FencingToken)? {
-        for (meter, entry) in entries where entry.leasedAs == leased {
+        for (meter, entry) in table.entries where entry.leasedAs == leased {
             if let permit = entry.machine.permit { return (meter, permit.token) }
         }
         return nil
@@ -83,7 +83,7 @@ extension LeaseKeeper {
             let status = status(of: lease, state)
             byMeter[lease.meter] = WhoEntry(lease.meter, status, isMine: false)
         }
-        for (meter, entry) in entries where entry.machine.permit != nil {
+        for (meter, entry) in table.entries where entry.machine.permit != nil {
             byMeter[entry.leasedAs] = WhoEntry(entry.leasedAs, status(of: meter), isMine: true)
         }
         return byMeter.sorted { $0.key < $1.key }.map(\.value)
@@ -91,14 +91,14 @@ extension LeaseKeeper {
 
     func status(of meter: MeterID) -> LeaseStatus {
         let now = loop.now
-        let entry = entries[meter]
+        let entry = table[meter]
         let lease = board.lease(of: entry?.leasedAs ?? meter, at: now)
         var status = status(entry, entry?.machine.phase(at: now) ?? .none, lease)
         if roleInZone == .readOnly { status.read_only = true }
         return status
     }
 
-    private func status(_ entry: Entry?, _ phase: LeaseMachine.Phase, _ lease: LeaseView?) -> LeaseStatus {
+    private func status(_ entry: LeaseTable.Entry?, _ phase: LeaseMachine.Phase, _ lease: LeaseView?) -> LeaseStatus {
         switch phase {
         case .held: return own(entry, .held, lease)
         case .jeopardy: return own(entry, .jeopardy, lease)
@@ -116,7 +116,7 @@ extension LeaseKeeper {
         }
     }
 
-    private func own(_ entry: Entry?, _ state: LeaseStatus.State, _ lease: LeaseView?) -> LeaseStatus {
+    private func own(_ entry: LeaseTable.Entry?, _ state: LeaseStatus.State, _ lease: LeaseView?) -> LeaseStatus {
         var status = status(of: lease?.holder == identity.host ? lease : nil, state)
         guard let permit = entry?.machine.permit else { return status }
         status.holder = identity.hostName

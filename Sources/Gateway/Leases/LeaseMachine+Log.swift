@@ -1,6 +1,6 @@
 import Domain
 
-/// What a lease means for the meter's log.
+/// What a lease means for the meter's log, and for people.
 extension LeaseMachine {
     /// How this host has a meter.
     enum Use: Hashable, Sendable {
@@ -14,6 +14,20 @@ extension LeaseMachine {
     func use(at now: MonotonicTime) -> Use {
         if let permit { return .leased(permit.token) }
         return if case .unleased = phase(at: now) { .unleased } else { .none }
+    }
+}
+
+extension LeaseMachine.Withdrawal {
+    /// The cause for people.
+    func words(_ holder: String) -> String {
+        switch self {
+        case .unwanted: "nobody wants it here"
+        case .revoked: "it is wanted elsewhere: its lease was revoked"
+        case .takenOver: "\(holder) has it now"
+        case .hardStop: "its lease could not be renewed in time"
+        case .unknown: "the cloud knows nothing of its lease"
+        case .barred: "this host may only look, and its zone has become strict"
+        }
     }
 }
 

@@ -1,0 +1,202 @@
+import Domain
+import Logging
+
+/// The meters that a session uses, or that were ever leased, each with its machine; and what all machines were told.
+final class LeaseTable {
+    struct Entry {
+        fileprivate(set) var machine: LeaseMachine
+        fileprivate(set) var transport = LeaseTransport.usb
+        /// The id of the last acquire.
+        fileprivate var requestID: RequestID?
+        /// The id under which the authority leases the meter: the main one, if two ids turned out to be one meter.
+        fileprivate(set) var leasedAs: MeterID
+        /// The search time that came with the grant; see `searchTime(for:)`.
+        fileprivate(set) var searchTime = LeaseTiming.searchTime
+        /// Tells the session of a verdict. Without a session, the entry goes as soon as it is of no use
+        /// (`forgetUnused`).
+        fileprivate(set) var tell: (@Sendable (LinkVerdict) -> Void)?
+        /// Calls for the meter that have not ended.
+        fileprivate var callsUnderWay = 0
+    }
+
+    /// Tells a machine what happened, when, with random bits.
+    typealias Event = (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action
+
+    private let identity: LeaseKeeper.Identity
+    private let hostPolicy: LeasePolicy
+    private var zonePolicy: LeasePolicy
+    private let timeToLive: Duration
+    private let earlierTokens: [MeterID: FencingToken]
+    private let tokens: Feed<MeterID>
+    private let loop: any SessionLoop
+    private var rng: any RandomNumberGenerator & Sendable
+    private let logger: Logger
+    /// The meters' log, if this host keeps one.
+    private let log: LogKeeper?
+    private(set) var entries: [MeterID: Entry] = [:]
+    /// The role that the machines were told. A host that may only look uses what nobody has, so it first has to know
+    /// who has what.
+    var roleInForce = HostRole.full
+
+    init(
+        of identity: LeaseKeeper.Identity, hostPolicy: LeasePolicy, zonePolicy: LeasePolicy, timeToLive: Duration,
+        earlierTokens: [MeterID: FencingToken], tokens: Feed<MeterID>, loop: any SessionLoop,
+        rng: any RandomNumberGenerator & Sendable, logger: Logger, log: LogKeeper?
+    ) {
+        self.identity = identity
+        self.hostPolicy = hostPolicy
+        self.zonePolicy = zonePolicy
+        self.timeToLive = timeToLive
+        self.earlierTokens = earlierTokens
+        self.tokens = tokens
+        self.loop = loop
+        self.rng = rng
+        self.logger = logger
+        self.log = log
+    }
+
+    subscript(meter: MeterID) -> Entry? { entries[meter] }
+
+    var meters: [MeterID] { entries.keys.sorted() }
+
+    var nextWake: MonotonicTime? { entries.values.compactMap(\.machine.nextWake).min() }
+
+    private func entry(_ meter: MeterID) -> Entry {
+        Entry(
+            machine: LeaseMachine(
+                host: identity.host, policy: zonePolicy.stricter(hostPolicy), role: roleInForce,
+                greatestToken: earlierTokens[meter]),
+            leasedAs: meter)
+    }
+
+    // MARK: Events
+
+    /// - Parameter tell: hears the verdicts on the meter from now on; nil if nobody here wants it any more.
+    func attach(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
+        if tell == nil { entries[meter]?.tell = nil } else { entries[meter, default: entry(meter)].tell = tell }
+    }
+
+    func isUsed(_ meter: MeterID, over transport: LeaseTransport) {
+        entries[meter, default: entry(meter)].transport = transport
+    }
+
+    /// Applies an event to a meter's machine, and tells the logs where this host got the meter, or has it no more.
+    ///
+    /// - Returns: what to do now; nil for a meter that is not known.
+    func react(_ meter: MeterID, _ event: Event) -> LeaseMachine.Action? {
+        guard let before = entries[meter]?.machine else { return nil }
+        let random = rng.next()
+        let action = event(&entries[meter, default: entry(meter)].machine, loop.now, random)
+        if entries[meter]?.machine.greatestToken != before.greatestToken { tokens.yield(meter) }
+        tellLog(of: meter, before, action)
+        return action
+    }
+
+    private func tellLog(of meter: MeterID, _ before: LeaseMachine, _ action: LeaseMachine.Action) {
+        guard let log, let entry = entries[meter] else { return }
+        let (had, has) = (before.use(at: loop.now), entry.machine.use(at: loop.now))
+        guard had != has else { return }
+        if had != .none { log.letGo(meter, LogHolding.End(had, has, action)) }
+        switch has {
+        case .none: break
+        case .leased(let token): log.held(meter, token, over: entry.transport)
+        case .unleased: log.held(meter, nil, over: entry.transport)
+        }
+    }
+
+    /// An event after which a machine wants nothing done.
+    func change(_ meter: MeterID, _ event: (inout LeaseMachine) -> Void) {
+        if entries[meter] != nil { event(&entries[meter, default: entry(meter)].machine) }
+    }
+
+    func cloudReached() {
+        for meter in meters { entries[meter]?.machine.cloudReached(at: loop.now, random: rng.next()) }
+    }
+
+    func policyIs(_ policy: LeasePolicy) {
+        zonePolicy = policy
+        for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
+    }
+
+    /// The zone's policy, as a lease has it, which counts unless this host is strict by itself.
+    func learnPolicy(_ policy: LeasePolicy) {
+        if hostPolicy == .keep, policy != zonePolicy { policyIs(policy) }
+    }
+
+    func granted(_ lease: LeaseView, for meter: MeterID) {
+        entries[meter]?.leasedAs = lease.meter
+        entries[meter]?.searchTime = LeaseTiming.searchTime(after: lease)
+    }
+
+    // MARK: Verdicts
+
+    /// A host that joins a cloud while its meters are in use is about to ask for their leases, which calls for no
+    /// warning.
+    func permitUnleased(_ meter: MeterID) {
+        guard let entry = entries[meter] else { return }
+        let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
+        let isNews = isConflict || entry.machine.isCloudUnreachable
+        logger.log(
+            level: isNews ? .warning : .debug, "a meter is used without a lease", metadata: ["meter.id": "\(meter)"])
+        entry.tell?(.permitted(.unleased))
+    }
+
+    /// Only while the request still stands: an answer that comes too late refuses nothing.
+    func refuse(_ meter: MeterID, _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?) {
+        guard let entry = entries[meter], case .waiting = entry.machine.phase(at: loop.now) else { return }
+        let holder = lease?.holder == identity.host ? "an earlier run of this host" : lease?.holderName
+        logger.info(
+            "lease refused",
+            metadata: ["meter.id": "\(meter)", "reason": "\(reason.rawValue)", "holder": "\(holder ?? "nobody")"])
+        entry.tell?(.refused(LinkRefusal(reason: reason, holder: holder, remaining: lease?.remaining)))
+    }
+
+    // MARK: Calls
+
+    func callBegan(_ meter: MeterID) { entries[meter]?.callsUnderWay += 1 }
+
+    func callEnded(_ meter: MeterID) { entries[meter]?.callsUnderWay -= 1 }
+
+    /// The request for a lease; nil for a meter that is not known.
+    ///
+    /// - Parameter again: whether it is the last request, sent once more.
+    func acquire(_ meter: MeterID, again: Bool, takeover: FencingToken?) -> LeaseAcquire? {
+        guard let entry = entries[meter] else { return nil }
+        let known = again ? entry.requestID : nil
+        let requestID = known ?? RequestID(using: &rng)
+        entries[meter]?.requestID = requestID
+        return LeaseAcquire(
+            requestID: requestID, host: identity.host, hostName: identity.hostName, session: identity.session,
+            previousSession: identity.previousSession, timeToLive: timeToLive, transport: entry.transport,
+            policy: hostPolicy, takeover: takeover, tokenFloor: entry.machine.greatestToken)
+    }
+
+    /// The leases whose renewal is due, or nearly.
+    func joinRenewal(at now: MonotonicTime) -> [(meter: MeterID, lease: HeldLease)] {
+        meters.compactMap { meter in
+            let random = rng.next()
+            guard let token = entries[meter]?.machine.joinRenewal(at: now, random: random), let entry = entries[meter]
+            else { return nil }
+            return (meter, HeldLease(meter: entry.leasedAs, token: token))
+        }
+    }
+
+    func isGivingBack(_ meter: MeterID) -> Bool {
+        guard let entry = entries[meter], !entry.machine.isCloudUnreachable else { return false }
+        return switch entry.machine.phase(at: loop.now) {
+        case .stopping, .releasing: true
+        // A grant may be on its way, which is then given back.
+        case .none: entry.callsUnderWay > 0
+        case .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
+        }
+    }
+
+    /// Drops the entry of a meter that no session uses, unless a call is under way or a token is known: a grant on its
+    /// way has to be given back, and known tokens matter as long as this runs.
+    func forgetUnused(_ meter: MeterID) {
+        guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,
+            entry.machine.greatestToken == nil, entry.machine.phase(at: loop.now) == .none
+        else { return }
+        entries[meter] = nil
+    }
+}

@@ -356,7 +356,7 @@ package struct ImportReader: Sendable {
                     meters.append(key)
                     if key == options.meter { reading = try self.reading(&json) } else { json.passValue() }
                 case UInt8(ascii: "{") where key == "told":
-                    toldLast = Self.told(&json)
+                    toldLast = ToldBody(importing: &json)
                     toldFirst = toldFirst ?? toldLast
                 case _ where Self.beside.contains(key): json.passValue()
                 default:
@@ -385,48 +385,6 @@ package struct ImportReader: Sendable {
             if Self.beside.contains(key) { json.passValue() } else { try put(key, &json, in: &reading) }
         }
         return reading
-    }
-
-    /// Fails for what `meterctl` does not write there.
-    private static func told(_ json: inout JSONReader) -> ToldBody {
-        var told = ToldBody()
-        guard json.open("{") else { return told }
-        while let key = json.key() {
-            switch (key, json.peek) {
-            case ("details", UInt8(ascii: "{")) where json.open("{"):
-                while let key = json.key() { told.details[key] = detail(&json) }
-            case ("groups", UInt8(ascii: "[")) where json.open("["):
-                while json.element() {
-                    if json.peek == UInt8(ascii: "{") { told.groups.append(group(&json)) } else { json.passValue() }
-                }
-            default: json.passValue()
-            }
-        }
-        return told
-    }
-
-    private static func detail(_ json: inout JSONReader) -> ToldBody.Value? {
-        switch json.peek {
-        case UInt8(ascii: "\""): json.string().map { .text($0) }
-        case UInt8(ascii: "t"), UInt8(ascii: "f"): json.flag().map { .flag($0) }
-        case UInt8(ascii: "n"): json.passValue() ? .unknown : nil
-        default: json.double().map { .number($0) }
-        }
-    }
-
-    private static func group(_ json: inout JSONReader) -> ToldBody.Group {
-        var (index, charge, energy) = (Int64?.none, Double?.none, Double?.none)
-        guard json.open("{") else { return .init(index: 0, charge_mAh: 0, energy_Wh: 0) }
-        while let key = json.key() {
-            switch key {
-            case "index": index = json.integer()
-            case "charge_mAh": charge = json.double()
-            case "energy_Wh": energy = json.double()
-            default: json.passValue()
-            }
-        }
-        if index == nil || charge == nil || energy == nil { json.fail(.unwanted) }
-        return ToldBody.Group(index: index.map { Int($0) } ?? 0, charge_mAh: charge ?? 0, energy_Wh: energy ?? 0)
     }
 
     private func put(_ key: String, _ json: inout JSONReader, in reading: inout Reading) throws(ImportError) {

@@ -126,7 +126,7 @@ influx: build ## a real VictoriaMetrics and a real InfluxDB get what meterd meas
 	@Scripts/setup victoria-metrics influxdb python3
 	Tests/Influx/run $(ARGS)
 
-proxy: build ## aioesphomeapi reads a meter through the simulated Bluetooth proxy
+proxy: build ## Home Assistant's clients and meterd read through simulated Bluetooth proxies
 	@Scripts/setup python3-venv
 	Tests/Proxy/run $(ARGS)
 

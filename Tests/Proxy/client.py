@@ -102,4 +102,5 @@ async def main():
     print(f"aioesphomeapi reads a UM25C through the simulated proxy, {'sealed' if KEY else 'in plain text'}")
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -243,6 +243,8 @@ package struct GATTError: APIMessage {
     package static let id: UInt32 = 82
     /// There is no link.
     package static let notConnected = -1
+    /// The proxy's stack has no room: nothing was sent (ESP-IDF: ESP_GATT_CONGESTED).
+    package static let congested = 143
     package var target = AttributeTarget()
     package var error = 0
 

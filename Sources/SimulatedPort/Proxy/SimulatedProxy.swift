@@ -5,8 +5,8 @@ import ESPHomeCore
 /// A Bluetooth proxy of ESPHome as a value, with simulated meters on its air: bytes of its clients in, bytes for them out.
 ///
 /// It speaks what esphome 2026.6.5's `api` and `bluetooth_proxy` do, as strictly: one subscriber, which gets every answer;
-/// no notification before the descriptor is written; an end that is told twice; a slot that is free when its address has
-/// left the list.
+/// no notification before the descriptor is written; a link that is lost is told twice; a slot that is free when its address
+/// has left the list.
 package struct SimulatedProxy: Sendable {
     package struct Options: Sendable {
         package var name = "simulated-proxy"
@@ -17,6 +17,7 @@ package struct SimulatedProxy: Sendable {
         package var version = "2026.6.5"
         package var features: UInt32 = 255
         package var slots = 3
+        package var advertisingInterval = Duration.milliseconds(500)
         package var faults: Set<Fault> = []
 
         package init() {}
@@ -36,8 +37,14 @@ package struct SimulatedProxy: Sendable {
         case servicesCut = "services-cut"
         /// Each write with a response is answered by an error.
         case gattError = "gatt-error"
-        /// A connect is not answered.
+        /// Each write with a response is lost for want of room.
+        case congested
+        /// A connect takes a slot and is not answered.
         case silent
+        /// A connect fails: the meter is out of range.
+        case notEstablished = "not-established"
+        /// Links outlive their client, until another one ends them.
+        case linksKept = "links-kept"
         case pingIgnored = "ping-ignored"
         /// A number of five bytes, in plain text.
         case oversized
@@ -73,7 +80,6 @@ package struct SimulatedProxy: Sendable {
         var minor: UInt32 = 0
     }
 
-    private static let advertisingInterval = Duration.milliseconds(500)
     /// The longest message with services.
     private static let pieceMax = 1360
 
@@ -95,17 +101,20 @@ package struct SimulatedProxy: Sendable {
     package mutating func ended(_ client: Client) {
         clients[client.number] = nil
         guard subscriber == client.number else { return }
-        subscriber = nil
-        (links, mode) = ([], 0)
+        (subscriber, mode) = (nil, 0)
+        guard !options.faults.contains(.linksKept) else { return }
+        links = []
         if !options.faults.contains(.slotKept) { allocated = [] }
         for index in meters.indices { meters[index].reset() }
     }
+
+    package func isSubscriber(_ client: Client) -> Bool { subscriber == client.number }
 
     /// Restarts: every client is cut off, and everything but its configuration is forgotten.
     package mutating func reboot() -> [Output] {
         let all = clients.keys.sorted().map { Client(number: $0) }
         for client in all { ended(client) }
-        allocated = []
+        (links, allocated) = ([], [])
         return all.map { .close($0) }
     }
 
@@ -168,8 +177,8 @@ package struct SimulatedProxy: Sendable {
         case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client.number:
             subscriber = nil
             return []
-        case EmptyMessage.subscribeConnectionsFree.id:
-            return tell([slots])
+        // Unlike all else, this answers whoever asks (esphome 2026.6.5, `send_connections_free`).
+        case EmptyMessage.subscribeConnectionsFree.id: return send(slots, to: client)
         case SetScannerMode.id:
             mode = SetScannerMode(frame)?.mode ?? 0
             lastMode = mode
@@ -237,31 +246,36 @@ package struct SimulatedProxy: Sendable {
         case DeviceRequest.connect, DeviceRequest.connectKnown:
             if links.contains(address) { return [connection(address, isUp: true)] }
             // The slot of an earlier link is not cleared yet: ignored.
-            guard !allocated.contains(address), !options.faults.contains(.silent) else { return [] }
+            guard !allocated.contains(address) else { return [] }
             guard allocated.count < options.slots else { return [connection(address, isUp: false)] }
-            guard let index else { return [connection(address, isUp: false, error: 62)] }
-            links.insert(address)
             allocated.insert(address)
+            guard !options.faults.contains(.silent) else { return [slots] }
+            guard let index, !options.faults.contains(.notEstablished) else {
+                return [slots] + end(address, reason: 62)
+            }
+            links.insert(address)
             meters[index].reset()
             let mtu = options.faults.contains(.noMTU) ? 0 : meters[index].mtu
             return [slots, connection(address, isUp: true, mtu: UInt32(mtu))]
-        case DeviceRequest.disconnect: return drop(address, reason: 22)
+        case DeviceRequest.disconnect: return end(address, reason: 22)
         default: return []
         }
     }
 
-    /// A link ends, which is told twice: when it is gone, and when its slot is.
-    private mutating func drop(_ address: UInt64, reason: Int) -> [APIFrame] {
+    /// A link ends, and its slot is free.
+    private mutating func end(_ address: UInt64, reason: Int) -> [APIFrame] {
         links.remove(address)
-        let first = connection(address, isUp: false, error: reason)
-        guard allocated.contains(address), !options.faults.contains(.slotKept) else { return [first] }
-        allocated.remove(address)
-        return [first, connection(address, isUp: false, error: reason), slots]
+        if !options.faults.contains(.slotKept) { allocated.remove(address) }
+        return [connection(address, isUp: false, error: reason), slots]
     }
 
-    /// The meter is switched off, or walks away.
-    package mutating func loseMeter(_ address: MACAddress) -> [Output] {
-        links.contains(address.bits) ? tell(drop(address.bits, reason: 8)) : []
+    /// The meter is switched off, or walks away. That is told twice: when the link is gone, and when its slot is.
+    ///
+    /// - Parameter isTold: false if the proxy has no room to say so, and tells of the slot alone.
+    package mutating func loseMeter(_ address: MACAddress, isTold: Bool = true) -> [Output] {
+        guard links.contains(address.bits) else { return [] }
+        let ended = end(address.bits, reason: 8)
+        return tell(isTold ? ended.prefix(1) + ended : ended.suffix(1))
     }
 
     private func connection(_ address: UInt64, isUp: Bool, mtu: UInt32 = 0, error: Int = 0) -> APIFrame {
@@ -277,6 +291,9 @@ package struct SimulatedProxy: Sendable {
     private mutating func wrote(_ message: WriteRequest, at time: Duration) -> [APIFrame] {
         guard let index = linked(message.target.address) else { return [error(GATTError.notConnected, message.target)] }
         if message.wantsResponse, options.faults.contains(.gattError) { return [error(133, message.target)] }
+        if message.wantsResponse, options.faults.contains(.congested) {
+            return [error(GATTError.congested, message.target)]
+        }
         let handle = UInt16(clamping: message.target.handle)
         guard
             let told = meters[index].write(message.data, to: handle, wantsResponse: message.wantsResponse, at: time)
@@ -321,7 +338,7 @@ package struct SimulatedProxy: Sendable {
             if links.contains(meters[index].address.bits) { outputs += tell(notifications(told, of: meters[index])) }
         }
         guard subscriber != nil, time >= nextAdvertisement else { return outputs }
-        nextAdvertisement = time + Self.advertisingInterval
+        nextAdvertisement = time + options.advertisingInterval
         let heard = RawAdvertisements.made {
             $0.list = meters.filter { !links.contains($0.address.bits) }.map { meter in
                 var one = RawAdvertisements.Advertisement()

@@ -143,7 +143,9 @@ struct ProxyMachineTests {
 
     @Test(
         arguments: [
-            ([.servicesCut], [.noServices], 35), ([.silent], [.timedOut], 35), ([.noMTU], [], 35),
+            // Within the 30 s that a session gives to an attempt, so that it hears the reason.
+            ([.servicesCut], [.noServices], 10), ([.silent], [.timedOut], 21), ([.noMTU], [], 35),
+            ([.notEstablished], [.failed(62)], 1),
         ] as [(Set<SimulatedProxy.Fault>, [ProxyLinkEnd], Int)])
     func linkThatFails_isToldOnce_andItsSlotComesBack(
         faults: Set<SimulatedProxy.Fault>, ends: [ProxyLinkEnd], seconds: Int
@@ -211,6 +213,52 @@ struct ProxyMachineTests {
         #expect(bench.events.last == .packet(error.bytes))
         bench.send(ATTPDU.readRequest(handle: 3).bytes)
         #expect(bench.events.last == .packet(ATTPDU.readResponse(Array("UM25C".utf8)).bytes))
+        // A request that was lost in the proxy costs an answer, and not the link.
+        bench.proxy.options.faults = [.congested]
+        bench.send(ATTPDU.writeRequest(handle: 10, value: [0xF0]).bytes)
+        #expect(bench.events.last == .packet(ATTPDU.writeResponse.bytes))
+    }
+
+    /// A proxy that outlives a broken connection may keep its links. Nobody else would end them.
+    @Test func linkOfAnEarlierConnection_isEnded_andMadeAnew() {
+        var bench = ProxyBench(faults: [.linksKept, .pingIgnored])
+        bench.begin()
+        bench.run(.seconds(1))
+        bench.connect()
+        bench.connect(ProxyBench.other)
+        bench.run(.seconds(95))
+        #expect(bench.machine.recoveries == 1)
+        #expect(bench.machine.linkCount == 0)
+        #expect(bench.proxy.allocated.isEmpty)
+        bench.connect()
+        #expect(bench.machine.linkCount == 1)
+    }
+
+    @Test func endThatTheProxyDoesNotTell_isSeenInItsSlots() {
+        var bench = ProxyBench()
+        bench.begin()
+        bench.run(.seconds(1))
+        bench.connect()
+        bench.atProxy { $0.loseMeter(ProxyBench.meter, isTold: false) }
+        #expect(bench.events.last == .down(.lost(0)))
+        #expect(bench.machine.linkCount == 0)
+    }
+
+    /// After an outage the proxy may count this host's earlier connection as its client, which is nobody's fault.
+    @Test func proxyThatIsTakenAfterAnOutage_isSaidToBeSo_onlyOnceItsOwnClientIsForgotten() {
+        var bench = ProxyBench(key: nil, nodeKey: nil)
+        bench.begin()
+        bench.run(.seconds(2))
+        bench.isReachable = false
+        bench.atProxy { $0.reboot() }
+        _ = bench.stranger()
+        bench.isReachable = true
+        bench.run(.seconds(60))
+        #expect(bench.state() == .recovering)
+        #expect(bench.machine.trouble?.contains("earlier connection") == true)
+        bench.run(.seconds(120))
+        #expect(bench.state() == .failed)
+        #expect(bench.machine.trouble?.contains("probably Home Assistant") == true)
     }
 
     @Test func activeSearch_isAskedForWhileMetersAreSought_andTakenBack() {
@@ -263,6 +311,26 @@ struct ProxyMachineTests {
         #expect(ups > 5)
         bench.connect()
         #expect(bench.machine.refusal(of: ProxyBench.other) == nil)
+    }
+
+    /// Reboots, outages of the network, other clients, full slots, errors, lost links and a person's disconnects: no slot is
+    /// lost, no connect goes to a proxy that another client has, and each byte of a meter is accounted for.
+    @Test(arguments: [1, 2, 3])
+    func randomDay_losesNoSlotAndNoReading(seed: UInt64) {
+        var day = ProxyDay(seed: seed)
+        day.run(.seconds(24 * 3600))
+        #expect(day.findings.isEmpty, "seed \(seed)")
+        let tally = day.tally
+        #expect(tally.troubles.count == 10 && tally.ups > 100 && tally.frames > 2000, "\(tally)")
+        let ends: Set<ProxyLinkEnd> = [.noSlot, .timedOut, .failed(62), .noServices, .lost(8), .lost(0), .proxyGone]
+        #expect(tally.ends.intersection(ends).count >= 6, "seed \(seed): \(tally.ends)")
+    }
+
+    @Test(arguments: ProxyDay.Bug.allCases)
+    func bugThatIsPutIn_isFound(bug: ProxyDay.Bug) {
+        var day = ProxyDay(seed: 1, bug: bug)
+        day.run(.seconds(24 * 3600))
+        #expect(!day.findings.isEmpty)
     }
 
     /// Anything at all may come from a node: it ends in a state that has words, and time goes on.

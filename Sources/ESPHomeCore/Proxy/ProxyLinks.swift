@@ -115,9 +115,9 @@ struct ProxyLinks: Sendable {
         for (address, link) in links.sorted(by: { $0.key < $1.key })
         where now >= deadline(of: link) ?? now + .seconds(1) {
             switch link.phase {
-            case .queued: outputs += down(address, .noSlot)
-            case .connecting: outputs += down(address, .timedOut) + end(address, at: now)
-            case .listing: outputs += down(address, .noServices) + end(address, at: now)
+            case .queued: outputs += down(address, .noSlot, at: now)
+            case .connecting: outputs += down(address, .timedOut, at: now) + end(address, at: now)
+            case .listing: outputs += down(address, .noServices, at: now) + end(address, at: now)
             case .leaving: forget(address)
             case .up: break
             }
@@ -161,11 +161,13 @@ struct ProxyLinks: Sendable {
         queue.removeAll { $0 == address }
     }
 
-    /// Tells the owner that there is no link, and forgets it.
-    private mutating func down(_ address: UInt64, _ end: ProxyLinkEnd) -> [Output] {
-        let isOwned = links[address].map { !$0.isLeaving } ?? false
+    /// Tells the owner that there is no link. It is known until its slot is free.
+    private mutating func down(_ address: UInt64, _ end: ProxyLinkEnd, at now: MonotonicTime) -> [Output] {
         forget(address)
-        return isOwned ? [.tell(MACAddress(bits: address), .down(end))] : []
+        if slots?.allocated.contains(address) == true {
+            links[address] = ProxyLink(isRandom: false, phase: .leaving(since: now))
+        }
+        return [.tell(MACAddress(bits: address), .down(end))]
     }
 
     /// Has the proxy end a link, so that its slot comes back.
@@ -190,10 +192,7 @@ struct ProxyLinks: Sendable {
         case ConnectionsFree.id:
             guard let message = ConnectionsFree(frame) else { return nil }
             slots = message
-            for (address, link) in links where link.isLeaving && !message.allocated.contains(address) {
-                forget(address)
-            }
-            return step(at: now)
+            return reconcile(with: message, at: now) + step(at: now)
         case DeviceConnection.id: return DeviceConnection(frame).map { changed($0, at: now) + step(at: now) }
         case ServicesFound.id: return ServicesFound(frame).map { found($0, at: now) }
         case ServicesDone.id: return ServicesDone(frame).map { allFound(of: $0.address, at: now) }
@@ -217,6 +216,25 @@ struct ProxyLinks: Sendable {
         }
     }
 
+    /// Compares the slots with the links that are known.
+    private mutating func reconcile(with slots: ConnectionsFree, at now: MonotonicTime) -> [Output] {
+        var outputs: [Output] = []
+        // Old firmware tells no addresses.
+        let isWhole = UInt64(slots.allocated.count) + UInt64(slots.free) == UInt64(slots.limit)
+        for (address, link) in links.sorted(by: { $0.key < $1.key }) where !slots.allocated.contains(address) {
+            switch link.phase {
+            case .leaving: forget(address)
+            // A proxy drops what its network has no room for, an end as well (bleak-esphome 4.1.0 compares in the same way:
+            // `_async_reconcile_connections`).
+            case .listing where isWhole, .up where isWhole: outputs += down(address, .lost(0), at: now)
+            case .queued, .connecting, .listing, .up: break
+            }
+        }
+        // Left over from an earlier connection: nobody else ends it, because a proxy has one client.
+        for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
+        return outputs
+    }
+
     private mutating func changed(_ message: DeviceConnection, at now: MonotonicTime) -> [Output] {
         let address = message.address
         guard var link = links[address] else {
@@ -229,9 +247,9 @@ struct ProxyLinks: Sendable {
             link.phase = .listing(since: now, [], mtu: mtu)
             links[address] = link
             return [.send(GetServices.made { $0.address = address }.frame)]
-        case (.connecting, false): return down(address, message.error == 0 ? .noSlot : .failed(message.error))
-        case (.listing, false): return down(address, .failed(message.error))
-        case (.up, false): return down(address, .lost(message.error))
+        case (.connecting, false): return down(address, message.error == 0 ? .noSlot : .failed(message.error), at: now)
+        case (.listing, false): return down(address, .failed(message.error), at: now)
+        case (.up, false): return down(address, .lost(message.error), at: now)
         case (.leaving, false):
             // Its slot may be cleared later: `allocated` says when.
             if slots?.allocated.contains(address) != true { forget(address) }
@@ -249,7 +267,7 @@ struct ProxyLinks: Sendable {
         }
         let all = known + message.services
         guard all.attributeCount <= GATTClient.attributeLimit else {
-            return down(message.address, .noServices) + end(message.address, at: now) + step(at: now)
+            return down(message.address, .noServices, at: now) + end(message.address, at: now) + step(at: now)
         }
         link.phase = .listing(since: since, all, mtu: mtu)
         links[message.address] = link
@@ -259,7 +277,7 @@ struct ProxyLinks: Sendable {
     private mutating func allFound(of address: UInt64, at now: MonotonicTime) -> [Output] {
         guard var link = links[address], case .listing(_, let services, let mtu) = link.phase else { return [] }
         guard let database = GATTDatabase(services), !services.isEmpty else {
-            return down(address, .noServices) + end(address, at: now) + step(at: now)
+            return down(address, .noServices, at: now) + end(address, at: now) + step(at: now)
         }
         link.phase = .up
         link.database = database
@@ -286,10 +304,12 @@ struct ProxyLinks: Sendable {
         let address = message.target.address
         guard let link = links[address] else { return [] }
         switch link.phase {
-        case .listing: return down(address, .noServices) + end(address, at: now) + step(at: now)
-        case .up where message.error == GATTError.notConnected: return down(address, .lost(0)) + step(at: now)
+        case .listing: return down(address, .noServices, at: now) + end(address, at: now) + step(at: now)
+        case .up where message.error == GATTError.notConnected: return down(address, .lost(0), at: now) + step(at: now)
         case .up:
             return answer(message.target) { pending in
+                // Not worth the link: the session asks again after any request that got no answer.
+                if case .write = pending, message.error == GATTError.congested { return .writeResponse }
                 let opcode: ATTOpcode = if case .read = pending { .readRequest } else { .writeRequest }
                 return .errorResponse(
                     to: opcode.rawValue, handle: UInt16(clamping: message.target.handle),

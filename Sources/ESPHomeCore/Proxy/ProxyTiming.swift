@@ -17,10 +17,11 @@ package struct ProxyTiming: Sendable {
     package var patience = Duration.seconds(60)
     /// How long a link may wait for its turn: less than a session gives to an attempt (30 s), so that the reason is known.
     package var turn = Duration.seconds(25)
-    /// How long a link may take to come up (bleak-esphome: 30 s).
-    package var connect = Duration.seconds(30)
-    /// How long the list of services may take (aioesphomeapi: 30 s).
-    package var services = Duration.seconds(30)
+    /// How long a link may take to come up (bleak-retry-connector 4.7.1: 20 s). No other link is made meanwhile.
+    package var connect = Duration.seconds(20)
+    /// How long the list of services may take. The proxy has it when the link is up, so this is the network's time; both
+    /// together are less than a session gives to an attempt (30 s).
+    package var services = Duration.seconds(9)
     /// How long a link may take to end (aioesphomeapi: 20 s).
     package var disconnect = Duration.seconds(20)
 

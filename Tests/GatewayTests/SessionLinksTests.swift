@@ -51,6 +51,35 @@ struct SessionLinksTests {
         #expect(await host.leave(session) == .none)
     }
 
+    /// Two adapters or proxies that hear the same radio.
+    @Test func louderAdapter_isTaken_theOtherWhileItIsFull_andALouderOneOnlyAtTheNextLink() async throws {
+        let other = RadioLink(address: Self.radio.address, isRandom: false, adapter: MACAddress(bits: 0x00AA_0100_0002))
+        let far = LinkAddress.ble(other)
+        host.links.refuse(ble.simulatedPath, with: ChannelFailure(.busy, "no free slot"))
+        let session = host.session(.um25c)
+        for (link, rssi) in [(ble, -50), (far, -80)] {
+            host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: link.simulatedPath)
+            await session.appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: link, rssi: rssi))
+        }
+        func attempts() -> [Int] { [ble, far].map { host.links.attemptTimes(at: $0.simulatedPath).count } }
+        host.loop.advance(by: .seconds(5))
+        #expect(await session.scanEntry()?.adapter == other.adapter.description)
+        #expect(attempts() == [1, 1])
+
+        host.links.refuse(ble.simulatedPath, with: nil)
+        await session.heard(over: ble, rssi: -40)
+        host.loop.advance(by: .seconds(60))
+        #expect(attempts() == [1, 1])
+        #expect(await session.state == "data-available")
+
+        host.links.unplug(far.simulatedPath)
+        host.loop.advance(by: .seconds(5))
+        #expect(attempts() == [2, 1])
+        #expect(await session.scanEntry()?.adapter == Self.radio.adapter.description)
+        #expect(await session.state == "data-available")
+        #expect(await host.leave(session) == .none)
+    }
+
     @Test func linkInUse_thatVanishes_isFollowedByTheOther_andCountsAsOneLoss() async throws {
         let session = try await dualMode()
         host.loop.advance(by: .seconds(3))

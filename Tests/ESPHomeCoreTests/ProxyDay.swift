@@ -35,6 +35,9 @@ struct ProxyDay {
     private var toProxy: [(at: MonotonicTime, from: SimulatedProxy.Client, bytes: [UInt8]?)] = []
     private var toHost: [(at: MonotonicTime, what: SimulatedProxy.Output)] = []
     private var cutUntil = MonotonicTime.origin
+    private var losesUntil = MonotonicTime.origin
+    /// Slots as the host was told last.
+    private var slotsTold: Set<UInt64> = []
     /// What these still have on its way is dropped.
     private var cutOff: Set<SimulatedProxy.Client> = []
     /// Another client has the proxy until then.
@@ -170,9 +173,10 @@ struct ProxyDay {
         // Wi-Fi is lost: TCP says it all again afterwards, unless the host has given up by then.
         case 1: cutUntil = now + duration(1...60)
         case 2:
-            cutUntil = now + duration(60...240)
+            cutUntil = now + duration(100...240)
             guard Bool.random(using: &random) else { return }
-            // The proxy hears of the end, and leaves the links as they are.
+            // What the host said meanwhile is lost, and the proxy leaves the links as they are.
+            losesUntil = cutUntil
             proxy.options.faults.insert(.linksKept)
             faultsUntil = cutUntil + .seconds(5)
             nextTrouble = max(nextTrouble, faultsUntil)
@@ -209,6 +213,7 @@ struct ProxyDay {
     }
 
     private mutating func send(_ bytes: [UInt8]?, from client: SimulatedProxy.Client) {
+        if now < losesUntil, bytes != nil { return }
         toProxy.append((max(now + latency(), toProxy.last?.at ?? now), client, bytes))
     }
 
@@ -224,12 +229,10 @@ struct ProxyDay {
 
     private mutating func arrive(_ bytes: [UInt8], from client: SimulatedProxy.Client) {
         guard !cutOff.contains(client) else { return }
-        for case .message(let frame) in Self.frames(in: bytes) where frame.id == DeviceRequest.id {
-            guard let request = DeviceRequest(frame) else { continue }
+        if let request = Self.request(in: bytes) {
             if bug == .keepsLinks, request.type == DeviceRequest.disconnect { return }
-            guard request.type == DeviceRequest.connect else { continue }
-            expect(proxy.isSubscriber(client), "a connect while another client has the proxy")
-            expect(!proxy.allocated.contains(request.address), "a connect to what has a slot already")
+            let isFair = request.type != DeviceRequest.connect || proxy.isSubscriber(client)
+            expect(isFair, "a connect while another client has the proxy")
         }
         tell(proxy.received(bytes, from: client, at: now.sinceOrigin))
     }
@@ -238,6 +241,9 @@ struct ProxyDay {
         switch output {
         case .send(client, let bytes):
             let (count, before) = (Self.meterBytes(in: bytes), tally.passed)
+            for case .message(let frame) in Self.frames(in: bytes) where frame.id == ConnectionsFree.id {
+                slotsTold = Set(ConnectionsFree(frame)?.allocated ?? [])
+            }
             perform(machine.received(bytes, at: now))
             tally.unwanted += count - (tally.passed - before)
         case .send(_, let bytes): tally.undelivered += Self.meterBytes(in: bytes)
@@ -254,6 +260,14 @@ struct ProxyDay {
         var pieces: [FrameSplitter.Piece] = []
         while let piece = try? splitter.next() { pieces.append(piece) }
         return pieces
+    }
+
+    /// The host seals nothing, and each of its messages is a frame: a zero, the length, the number.
+    private static func request(in bytes: [UInt8]) -> DeviceRequest? {
+        guard bytes.count > 2, bytes[2] == DeviceRequest.id, case .message(let frame)? = frames(in: bytes).first else {
+            return nil
+        }
+        return DeviceRequest(frame)
     }
 
     private static func meterBytes(in bytes: [UInt8]) -> Int {
@@ -274,7 +288,7 @@ struct ProxyDay {
                     perform(machine.closed(.ended("cannot be reached"), at: now))
                     continue
                 }
-                client = proxy.accepted(ephemeral: ProxyBench.key)
+                (client, slotsTold) = (proxy.accepted(ephemeral: ProxyBench.key), [])
                 perform(machine.opened(.plaintext, ephemeral: ProxyBench.key, at: now))
                 if bug == .connectsUnasked, let client {
                     let request = DeviceRequest.made {
@@ -282,7 +296,12 @@ struct ProxyDay {
                     }
                     send(FrameWriter.plaintext(request.frame), from: client)
                 }
-            case .send(let bytes): if let client { send(bytes, from: client) }
+            case .send(let bytes):
+                guard let client else { continue }
+                if let request = Self.request(in: bytes), request.type == DeviceRequest.connect {
+                    expect(!slotsTold.contains(request.address), "a connect to what has a slot already")
+                }
+                send(bytes, from: client)
             case .close:
                 // The proxy hears of it once the network is there.
                 if let client { send(nil, from: client) }

@@ -244,23 +244,6 @@ struct ProxyMachineTests {
         #expect(bench.machine.linkCount == 0)
     }
 
-    /// After an outage the proxy may count this host's earlier connection as its client, which is nobody's fault.
-    @Test func proxyThatIsTakenAfterAnOutage_isSaidToBeSo_onlyOnceItsOwnClientIsForgotten() {
-        var bench = ProxyBench(key: nil, nodeKey: nil)
-        bench.begin()
-        bench.run(.seconds(2))
-        bench.isReachable = false
-        bench.atProxy { $0.reboot() }
-        _ = bench.stranger()
-        bench.isReachable = true
-        bench.run(.seconds(60))
-        #expect(bench.state() == .recovering)
-        #expect(bench.machine.trouble?.contains("earlier connection") == true)
-        bench.run(.seconds(120))
-        #expect(bench.state() == .failed)
-        #expect(bench.machine.trouble?.contains("probably Home Assistant") == true)
-    }
-
     @Test func activeSearch_isAskedForWhileMetersAreSought_andTakenBack() {
         var bench = ProxyBench()
         bench.begin()

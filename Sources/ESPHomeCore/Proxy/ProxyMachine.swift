@@ -68,8 +68,6 @@ package struct ProxyMachine: Sendable {
     private struct Failure: Sendable {
         var fault: APIFault
         var since: MonotonicTime
-        /// Whether the proxy ran before.
-        var hasEndedARun: Bool
         var count = 0
     }
 
@@ -86,7 +84,7 @@ package struct ProxyMachine: Sendable {
 
     package func state(at now: MonotonicTime) -> AdapterState {
         switch phase {
-        case .taken: return mayBeOurs ? .recovering : .failed
+        case .taken: return .failed
         case .running: return scanner?.state == ScannerState.failed ? .failed : isScanning ? .searching : .idle
         case .off, .waiting, .opening, .greeting, .subscribing:
             guard let failure else { return .starting }
@@ -97,10 +95,6 @@ package struct ProxyMachine: Sendable {
     /// What is wrong and what to do about it. Nil if nothing is.
     package var trouble: String? {
         switch phase {
-        case .taken where mayBeOurs, .subscribing(_, 2...) where mayBeOurs:
-            return
-                "\(node.display) still counts meterd's earlier connection, and forgets it after two and a half minutes."
-                + " meterd asks again."
         case .taken, .subscribing(_, 2...):
             return
                 "Another client, probably Home Assistant, has the Bluetooth proxy of \(node.display). Give meterd a proxy"
@@ -112,14 +106,6 @@ package struct ProxyMachine: Sendable {
             guard let info, !info.makesLinks else { return nil }
             return "\(node.display) only listens: set active: true under bluetooth_proxy: in its ESPHome configuration."
         case .off, .waiting, .opening, .greeting, .subscribing: return failure?.fault.words(of: node.display)
-        }
-    }
-
-    /// Whether the client that has the proxy may be this host before its connection broke: a node forgets it after 150 s.
-    private var mayBeOurs: Bool {
-        switch phase {
-        case .taken(_, let attempt), .subscribing(_, let attempt): failure?.hasEndedARun == true && attempt < 3
-        case .off, .waiting, .opening, .greeting, .running: false
         }
     }
 
@@ -192,7 +178,7 @@ package struct ProxyMachine: Sendable {
     }
 
     private mutating func fail(_ fault: APIFault, at now: MonotonicTime) -> [ProxyAction] {
-        var failure = failure ?? Failure(fault: fault, since: now, hasEndedARun: phase == .running)
+        var failure = failure ?? Failure(fault: fault, since: now)
         failure.fault = fault
         let pause = timing.retry.first * (1 << min(failure.count, 10))
         failure.count += 1

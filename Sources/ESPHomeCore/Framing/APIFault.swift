@@ -14,7 +14,7 @@ package enum APIFault: Error, Hashable, Sendable {
     case malformed(String)
     /// A sealed frame was changed on its way, or its key is another.
     case damaged
-    /// It is not the node that is meant, or cannot do what is needed: what a person should know.
+    /// It is not the node that is meant, or cannot do what is needed: what a person should know, in whole sentences.
     case unsuitable(String)
     /// Anything else ended it: what the node did, as in "does not answer".
     case ended(String)
@@ -38,7 +38,7 @@ extension APIFault {
         case .refused(let reason): "\(node) refused the connection: \(reason.visible)."
         case .malformed(let what): "\(node) does not speak ESPHome's native API: \(what). Is host the right one?"
         case .damaged: "a message of \(node) was changed on its way. meterd connects again."
-        case .unsuitable(let what): "\(node) \(what)."
+        case .unsuitable(let what): what
         case .ended(let what): "\(node) \(what). meterd connects again."
         }
     }

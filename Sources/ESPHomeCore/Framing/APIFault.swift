@@ -23,14 +23,14 @@ package enum APIFault: Error, Hashable, Sendable {
 extension APIFault {
     /// What went wrong, and where a person can do something about it, what.
     ///
-    /// - Parameter node: its name for people.
-    package func words(of node: String) -> String {
-        switch self {
+    package func words(of target: ProxyNode) -> String {
+        let node = target.display
+        return switch self {
         case .wantsEncryption:
-            "\(node) encrypts, and its [[bluetooth.proxy]] has no key-file. Put the key under api: encryption: of its ESPHome"
+            "\(node) encrypts, and its \(target.table) has no key-file. Put the key under api: encryption: of its ESPHome"
                 + " configuration into a file, and name that as key-file."
         case .hasNoKey:
-            "\(node) has no key, and its [[bluetooth.proxy]] has one. Give it the key (api: encryption: in its ESPHome"
+            "\(node) has no key, and its \(target.table) has one. Give it the key (api: encryption: in its ESPHome"
                 + " configuration), or say plaintext = true."
         case .wrongKey:
             "\(node) has another key. Compare the file named by key-file with api: encryption: in its ESPHome"

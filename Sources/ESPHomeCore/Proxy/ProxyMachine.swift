@@ -39,9 +39,7 @@ package struct ProxyMachine: Sendable {
     package let node: ProxyNode
     private let timing: ProxyTiming
     private var phase = Phase.off
-    private var wire: APIWire?
-    private var lastReceived = MonotonicTime.origin
-    private var lastPing = MonotonicTime.origin
+    private var session: APISession?
     private var links: ProxyLinks
     /// What it told at the last connection.
     package private(set) var info: ProxyInfo?
@@ -57,7 +55,7 @@ package struct ProxyMachine: Sendable {
         case off
         case waiting(until: MonotonicTime)
         case opening
-        case greeting(since: MonotonicTime)
+        case greeting
         /// - Parameter attempt: the first is 1.
         case subscribing(since: MonotonicTime, attempt: Int)
         case taken(until: MonotonicTime, attempt: Int)
@@ -70,9 +68,6 @@ package struct ProxyMachine: Sendable {
         var since: MonotonicTime
         var count = 0
     }
-
-    /// The API version that we implement: the first with short UUIDs is 1.12.
-    private static let version: (major: UInt32, minor: UInt32) = (1, 14)
 
     package init(_ node: ProxyNode, timing: ProxyTiming = ProxyTiming()) {
         self.node = node
@@ -105,7 +100,7 @@ package struct ProxyMachine: Sendable {
             }
             guard let info, !info.makesLinks else { return nil }
             return "\(node.display) only listens: set active: true under bluetooth_proxy: in its ESPHome configuration."
-        case .off, .waiting, .opening, .greeting, .subscribing: return failure?.fault.words(of: node.display)
+        case .off, .waiting, .opening, .greeting, .subscribing: return failure?.fault.words(of: node)
         }
     }
 
@@ -134,26 +129,25 @@ package struct ProxyMachine: Sendable {
         _ security: APIWire.Security, ephemeral: [UInt8], at now: MonotonicTime
     ) -> [ProxyAction] {
         guard phase == .opening else { return [] }
-        phase = .greeting(since: now)
-        (lastReceived, lastPing) = (now, now)
+        phase = .greeting
         (scanner, askedMode) = (nil, nil)
-        var wire = APIWire(security, ephemeral: ephemeral)
-        do throws(APIFault) {
-            let events = try wire.opened()
-            self.wire = wire
-            return inTurn(try handle(events, at: now))
-        } catch {
-            return fail(error, at: now)
-        }
+        session = APISession(node, timing, security, ephemeral: ephemeral, at: now)
+        return happened(at: now) { session throws(APIFault) in try session.begin() }
     }
 
     /// Takes bytes, which may be any at all.
     package mutating func received(_ bytes: [UInt8], at now: MonotonicTime) -> [ProxyAction] {
-        guard var wire else { return [] }
-        lastReceived = now
+        happened(at: now) { session throws(APIFault) in try session.received(bytes, at: now) }
+    }
+
+    /// Something happens on the connection, if there is one.
+    private mutating func happened(
+        at now: MonotonicTime, _ what: (inout APISession) throws(APIFault) -> [APISession.Event]
+    ) -> [ProxyAction] {
+        guard var session else { return [] }
         do throws(APIFault) {
-            let events = try wire.received(bytes)
-            self.wire = wire
+            let events = try what(&session)
+            self.session = session
             return inTurn(try handle(events, at: now))
         } catch {
             return fail(error, at: now)
@@ -171,9 +165,9 @@ package struct ProxyMachine: Sendable {
         if phase == .running, let askedMode, let scanner, askedMode != scanner.configuredMode {
             actions.append(send(SetScannerMode.made { $0.mode = scanner.configuredMode }.frame))
         }
-        if wire != nil { actions += [send(EmptyMessage.disconnectRequest), .close] }
+        if session != nil { actions += [send(EmptyMessage.disconnectRequest), .close] }
         phase = .off
-        wire = nil
+        session = nil
         return actions + tell(links.proxyLost())
     }
 
@@ -185,7 +179,7 @@ package struct ProxyMachine: Sendable {
         self.failure = failure
         let longest = fault.needsAPerson ? timing.retry.longest : min(pause, timing.retry.longest)
         phase = .waiting(until: now + longest)
-        wire = nil
+        session = nil
         return [.close] + tell(links.proxyLost())
     }
 
@@ -247,9 +241,7 @@ package struct ProxyMachine: Sendable {
             recoveries += 1
             // Once for each outage: a proxy may be away for weeks.
             guard let failure, failure.count == 1 else { return [.open] }
-            return [.noteRetry(because: failure.fault.words(of: node.display)), .open]
-        case .greeting(let since) where now >= since + timing.greeting:
-            return fail(.ended("did not tell about itself within \(timing.greeting.shortText)"), at: now)
+            return [.noteRetry(because: failure.fault.words(of: node)), .open]
         case .subscribing(let since, let attempt) where now >= since + timing.subscription:
             let pause = attempt == 1 ? timing.subscribeAgain.first : timing.subscribeAgain.later
             phase = .taken(until: now + pause, attempt: attempt)
@@ -257,49 +249,35 @@ package struct ProxyMachine: Sendable {
             return subscribe(attempt: attempt + 1, at: now)
         case .greeting, .subscribing, .taken, .running: break
         }
-        if now >= lastReceived + timing.deadAfter {
-            return fail(.ended("has not answered for \(timing.deadAfter.shortText)"), at: now)
-        }
-        var actions = tell(links.woke(at: now))
-        if now >= pingTime {
-            lastPing = now
-            actions.append(send(EmptyMessage.pingRequest))
-        }
-        return inTurn(actions)
+        let actions = happened(at: now) { session throws(APIFault) in try session.woke(at: now) }
+        return session == nil ? actions : inTurn(actions + tell(links.woke(at: now)))
     }
 
     package var nextWake: MonotonicTime? {
         let own: MonotonicTime? =
             switch phase {
-            case .off, .opening, .running: nil
+            case .off, .opening, .greeting, .running: nil
             case .waiting(let until), .taken(let until, _): until
-            case .greeting(let since): since + timing.greeting
             case .subscribing(let since, _): since + timing.subscription
             }
-        guard wire != nil else { return own }
-        return [own, pingTime, lastReceived + timing.deadAfter, links.nextWake].compactMap { $0 }.min()
+        guard let session else { return own }
+        return [own, session.nextWake, links.nextWake].compactMap { $0 }.min()
     }
-
-    private var pingTime: MonotonicTime { max(lastReceived, lastPing) + timing.pingAfter }
 
     // MARK: Messages
 
-    private mutating func handle(_ events: [APIWire.Event], at now: MonotonicTime) throws(APIFault) -> [ProxyAction] {
+    private mutating func handle(_ events: [APISession.Event], at now: MonotonicTime) throws(APIFault) -> [ProxyAction]
+    {
         var actions: [ProxyAction] = []
         for event in events {
             switch event {
-            case .send(let bytes): actions.append(.send(bytes))
-            case .claims(let name, let mac): try node.check(name: name, mac: mac)
-            case .ready:
-                let hello = HelloRequest.made {
-                    $0.client = "meterd"
-                    ($0.major, $0.minor) = (Self.version.major, Self.version.minor)
-                }
-                actions += [send(hello.frame), send(AuthenticationRequest().frame)]
-            case .message(let frame):
-                actions += try take(frame, at: now)
-                // A message may have ended the connection; what follows it is of no interest.
-                if wire == nil { return actions }
+            case .bytes(let bytes): actions.append(.send(bytes))
+            case .send(let frame): actions.append(send(frame))
+            case .told(let message):
+                info = try ProxyInfo(message, of: node)
+                actions += subscribe(attempt: 1, at: now)
+            case .message(let frame): actions += try take(frame, at: now)
+            case .ended(let fault): actions += fail(fault, at: now)
             }
         }
         return actions
@@ -307,52 +285,17 @@ package struct ProxyMachine: Sendable {
 
     private mutating func take(_ frame: APIFrame, at now: MonotonicTime) throws(APIFault) -> [ProxyAction] {
         switch frame.id {
-        case EmptyMessage.pingRequest.id: return [send(EmptyMessage.pingResponse)]
-        case EmptyMessage.disconnectRequest.id:
-            let answer = send(EmptyMessage.disconnectResponse)
-            return [answer] + fail(.ended("ended the connection"), at: now)
-        case HelloResponse.id: return try greeted(Self.read(frame))
-        case AuthenticationResponse.id:
-            let answer: AuthenticationResponse = try Self.read(frame)
-            guard answer.isRefused else { return [] }
-            throw .unsuitable(
-                "\(node.display) wants a password, which ESPHome has given up. Replace password: under api: in its"
-                    + " configuration by encryption: with a key.")
-        case DeviceInfoResponse.id: return try told(Self.read(frame), at: now)
         case ScannerState.id:
-            scanner = try Self.read(frame) as ScannerState
+            scanner = try APISession.read(frame) as ScannerState
             return landed() + setMode()
         case RawAdvertisements.id:
-            let message: RawAdvertisements = try Self.read(frame)
+            let message: RawAdvertisements = try APISession.read(frame)
             return landed() + [.heard(message.list)]
         default:
             // A proxy that another client has may tell of slots all the same.
             guard let outputs = links.received(frame, at: now) else { return [] }
             return tell(outputs)
         }
-    }
-
-    private static func read<Message: APIMessage>(_ frame: APIFrame) throws(APIFault) -> Message {
-        guard let message = Message(frame) else { throw .malformed("message \(frame.id) cannot be read") }
-        return message
-    }
-
-    private mutating func greeted(_ message: HelloResponse) throws(APIFault) -> [ProxyAction] {
-        guard case .greeting = phase else { return [] }
-        guard message.major <= 2 else {
-            throw .unsuitable(
-                "\(node.display) speaks version \(message.major) of ESPHome's native API, and meterd knows 1 and 2. Update"
-                    + " meterd.")
-        }
-        try node.check(name: message.name, mac: "")
-        return [send(EmptyMessage.deviceInfoRequest)]
-    }
-
-    private mutating func told(_ message: DeviceInfoResponse, at now: MonotonicTime) throws(APIFault) -> [ProxyAction] {
-        guard case .greeting = phase else { return [] }
-        try node.check(name: message.name, mac: message.mac)
-        info = try ProxyInfo(message, of: node)
-        return subscribe(attempt: 1, at: now)
     }
 
     private mutating func subscribe(attempt: Int, at now: MonotonicTime) -> [ProxyAction] {
@@ -376,7 +319,7 @@ package struct ProxyMachine: Sendable {
         actions.count < 2 ? actions : actions.filter(\.isSend) + actions.filter { !$0.isSend }
     }
 
-    private mutating func send(_ frame: APIFrame) -> ProxyAction { .send(wire?.seal(frame) ?? []) }
+    private mutating func send(_ frame: APIFrame) -> ProxyAction { .send(session?.seal(frame) ?? []) }
 
     private mutating func tell(_ outputs: [ProxyLinks.Output]) -> [ProxyAction] {
         outputs.map { output in

@@ -4,13 +4,18 @@ package import Domain
 package struct ProxyNode: Hashable, Sendable {
     /// Its name for people: the configured host.
     package var display: String
+    /// The table of the configuration that names it.
+    package var table: String
     /// Its name in ESPHome. Nil for any.
     package var name: String?
     /// The address of its network interface. Nil for any.
     package var mac: MACAddress?
 
-    package init(display: String, name: String? = nil, mac: MACAddress? = nil) {
+    package init(
+        display: String, name: String? = nil, mac: MACAddress? = nil, table: String = "[[bluetooth.proxy]]"
+    ) {
         self.display = display
+        self.table = table
         self.name = name
         self.mac = mac
     }
@@ -23,12 +28,12 @@ package struct ProxyNode: Hashable, Sendable {
     func check(name claimed: String, mac claimedMAC: String) throws(APIFault) {
         if let name, !claimed.isEmpty, claimed != name {
             throw .unsuitable(
-                "\(display) is called \"\(claimed.visible)\", and its [[bluetooth.proxy]] names \"\(name)\". Correct name or"
+                "\(display) is called \"\(claimed.visible)\", and its \(table) names \"\(name)\". Correct name or"
                     + " host.")
         }
         if let mac, !claimedMAC.isEmpty, MACAddress(claimedMAC) != mac {
             throw .unsuitable(
-                "\(display) has the address \(claimedMAC.visible), and its [[bluetooth.proxy]] names \(mac). Correct mac or"
+                "\(display) has the address \(claimedMAC.visible), and its \(table) names \(mac). Correct mac or"
                     + " host.")
         }
     }

@@ -53,7 +53,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var searching_ms: Int64?
     /// Who may talk to it. Null only from a daemon without leases.
     @NullCodable package var lease: LeaseStatus?
-    /// The last error since which no data came, with what to do.
+    /// The last error since which no data came, or what is wrong although data comes, with what to do.
     @NullCodable package var error: String?
     /// Answers without a valid frame since the last good one, where they are too many for chance; absent otherwise.
     package var rejected_answers: Int?

@@ -16,7 +16,7 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var timeout_ms: Int64?
     /// Do not ask the cloud. The meter is then used beside its holder, which nobody can see.
     package var no_lease: Bool?
-    /// The kind of link to use from now on if the meter has several: `serial`, `hid`, `bulk`, `ble`, `spp`, or `any`
+    /// The kind of link to use from now on if the meter has several: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or `any`
     /// for the usual order. Absent keeps the present choice.
     package var over: String?
     /// A person has confirmed: for a meter that this host has never met, or for another take-over of one that was not

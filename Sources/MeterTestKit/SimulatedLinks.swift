@@ -21,6 +21,7 @@ package final class SimulatedLinks: ChannelOpener {
         var meters: [String: any SimulatedMeter] = [:]
         var refusals: [String: ChannelFailure] = [:]
         var modules: [String: RadioModule] = [:]
+        var remarks: [String: String] = [:]
         var stuck: Set<String> = []
         var deaf: Set<String> = []
         var lines: [UInt64: Line] = [:]
@@ -73,6 +74,11 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.modules[path] = module }
     }
 
+    /// Sets what is wrong with an open link that works.
+    package func setRemark(_ remark: String, at path: String) {
+        state.withLock { $0.remarks[path] = remark }
+    }
+
     /// Gives the links to a meter two ways in, of which only the second reaches it.
     package func makeFirstOutputDeaf(at path: String) {
         state.withLock { _ = $0.deaf.insert(path) }
@@ -83,9 +89,11 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.refusals[path] = failure }
     }
 
-    /// Makes opening neither succeed nor fail from now on.
-    package func makeStuck(_ path: String) {
-        state.withLock { _ = $0.stuck.insert(path) }
+    /// Makes opening neither succeed nor fail from now on, or ends that.
+    package func makeStuck(_ path: String, _ isStuck: Bool = true) {
+        state.withLock { state in
+            if isStuck { state.stuck.insert(path) } else { state.stuck.remove(path) }
+        }
     }
 
     /// Sends bytes to the host, as noise on the line does.
@@ -142,6 +150,10 @@ package final class SimulatedLinks: ChannelOpener {
 
     fileprivate func module(over id: UInt64) -> RadioModule? {
         state.withLock { state in state.lines[id].flatMap { state.modules[$0.path] } }
+    }
+
+    fileprivate func remark(over id: UInt64) -> String? {
+        state.withLock { state in state.lines[id].flatMap { state.remarks[$0.path] } }
     }
 
     fileprivate func send(_ bytes: [UInt8], over id: UInt64) {
@@ -233,6 +245,7 @@ private struct SimulatedChannel: ByteChannel {
     func switchOutput() -> Bool { links.switchOutput(of: id) }
     func close(after pause: Duration) { links.close(id, after: pause) }
     var radioModule: RadioModule? { links.module(over: id) }
+    var remark: String? { links.remark(over: id) }
 }
 
 extension LinkAddress {

@@ -274,8 +274,7 @@ package actor Proxies: RadioSource, RadioSlots {
         case .opened:
             do throws(APIFault) {
                 let security = try proxies[place].settings.security()
-                var generator = makeRNG()
-                let ephemeral = (0..<4).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } }
+                let ephemeral = ProxySettings.ephemeral(makeRNG())
                 update(place) { machine, now in machine.opened(security, ephemeral: ephemeral, at: now) }
             } catch {
                 update(place) { machine, now in machine.closed(error, at: now) }

@@ -2,7 +2,7 @@ package import Domain
 import ESPHomeCore
 import LinuxIO
 
-/// A Bluetooth proxy as a person configured it.
+/// A node of ESPHome as a person configured it: a Bluetooth proxy, or a meter.
 package struct ProxySettings: Hashable, Sendable {
     package static let defaultPort = 6053
 
@@ -14,18 +14,27 @@ package struct ProxySettings: Hashable, Sendable {
     package var name: String?
     /// The address of its network interface. Nil for any.
     package var mac: MACAddress?
+    /// The table of the configuration that names it.
+    package var table: String
 
     package init(
-        host: String, port: Int = defaultPort, keyPath: String?, name: String? = nil, mac: MACAddress? = nil
+        host: String, port: Int = defaultPort, keyPath: String?, name: String? = nil, mac: MACAddress? = nil,
+        table: String = "[[bluetooth.proxy]]"
     ) {
         (self.host, self.port, self.keyPath) = (host, port, keyPath)
-        (self.name, self.mac) = (name, mac)
+        (self.name, self.mac, self.table) = (name, mac, table)
     }
 
     /// The host for people, with its port where that is not the usual one.
     package var display: String { port == Self.defaultPort ? host : "\(host):\(port)" }
 
-    var node: ProxyNode { ProxyNode(display: display, name: name, mac: mac) }
+    var node: ProxyNode { ProxyNode(display: display, name: name, mac: mac, table: table) }
+
+    /// 32 random bytes for one connection.
+    static func ephemeral(_ generator: any RandomNumberGenerator) -> [UInt8] {
+        var generator = generator
+        return (0..<4).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } }
+    }
 
     /// Reads the key anew for each connection, so that a corrected file needs no restart.
     func security() throws(APIFault) -> APIWire.Security {

@@ -40,9 +40,9 @@ package struct PortScanner: Sendable {
     /// No meter has been met yet.
     var names: USBNames { USBNames(host: host) }
 
-    /// Those of the declared ports that are there.
+    /// Those of the declared ports that are there. A board in the network is tried again and again.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
-        ports.filter { FileTree.isCharacterDevice($0.path) }.map { port in
+        ports.filter { $0.kind == .network || FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
                 id: port.id ?? .port(host: host, path: port.path), model: port.model, name: port.name,
                 link: port.link)
@@ -52,7 +52,7 @@ package struct PortScanner: Sendable {
     /// A person's declaration of a port takes precedence over its ids.
     func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
         let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
-        guard !declaredNodes.isEmpty else { return plugged }
+        guard !declaredNodes.isEmpty else { return declared + plugged }
         let others = plugged.filter { sighting in
             FileTree.canonical(sighting.link.stored).map { !declaredNodes.contains($0) } ?? true
         }

@@ -93,7 +93,8 @@ struct Host {
             listen: { UdevMonitor()?.events(on: loop) })
         directory = MeterDirectory(
             dependencies: MeterDirectory.Dependencies(
-                catalogue: configuration.catalogue, loop: loop, opener: Self.openers(on: loop, ports, radios, proxies),
+                catalogue: configuration.catalogue, loop: loop,
+                opener: Self.openers(on: loop, ports, radios, proxies, configuration.boards),
                 ports: ports, radios: RadioSources(([radios, proxies] as [(any RadioSource)?]).compactMap { $0 }),
                 repository: store, settings: settings, recorder: recorder, recordings: recordings, marks: marks,
                 counts: counts, alerts: alerts, log: log, hostID: store.identity.host.description,
@@ -148,12 +149,13 @@ struct Host {
 
     /// An opener for every kind of link that this host can make.
     private static func openers(
-        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?
+        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?, _ boards: [NodeMeterSettings]
     ) -> ChannelOpeners {
         var openers: [LinkAddress.Transport: any ChannelOpener] = [
             .serial: SerialChannelOpener(loop: loop),
             .hid: HidChannelOpener(loop: loop, isDeclared: { ports.declaresRawHID(at: $0) }),
             .bulk: BulkChannelOpener(loop: loop),
+            .network: NodeChannelOpener(boards, on: loop, makeRNG: { SystemRandomNumberGenerator() }),
         ]
         if let radios {
             let opener = RadioChannelOpener(loop: loop, slots: radios)

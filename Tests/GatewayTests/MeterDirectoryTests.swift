@@ -276,7 +276,7 @@ struct MeterDirectoryTests {
     @Test func rawHIDPort_isReadOverIt_andKnownAfterARestart() async throws {
         let path = "/dev/hidraw3"
         bench.host.links.plug(try #require(SimulatorCatalogue.standard.meter(.fnb48, over: .hid)), at: path)
-        let port = DeclaredPort(path: path, isRawHID: true, model: .fnb48, name: "bench")
+        let port = DeclaredPort(path: path, kind: .hid, model: .fnb48, name: "bench")
         try await bench.directory.declare(port, wanted: true)
         let id = MeterID.port(host: "pi", path: path)
         await bench.directory.handle(.appeared(Sighting(id: id, model: .fnb48, name: nil, link: .hid(path: path))))
@@ -289,7 +289,7 @@ struct MeterDirectoryTests {
 
         let next = DirectoryBench(store)
         try await next.directory.restore()
-        #expect(next.sightings.watched == [DeclaredPort(path: path, isRawHID: true, model: .fnb48, id: id)])
+        #expect(next.sightings.watched == [DeclaredPort(path: path, kind: .hid, model: .fnb48, id: id)])
     }
 
     @Test func pathOfARawHIDNode_takesAModelThatHasOne() async throws {
@@ -298,7 +298,7 @@ struct MeterDirectoryTests {
 
         let status = try await bench.directory.connect("/dev/hidraw3", ConnectRequest(model: "c1"))
         #expect(status.id == "port:pi:/dev/hidraw3")
-        #expect(bench.sightings.watched.map(\.isRawHID) == [true])
+        #expect(bench.sightings.watched.map(\.kind) == [.hid])
         #expect(await bench.leave() == .none)
     }
 

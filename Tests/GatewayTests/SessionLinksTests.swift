@@ -38,6 +38,29 @@ struct SessionLinksTests {
         #expect(await host.leave(session) == .none)
     }
 
+    /// A board in the network has time to be found, is read, and shows what is wrong although it is.
+    @Test func boardInTheNetwork_isRead_andItsRemarkIsShown() async throws {
+        let link = LinkAddress.network(host: "shelf.local")
+        let id = MeterID.mac(MACAddress(bits: 0xA0B7_6500_1123))
+        host.links.plug(
+            try #require(SimulatorCatalogue.standard.meter(.esphome, over: .network)), at: link.simulatedPath)
+        host.links.makeStuck(link.simulatedPath)
+        let session = host.session(.esphome, id: id)
+        await session.appeared(Sighting(id: id, model: .esphome, name: "Shelf", link: link))
+        host.loop.advance(by: .seconds(29))
+        #expect(await session.state == "connecting")
+
+        host.links.setRemark("load measures in \"VA\"", at: link.simulatedPath)
+        host.links.makeStuck(link.simulatedPath, false)
+        host.loop.advance(by: .seconds(10))
+        let status = await session.status()
+        #expect((status.state, status.transport, status.port) == ("data-available", "network", "shelf.local"))
+        #expect(status.error == "load measures in \"VA\"")
+        #expect(status.counters.skipped_bytes == 0)
+        #expect(await host.leave(session) == .none)
+        #expect(await session.status().error == nil)
+    }
+
     @Test func linkThatFails_isFollowedByTheOther() async throws {
         host.links.refuse(ble.simulatedPath, with: ChannelFailure(.unreachable, "nobody answered"))
         let session = try await dualMode()

@@ -142,7 +142,7 @@ struct SessionValuesTests {
         settings.pollInterval = wish
         let profile = MeterProfile(model: .um25c, rhythm: rhythm, answerTimeout: .seconds(1))
         for isRadio in [false, true] {
-            let times = MeterTimes(profile, settings, isRadio: isRadio)
+            let times = MeterTimes(profile, settings, isFar: isRadio)
             #expect(times.expectedInterval == .milliseconds(expected))
             #expect(times.staleAfter == .milliseconds(stale))
             let timing = times.timing(from: ConnectionTiming())
@@ -162,7 +162,7 @@ struct SessionValuesTests {
             }
         }
         settings.staleAfter = .seconds(77)
-        #expect(MeterTimes(profile, settings, isRadio: false).staleAfter == .seconds(77))
+        #expect(MeterTimes(profile, settings, isFar: false).staleAfter == .seconds(77))
     }
 
     // MARK: Commands

@@ -107,7 +107,7 @@ struct MeterPagesTests {
         if model.family != .atorch { #expect(family.contains(model.displayName)) }
         for transport in MeterCatalogue.standard.transports(of: model) {
             let words: [LinkAddress.Transport: String] = [
-                .serial: "USB", .hid: "USB", .bulk: "USB", .ble: "Bluetooth LE", .spp: "Classic",
+                .serial: "USB", .hid: "USB", .bulk: "USB", .network: "network", .ble: "Bluetooth LE", .spp: "Classic",
             ]
             // No radio module has a serial port that people could reach.
             if model.family == .um, transport == .serial { continue }

@@ -181,7 +181,9 @@ struct LinkAddressTests {
         address: MACAddress(bits: 0x0200_0000_250C), isRandom: false, adapter: MACAddress(bits: 0x00AA_0100_0001))
 
     @Test(arguments: [
-        LinkAddress.serial(path: "/dev/serial/by-id/with blanks via x"), .hid(path: "/dev/hidraw0"), .ble(radio),
+        LinkAddress.serial(path: "/dev/serial/by-id/with blanks via x"), .hid(path: "/dev/hidraw0"),
+        .network(host: "x:1"),
+        .ble(radio),
         .ble(RadioLink(address: radio.address, isRandom: true, adapter: radio.adapter)), .spp(radio),
     ])
     func everyLink_isReadBackAsItWasStored(link: LinkAddress) {
@@ -218,7 +220,7 @@ struct LinkAddressTests {
 
     @Test(arguments: [
         (LinkAddress.serial(path: "/dev/x"), false), (.hid(path: "/dev/x"), false), (.bulk(path: "/dev/x"), false),
-        (.ble(radio), true), (.spp(radio), true),
+        (.network(host: "x:1"), false), (.ble(radio), true), (.spp(radio), true),
     ])
     func radios_areBLEAndSPP(link: LinkAddress, isRadio: Bool) {
         #expect(link.isRadio == isRadio)
@@ -229,7 +231,7 @@ extension LinkAddress {
     fileprivate var radio: RadioLink? {
         switch self {
         case .ble(let radio), .spp(let radio): radio
-        case .serial, .hid, .bulk: nil
+        case .serial, .hid, .bulk, .network: nil
         }
     }
 }

@@ -83,6 +83,14 @@ struct DoctorTests {
             ])
     }
 
+    @Test func meterWithData_isNamed_whereSomethingIsWrongAllTheSame() {
+        let all = findings(answers([meter("data-available", error: "load measures in \"VA\"")]))
+        #expect(
+            all.filter { $0.check == "meters" }.map(\.message) == [
+                "1 known, every one that is wanted has data", "Bench has data, but: load measures in \"VA\"",
+            ])
+    }
+
     @Test func serialNumberOfSeveralMeters_isNamed_hereAndAtAnotherHost() {
         var twin = meter("not-connected", error: "pi1 has it")
         twin.id = "usb:2e3c:5558:S1"

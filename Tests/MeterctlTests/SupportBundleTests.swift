@@ -28,11 +28,13 @@ struct SupportBundleTests {
         static let address6 = "2001:db8:85a3::8a2e:370:7334"
         static let brokerHost = "broker.musterfrau.example"
         static let proxyHost = "garage-of-anna.local"
+        static let boardHost = "shelf-of-anna.local"
         static let hostID = "6f1cbb1e-3f0c-4a63-9f1e-0d9b7d0a4c11"
 
         static let all = [
             host, otherHost, zone, user, wifi, password, token, pin, serial, meterName, stranger, address4, address6,
-            brokerHost, proxyHost, hostID, "musterfrau", "garage-of-anna",
+            brokerHost, proxyHost, boardHost, hostID, "musterfrau",
+            "garage-of-anna", "shelf-of-anna",
         ]
     }
 
@@ -52,7 +54,7 @@ struct SupportBundleTests {
         return facts
     }
 
-    private func meter(_ id: String, _ name: String, _ error: String) -> MeterStatus {
+    private func meter(_ id: String, _ name: String?, _ error: String) -> MeterStatus {
         var status = MeterStatus(
             id: id, state: "not-connected", since: "2026-11-21T13:40:05.250Z", local_only: false, wanted: true,
             counters: .init())
@@ -82,8 +84,10 @@ struct SupportBundleTests {
         let store = StoreStatus(
             path: "/home/\(Planted.user)/.local/state/meterd/meterd.sqlite", unsaved: 0, saved: 0, dropped: 0,
             error: "no space for \(Planted.user)")
+        var board = meter("02:00:00:E5:32:01", nil, "\(Planted.boardHost) cannot be reached.")
+        (board.transport, board.port) = ("network", Planted.boardHost)
         let meters = [
-            meter(meterAddress, Planted.meterName, "\(Planted.stranger) answered for \(meterAddress)"),
+            board, meter(meterAddress, Planted.meterName, "\(Planted.stranger) answered for \(meterAddress)"),
             meter("usb:2e3c:5558:\(Planted.serial)", "FNB58-051772", "\(Planted.serial) froze"),
         ]
         return .answers(

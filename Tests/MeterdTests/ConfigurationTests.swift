@@ -67,6 +67,56 @@ struct ConfigurationTests {
         #expect(failure(of: "[[bluetooth.proxy]]\n\(keys)\n")?.message.contains(words) == true)
     }
 
+    @Test func boards_areReadAndDeclared() throws {
+        let text = """
+            [[esphome.meter]]
+            host = "shelf.local"
+            mac = "a0b765001123"
+            key-file = "/etc/meterd/shelf-key"
+            name = "Shelf"
+            [[esphome.meter]]
+            host = "192.168.1.20:6054"
+            mac = "a0b765001124"
+            plaintext = true
+            connect = false
+            max-age = "3s"
+            current = "current_a"
+            temperature = ""
+            """
+        let configuration = try read(text)
+        let (one, two) = (MACAddress(bits: 0xA0B7_6500_1123), MACAddress(bits: 0xA0B7_6500_1124))
+        let table = "[[esphome.meter]]"
+        #expect(
+            configuration.boards == [
+                NodeMeterSettings(
+                    ProxySettings(host: "shelf.local", keyPath: "/etc/meterd/shelf-key", mac: one, table: table)),
+                NodeMeterSettings(
+                    ProxySettings(host: "192.168.1.20", port: 6054, keyPath: nil, mac: two, table: table),
+                    sensors: [.current: "current_a", .temperature: ""], maxAge: .seconds(3)),
+            ])
+        let shelf = DeclaredPort(
+            path: "shelf.local", kind: .network, model: .esphome, id: .mac(one), name: "Shelf")
+        let other = DeclaredPort(path: "192.168.1.20:6054", kind: .network, model: .esphome, id: .mac(two))
+        #expect(
+            configuration.ports == [.init(declared: shelf, connects: true), .init(declared: other, connects: false)])
+    }
+
+    @Test(arguments: [
+        ("[[esphome.meter]]\nmac = \"A0:B7:65:00:11:22\"", "a [[esphome.meter]] has no host"),
+        ("[[esphome.meter]]\nhost = \"a\"", "the [[esphome.meter]] a has no key"),
+        ("[[esphome.meter]]\nhost = \"a\"\nplaintext = true", "the [[esphome.meter]] a has no mac"),
+        ("[[esphome.meter]]\nhost = \"a\"\nmac = \"00:00:00:00:00:00\"", "mac cannot be"),
+        ("[[esphome.meter]]\nmax-age = \"0s\"", "max-age cannot be"),
+        ("[[esphome.metre]]", "unknown key \"esphome.metre\""), ("esphome = 1", "esphome has the wrong type"),
+        (
+            String(repeating: "[[esphome.meter]]\nhost = \"a\"\nmac = \"A0B765001122\"\nplaintext = true\n", count: 2),
+            "two [[esphome.meter]]"
+        ),
+    ])
+    func boardThatCannotBe_isRefused(text: String, words: String) {
+        #expect(failure(of: text)?.message.contains(words) == true, "\(failure(of: text)?.message ?? "")")
+    }
+
     // MARK: - Defaults
 
     @Test func rootsDefaults_areTheSystemsPlaces() {
@@ -308,7 +358,7 @@ struct ConfigurationTests {
         var configuration = Configuration(environment: [:], userID: 0)
         let text = "[[port]]\nhidraw = \"/dev/hidraw3\"\nmodel = \"c1\"\nname = \"Bench\"\nconnect = false"
         try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        let port = DeclaredPort(path: "/dev/hidraw3", isRawHID: true, model: .c1, name: "Bench")
+        let port = DeclaredPort(path: "/dev/hidraw3", kind: .hid, model: .c1, name: "Bench")
         #expect(configuration.ports == [.init(declared: port, connects: false)])
     }
 

@@ -73,7 +73,8 @@ struct PackagedConfigurationTests {
         #expect(configuration.web.names == ["meters.example.org"])
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
-        #expect(configuration.ports.map(\.declared.isRawHID) == [false, true])
+        #expect(configuration.ports.map(\.declared.kind) == [.serial, .hid, .network])
+        #expect(configuration.boards.map(\.node.host) == ["shelf.local"])
         #expect(configuration.catalogue.models.last?.rawValue == "ina226")
         #expect(configuration.notify.map(\.name) == ["lamp", "phone"])
         #expect(configuration.notify.map(\.kind) == ["exec", "ntfy"])
@@ -91,6 +92,7 @@ struct PackagedConfigurationTests {
         (configuration.influx.bucket, configuration.influx.org) = (nil, nil)
         configuration.catalogue = defaults.catalogue
         configuration.ports = defaults.ports
+        configuration.boards = defaults.boards
         configuration.notify = defaults.notify
         #expect(configuration == defaults)
     }

@@ -1,5 +1,5 @@
-"""aioesphomeapi, unmodified, in front of a simulated Bluetooth proxy: run in its venv, with the port and the key, and with
-`hold` to keep the proxy until it is ended."""
+"""aioesphomeapi, unmodified, in front of a simulated node: run in its venv, with the port and the key. It reads the meter that a
+Bluetooth proxy hears; with `hold` it keeps the proxy until it is ended, with `sensors` it reads a board's own."""
 
 import asyncio
 import base64
@@ -58,9 +58,38 @@ async def read_frame(client, services):
     expect(f"the frame is {frame[:4].hex()}…, {len(frame)} bytes", len(frame) == LENGTH and frame[:2] == MODEL)
 
 
+async def read_sensors(client):
+    """Lists the board's sensors and hears each twice: what it remembers, and what it measures next."""
+    entities, services = await client.list_entities_services()
+    listed = {one.object_id: (type(one).__name__, one.unit_of_measurement, one.device_class) for one in entities}
+    expected = {f"bus_{name}": ("SensorInfo", unit, name) for name, unit in (
+        ("voltage", "V"), ("current", "mA"), ("power", "W"), ("energy", "kWh"), ("temperature", "°C"))}
+    expect(f"it lists {listed} and {services}", (listed, services) == (expected, []))
+    names = {one.key: one.object_id for one in entities}
+    states, last, done = [], {}, asyncio.get_running_loop().create_future()
+
+    def take(state):
+        states.append(state)
+        last[names[state.key]] = state
+        if len(states) >= 3 * len(names) and not done.done():
+            done.set_result(None)
+
+    client.subscribe_states(take)
+    await asyncio.wait_for(done, SOON)
+    expect("its states are not in order", [names[s.key] for s in states] == list(names.values()) * 3)
+    value = {name[4:]: state.state for name, state in last.items()}
+    expect(f"it measures {value}", not any(s.missing_state for s in last.values())
+           and abs(value["voltage"] * value["current"] / 1000 - value["power"]) < 0.01 and value["voltage"] > 4)
+
+
 async def main():
     client = make()
     await client.connect(login=True)
+    if "sensors" in sys.argv:
+        await read_sensors(client)
+        await client.disconnect()
+        print(f"aioesphomeapi reads the sensors of the simulated board, {'sealed' if KEY else 'in plain text'}")
+        return
     if "hold" in sys.argv:
         expect("the proxy is taken", await subscribed(client) is not None)
         print("holds the proxy", flush=True)

@@ -175,7 +175,7 @@ struct ProxiesTests {
 }
 
 /// What a body returns, once it is there.
-private func found<Result>(_ what: String, _ body: () async -> Result?) async throws -> Result {
+func found<Result>(_ what: String, _ body: () async -> Result?) async throws -> Result {
     let patience = Patience(what)
     while true {
         if let result = await body() { return result }

@@ -71,6 +71,29 @@ struct PortWatcherTests {
         await watching.value
     }
 
+    /// Only a connection tells whether a board is in the network. It has one host, whatever it was called before.
+    @Test func boardInTheNetwork_isThere_underItsLastHost() async throws {
+        let system = try FakeSystem()
+        let loop = VirtualLoop()
+        let board = DeclaredPort(
+            path: "shelf.local", kind: .network, model: .esphome, id: .mac(MACAddress(bits: 1)), name: "Shelf")
+        let watcher = PortWatcher(scanner: system.scanner(), declared: [board], loop: loop)
+        let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
+        let watching = Task { await watcher.run { report.yield($0) } }
+        var iterator = events.makeAsyncIterator()
+        let first = Sighting(id: .mac(MACAddress(bits: 1)), model: .esphome, name: "Shelf", link: board.link)
+        #expect(await iterator.next() == .appeared(first))
+
+        var renamed = board
+        renamed.path = "192.168.1.20:6054"
+        watcher.watch(renamed)
+        #expect(await iterator.next() == .vanished(first))
+        guard case .appeared(let second) = await iterator.next() else { throw TestFailure() }
+        #expect(second.link == .network(host: "192.168.1.20:6054"))
+        watching.cancel()
+        await watching.value
+    }
+
     // MARK: Hot-plug events
 
     private let tc66 = ["idVendor": "28e9", "idProduct": "028a", "manufacturer": "RuiDeng", "product": "TC66"]

@@ -212,7 +212,7 @@ class Meter:
             timeout: the longest that both may take together.
             no_lease: ask no cloud.
             model: of a meter that is named by the path of its port.
-            over: serial, hid, bulk, ble or spp, where it has several links.
+            over: serial, hid, bulk, network, ble or spp, where it has several links.
             yes: a person is sure, of a meter that this host never met.
 
         """

@@ -39,10 +39,13 @@ package protocol ByteChannel: Sendable {
     func close(after pause: Duration)
     /// The module at the other end, where only some meters have such a one; nil means any. Told once it is open.
     var radioModule: RadioModule? { get }
+    /// What is wrong although the link works, and what to do about it. Told once it is open.
+    var remark: String? { get }
 }
 
 extension ByteChannel {
     package var radioModule: RadioModule? { nil }
+    package var remark: String? { nil }
     package func switchOutput() -> Bool { false }
     package func close(after pause: Duration) { close() }
 }

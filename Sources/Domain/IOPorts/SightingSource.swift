@@ -56,21 +56,22 @@ package struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A port that has a meter behind it, according to a person: in the configuration, or by `meterctl connect /dev/…`.
+/// A port that has a meter behind it, or a board in the network, according to a person: in the configuration, or by
+/// `meterctl connect /dev/…`.
 package struct DeclaredPort: Hashable, Sendable {
+    /// The device's path, or the board's host.
     package var path: String
-    /// Whether it is a raw HID device; otherwise a serial port.
-    package var isRawHID: Bool
+    package var kind: Kind
     package var model: ModelName
     /// The meter's own id if the person knows it; otherwise the port serves as one.
     package var id: MeterID?
     package var name: String?
 
     package init(
-        path: String, isRawHID: Bool = false, model: ModelName, id: MeterID? = nil, name: String? = nil
+        path: String, kind: Kind = .serial, model: ModelName, id: MeterID? = nil, name: String? = nil
     ) {
         self.path = path
-        self.isRawHID = isRawHID
+        self.kind = kind
         self.model = model
         self.id = id
         self.name = name
@@ -78,5 +79,19 @@ package struct DeclaredPort: Hashable, Sendable {
 }
 
 extension DeclaredPort {
-    package var link: LinkAddress { isRawHID ? .hid(path: path) : .serial(path: path) }
+    package enum Kind: Sendable {
+        case serial
+        /// A raw HID device.
+        case hid
+        /// A board in the network, of which nothing but a connection tells whether it is there.
+        case network
+    }
+
+    package var link: LinkAddress {
+        switch kind {
+        case .serial: .serial(path: path)
+        case .hid: .hid(path: path)
+        case .network: .network(host: path)
+        }
+    }
 }

@@ -6,6 +6,8 @@ package enum LinkAddress: Hashable, Sendable {
     case hid(path: String)
     /// The maker's own interface of a USB device, over bulk transfers: the device's node, `/dev/bus/usb/…`.
     case bulk(path: String)
+    /// A board in the network: its host, with a port unless that is the usual one. What it measures comes as lines of text.
+    case network(host: String)
     /// Bluetooth LE: bytes through GATT characteristics.
     case ble(RadioLink)
     /// Bluetooth Classic: the Serial Port Profile, over RFCOMM.
@@ -13,7 +15,7 @@ package enum LinkAddress: Hashable, Sendable {
 
     /// The kind of link. The raw value is its name in output and in the store.
     package enum Transport: String, CaseIterable, Sendable {
-        case serial, hid, bulk, ble, spp
+        case serial, hid, bulk, network, ble, spp
     }
 
     package var transport: Transport {
@@ -21,6 +23,7 @@ package enum LinkAddress: Hashable, Sendable {
         case .serial: .serial
         case .hid: .hid
         case .bulk: .bulk
+        case .network: .network
         case .ble: .ble
         case .spp: .spp
         }
@@ -28,31 +31,34 @@ package enum LinkAddress: Hashable, Sendable {
 
     package var isRadio: Bool {
         switch self {
-        case .serial, .hid, .bulk: false
+        case .serial, .hid, .bulk, .network: false
         case .ble, .spp: true
         }
     }
 
-    /// The device node; nil over a radio.
+    /// Whether a link takes long to make.
+    package var isFar: Bool { if case .network = self { true } else { isRadio } }
+
+    /// The device node, or the board's host; nil over a radio.
     package var node: String? {
         switch self {
-        case .serial(let path), .hid(let path), .bulk(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
         case .ble, .spp: nil
         }
     }
 
-    /// The adapter of this host that hears it; nil over a cable.
+    /// The adapter of this host that hears it; nil without a radio.
     package var adapter: MACAddress? {
         switch self {
-        case .serial, .hid, .bulk: nil
+        case .serial, .hid, .bulk, .network: nil
         case .ble(let link), .spp(let link): link.adapter
         }
     }
 
-    /// The address as a person would look for it: the device node, or over which adapter the meter is heard.
+    /// The address as a person would look for it: the device node, the board's host, or over which adapter the meter is heard.
     package var display: String {
         switch self {
-        case .serial(let path), .hid(let path), .bulk(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
         case .ble(let link), .spp(let link): "via \(link.adapter)"
         }
     }
@@ -60,7 +66,7 @@ package enum LinkAddress: Hashable, Sendable {
     /// How the link is written down: with `transport`, all there is to know. Read back by `init(transport:stored:)`.
     package var stored: String {
         switch self {
-        case .serial(let path), .hid(let path), .bulk(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
         case .ble(let link), .spp(let link): link.description
         }
     }
@@ -71,6 +77,7 @@ package enum LinkAddress: Hashable, Sendable {
         case .serial: self = .serial(path: stored)
         case .hid: self = .hid(path: stored)
         case .bulk: self = .bulk(path: stored)
+        case .network: self = .network(host: stored)
         case .ble:
             guard let link = RadioLink(stored) else { return nil }
             self = .ble(link)

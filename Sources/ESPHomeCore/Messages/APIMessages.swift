@@ -78,6 +78,8 @@ package struct DeviceInfoResponse: APIMessage {
     package var mac = ""
     package var version = ""
     package var model = ""
+    /// For people; may be empty.
+    package var friendlyName = ""
     package var features: UInt32 = 0
     /// The address of its Bluetooth radio; empty in old firmware.
     package var bluetoothMAC = ""
@@ -89,6 +91,7 @@ package struct DeviceInfoResponse: APIMessage {
         fields.text(3, &mac)
         fields.text(4, &version)
         fields.text(6, &model)
+        fields.text(13, &friendlyName)
         fields.number(15, &features)
         fields.text(18, &bluetoothMAC)
     }
@@ -114,6 +117,9 @@ package enum EmptyMessage {
     package static let pingRequest = APIFrame(id: 7, body: [])
     package static let pingResponse = APIFrame(id: 8, body: [])
     package static let deviceInfoRequest = APIFrame(id: 9, body: [])
+    package static let listEntitiesRequest = APIFrame(id: 11, body: [])
+    package static let listEntitiesDone = APIFrame(id: 19, body: [])
+    package static let subscribeStatesRequest = APIFrame(id: 20, body: [])
     package static let subscribeConnectionsFree = APIFrame(id: 80, body: [])
     package static let unsubscribeAdvertisements = APIFrame(id: 87, body: [])
 }

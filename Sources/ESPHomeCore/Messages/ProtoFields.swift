@@ -9,6 +9,8 @@ package protocol ProtoMessage: Hashable, Sendable {
 /// Reads fields into variables, or writes them. A field that is absent has its type's zero.
 package protocol ProtoFields {
     mutating func number(_ field: Int, _ value: inout UInt64)
+    /// Four bytes, the least significant first.
+    mutating func fixed(_ field: Int, _ value: inout UInt32)
     mutating func bytes(_ field: Int, _ value: inout [UInt8])
     /// Numbers, packed or one by one.
     mutating func numbers(_ field: Int, _ values: inout [UInt64])
@@ -36,6 +38,12 @@ extension ProtoFields {
         var bits = UInt64(bitPattern: wide << 1 ^ wide >> 63)
         number(field, &bits)
         value = Int(Int32(truncatingIfNeeded: Int64(bitPattern: bits >> 1) ^ -Int64(bits & 1)))
+    }
+
+    mutating func float(_ field: Int, _ value: inout Float) {
+        var bits = value.bitPattern
+        fixed(field, &bits)
+        value = Float(bitPattern: bits)
     }
 
     mutating func flag(_ field: Int, _ value: inout Bool) {
@@ -79,6 +87,11 @@ struct ProtoWriter: ProtoFields {
         output += Self.varint(UInt64(field) << 3) + Self.varint(value)
     }
 
+    mutating func fixed(_ field: Int, _ value: inout UInt32) {
+        guard value != 0 else { return }
+        output += Self.varint(UInt64(field) << 3 | 5) + (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
     mutating func bytes(_ field: Int, _ value: inout [UInt8]) {
         if !value.isEmpty { append(field, value) }
     }
@@ -109,6 +122,7 @@ struct ProtoWriter: ProtoFields {
 struct ProtoReader: ProtoFields {
     private enum Value {
         case number(UInt64)
+        case fixed(UInt32)
         case content(ArraySlice<UInt8>)
     }
 
@@ -131,11 +145,14 @@ struct ProtoReader: ProtoFields {
                 }
                 values.append((tag >> 3, .content(rest.prefix(length))))
                 rest = rest.dropFirst(length)
-            // Numbers of fixed width, which no message here has.
-            case 1, 5:
-                let width = tag & 7 == 1 ? 8 : 4
-                guard width <= rest.count else { return nil }
-                rest = rest.dropFirst(width)
+            // Eight bytes, which no message here has.
+            case 1:
+                guard rest.count >= 8 else { return nil }
+                rest = rest.dropFirst(8)
+            case 5:
+                guard rest.count >= 4 else { return nil }
+                values.append((tag >> 3, .fixed(rest.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) })))
+                rest = rest.dropFirst(4)
             default: return nil
             }
         }
@@ -144,6 +161,11 @@ struct ProtoReader: ProtoFields {
     mutating func number(_ field: Int, _ value: inout UInt64) {
         value = 0
         for case (UInt64(field), .number(let number)) in values { value = number }
+    }
+
+    mutating func fixed(_ field: Int, _ value: inout UInt32) {
+        value = 0
+        for case (UInt64(field), .fixed(let number)) in values { value = number }
     }
 
     mutating func bytes(_ field: Int, _ value: inout [UInt8]) {
@@ -156,6 +178,7 @@ struct ProtoReader: ProtoFields {
         for case (UInt64(field), let value) in values {
             switch value {
             case .number(let number): list.append(number)
+            case .fixed: break
             case .content(var packed):
                 while !packed.isEmpty {
                     guard let number = Self.varint(&packed) else {

@@ -282,7 +282,7 @@ extension MeterDirectory {
         }
         let meter = id ?? .port(host: dependencies.hostID, path: path)
         // A typing error must not create a meter. A port that was declared before may be unplugged just now.
-        let port = DeclaredPort(path: path, isRawHID: isRawHID, model: model, id: id)
+        let port = DeclaredPort(path: path, kind: isRawHID ? .hid : .serial, model: model, id: id)
         guard dependencies.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
                 .noSuchMeter, "no device is at \(path)",
@@ -298,7 +298,12 @@ extension MeterDirectory {
     /// A port with a model that has no driver would be tried in vain for ever.
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
         guard dependencies.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
-        let kind = port.isRawHID ? "a raw HID device" : "a serial port"
+        let kind =
+            switch port.kind {
+            case .serial: "a serial port"
+            case .hid: "a raw HID device"
+            case .network: "a network"
+            }
         throw GatewayError(
             .badRequest, "a \(port.model.displayName) cannot be read over \(kind) yet",
             next: "those that can are \(models(over: port.link.transport))")
@@ -414,7 +419,13 @@ extension MeterDirectory {
 
     private func declaredPort(of meter: KnownMeter) -> DeclaredPort? {
         guard let link = meter.link, let path = link.node, let model = meter.model else { return nil }
-        return DeclaredPort(path: path, isRawHID: link.transport == .hid, model: model, id: meter.id)
+        let kind: DeclaredPort.Kind =
+            switch link {
+            case .hid: .hid
+            case .network: .network
+            case .serial, .bulk, .ble, .spp: .serial
+            }
+        return DeclaredPort(path: path, kind: kind, model: model, id: meter.id)
     }
 
     /// - Returns: the reason, if the intent will be forgotten at the next restart. It is carried out now all the same.

@@ -69,7 +69,7 @@ extension DeviceSession {
         status.lease = leaseStatus ?? LeaseStatus(.none)
         let wrong = machine.state == .dataAvailable ? nil : talk.readings.spoilt.words(for: model)
         if wrong != nil { status.rejected_answers = talk.readings.spoilt.count }
-        status.error = wrong ?? lastError
+        status.error = wrong ?? lastError ?? line.remark
         return status
     }
 
@@ -184,7 +184,7 @@ extension LinkAddress {
     /// What is unusual about a public address. A random one may have any bit set.
     fileprivate var addressFlags: [String] {
         switch self {
-        case .serial, .hid, .bulk: []
+        case .serial, .hid, .bulk, .network: []
         case .ble(let radio): radio.isRandom ? [] : radio.address.flags
         case .spp(let radio): radio.address.flags
         }

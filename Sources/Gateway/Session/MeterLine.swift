@@ -80,7 +80,8 @@ final class MeterLine {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        case .serial, .hid, .bulk: .usb
+        // A board that is not configured here cannot be looked for either.
+        case .serial, .hid, .bulk, .network: .usb
         // Not here: an id that is an address belongs to a radio, whatever else leads to the meter.
         case nil: if case .mac = states.id { .ble } else { .usb }
         }
@@ -135,7 +136,7 @@ final class MeterLine {
     func times(_ settings: MeterSettings) -> MeterTimes? {
         driver.map {
             MeterTimes(
-                $0.profile, settings, sampling: $0.sampling.requestInterval, isRadio: link?.isRadio ?? false)
+                $0.profile, settings, sampling: $0.sampling.requestInterval, isFar: link?.isFar ?? false)
         }
     }
 
@@ -150,6 +151,9 @@ final class MeterLine {
 
     /// Whether there is a channel, open or being opened.
     var isOpen: Bool { channel != nil }
+
+    /// What is wrong with a link that works.
+    var remark: String? { isUp ? channel?.remark : nil }
 
     /// Whether an event belongs to the present channel.
     func isCurrent(_ number: Int) -> Bool { number == self.number && isOpen }

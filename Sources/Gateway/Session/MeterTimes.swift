@@ -12,7 +12,7 @@ struct MeterTimes {
 
     /// - Parameter requestInterval: how often a meter that samples by its own clock has to be asked; nil for one that does not.
     init(
-        _ profile: MeterProfile, _ settings: MeterSettings, sampling requestInterval: Duration? = nil, isRadio: Bool
+        _ profile: MeterProfile, _ settings: MeterSettings, sampling requestInterval: Duration? = nil, isFar: Bool
     ) {
         let forced = requestInterval
         let (expected, requestInterval, isAnswered): (Duration?, Duration?, Bool) =
@@ -30,7 +30,7 @@ struct MeterTimes {
             requestInterval: requestInterval, requestsAreAnswered: isAnswered, answerTimeout: profile.answerTimeout,
             commandSpacing: profile.commandSpacing)
         staleAfter = settings.staleAfter ?? max(.seconds(3), (expected ?? .seconds(1)) * 3)
-        connectTimeout = isRadio ? .radioConnect : .cableConnect
+        connectTimeout = isFar ? .farConnect : .cableConnect
     }
 
     /// The times of a connection, instead of those in `timing`.
@@ -53,6 +53,7 @@ extension LineSettings {
 extension Duration {
     /// A port that has not opened in this time will not open.
     fileprivate static let cableConnect = Duration.seconds(10)
-    /// Finding the meter's radio again, pairing, and discovering its services, one after the other.
-    fileprivate static let radioConnect = Duration.seconds(30)
+    /// Finding the meter's radio again, pairing, and discovering its services, one after the other; or a board's name in the
+    /// network, its greeting and its sensors.
+    fileprivate static let farConnect = Duration.seconds(30)
 }

@@ -44,7 +44,7 @@ extension MeterSettings {
         case .name, .notes, .screenTimeout, .brightness, .threshold, .recordAbove, .tariff: nil
         case .pollInterval: if case .poll(let interval, _)? = profile?.rhythm { interval.shortText } else { nil }
         case .rate: "off"
-        case .staleAfter: profile.map { MeterTimes($0, withoutStaleAfter, isRadio: false).staleAfter.shortText }
+        case .staleAfter: profile.map { MeterTimes($0, withoutStaleAfter, isFar: false).staleAfter.shortText }
         case .temperatureUnit: "C"
         case .filter: "on"
         case .recordHold: rules.hold.shortText

@@ -28,7 +28,7 @@ package struct FNIRSIFamily: FamilyDescription {
         case .hid: FNIRSIUSBDriver(model: model)
         // Nobody has published anything of an FNAC-28 over a radio.
         case .ble: model == .fnac28 ? nil : FNIRSIBLEDriver(model: model)
-        case .serial, .spp, .bulk: nil
+        case .serial, .spp, .bulk, .network: nil
         }
     }
 

@@ -8,6 +8,8 @@ extension MeterFamily {
 extension ModelName {
     /// A board that prints `V=5.02;A=0.31`, which needs no description.
     package static let generic = ModelName("generic", of: .generic, displayName: "Generic")
+    /// A board with ESPHome, whose sensors come as lines over the network.
+    package static let esphome = ModelName("esphome", of: .generic, displayName: "ESPHome")
 }
 
 /// Boards that print lines (Docs/Meters/GENERIC.md): one model that is known without a description, and those that people
@@ -23,16 +25,17 @@ package struct GenericFamily: DescribableFamily {
     package init() {}
 
     package var family: MeterFamily { .generic }
-    package var models: [ModelName] { [.generic] + described.map(\.model) }
+    package var models: [ModelName] { [.generic, .esphome] + described.map(\.model) }
 
     /// What the lines of a model look like. Nil for a model of another family.
     package func description(of model: ModelName) -> LineDescription? {
-        model == .generic ? .usual : described.first { $0.model == model }?.description
+        if model == .esphome { return .node }
+        return model == .generic ? .usual : described.first { $0.model == model }?.description
     }
 
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
-        guard transport == .serial else { return nil }
-        return description(of: model).map { LineDriver(model: model, $0) }
+        guard transport == (model == .esphome ? .network : .serial) else { return nil }
+        return description(of: model).map { LineDriver(model: model, $0, startsMidLine: transport == .serial) }
     }
 
     package var decoders: [NamedDecoder] {

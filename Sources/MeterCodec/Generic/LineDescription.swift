@@ -76,6 +76,21 @@ package struct LineDescription: Hashable, Sendable {
             field.isOptional = true
             return field
         })
+
+    /// What is made of the sensors of an ESPHome node: a flat object of those that it has, by their quantities. An interval
+    /// is what ESPHome's components have where nobody sets another (`update_interval: 60s`).
+    package static let node: LineDescription = {
+        let quantities: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
+        var description = LineDescription(
+            format: .json,
+            fields: quantities.map { quantity in
+                var field = LineField(quantity, name: Array(quantity.word.utf8))
+                field.isOptional = true
+                return field
+            })
+        description.interval = .seconds(60)
+        return description
+    }()
 }
 
 /// A field of a line: which quantity it holds, and how its number becomes one.

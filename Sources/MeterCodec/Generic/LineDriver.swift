@@ -4,11 +4,14 @@ package import Domain
 package struct LineDriver: MeterDriver {
     package let profile: MeterProfile
     private let description: LineDescription
+    private let startsMidLine: Bool
     private var decoder: LineDecoder
 
-    package init(model: ModelName, _ description: LineDescription) {
+    /// - Parameter startsMidLine: whether the first bytes of a link may be the rest of a line.
+    package init(model: ModelName, _ description: LineDescription, startsMidLine: Bool = true) {
         self.description = description
-        decoder = LineDecoder(description, startsMidLine: true)
+        self.startsMidLine = startsMidLine
+        decoder = LineDecoder(description, startsMidLine: startsMidLine)
         let rhythm: MeterProfile.Rhythm =
             description.request.isEmpty
             ? .push(expected: description.interval, keepAlive: nil)
@@ -21,7 +24,7 @@ package struct LineDriver: MeterDriver {
     /// Waits, where the board is asked, until one that was reset by the opening listens again, and asks once. That answer, or
     /// what the board happened to be sending, counts for nothing: its beginning may be missing.
     package mutating func opening() -> [Outgoing] {
-        decoder = LineDecoder(description, startsMidLine: true)
+        decoder = LineDecoder(description, startsMidLine: startsMidLine)
         guard !description.request.isEmpty else { return [] }
         return [Outgoing([], pause: description.settle), Outgoing(description.request, pause: .milliseconds(500))]
     }

@@ -14,7 +14,9 @@ package struct GenericSimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        SimulatedBoard(
-            model: model, boards.description(of: model) ?? .usual, load: options.load(), period: options.refresh)
+        let usual: Duration? = transport == .network ? .seconds(1) : nil
+        return SimulatedBoard(
+            model: model, boards.description(of: model) ?? .usual, load: options.load(),
+            period: options.refresh ?? usual)
     }
 }

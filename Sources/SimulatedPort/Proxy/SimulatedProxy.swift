@@ -2,7 +2,8 @@ import BluetoothCore
 package import Domain
 import ESPHomeCore
 
-/// A Bluetooth proxy of ESPHome as a value, with simulated meters on its air: bytes of its clients in, bytes for them out.
+/// A node of ESPHome as a value: a Bluetooth proxy with simulated meters on its air, sensors of its own, or both. Bytes of its
+/// clients in, bytes for them out.
 ///
 /// It speaks what esphome 2026.6.5's `api` and `bluetooth_proxy` do, as strictly: one subscriber, which gets every answer;
 /// no notification before the descriptor is written; a link that is lost is told twice; a slot that is free when its address
@@ -65,6 +66,7 @@ package struct SimulatedProxy: Sendable {
     /// Who has subscribed. A second one is ignored until this one is gone.
     private var subscriber: Int?
     package private(set) var meters: [SimulatedRadioMeter]
+    package var sensors: SimulatedSensors?
     /// Links by address.
     private var links: Set<UInt64> = []
     /// Addresses that have a slot.
@@ -78,14 +80,19 @@ package struct SimulatedProxy: Sendable {
     private struct Connection: Sendable {
         var wire: SimulatedWire
         var minor: UInt32 = 0
+        /// Whether it is told of the sensors.
+        var hearsStates = false
     }
 
     /// The longest message with services.
     private static let pieceMax = 1360
 
-    package init(_ options: Options = Options(), meters: [SimulatedRadioMeter]) {
+    package init(
+        _ options: Options = Options(), meters: [SimulatedRadioMeter] = [], sensors: SimulatedSensors? = nil
+    ) {
         self.options = options
         self.meters = meters
+        self.sensors = sensors
     }
 
     // MARK: Clients
@@ -137,20 +144,26 @@ package struct SimulatedProxy: Sendable {
         return [.close(client)]
     }
 
-    private mutating func send(_ frame: APIFrame, to client: Client) -> [Output] {
-        guard var connection = clients[client.number] else { return [] }
-        var bytes = connection.wire.seal(frame)
-        clients[client.number] = connection
-        if options.faults.contains(.halfFrame), frame.id == DeviceInfoResponse.id { bytes = Array(bytes.prefix(7)) }
-        if options.faults.contains(.oversized), frame.id == DeviceInfoResponse.id {
-            bytes = [0, 0xFF, 0xFF, 0xFF, 0xFF, 1]
+    private mutating func send(_ frame: APIFrame, to client: Client) -> [Output] { send([frame], to: client) }
+
+    /// Messages that arrive together.
+    private mutating func send(_ frames: [APIFrame], to client: Client) -> [Output] {
+        guard !frames.isEmpty, var connection = clients[client.number] else { return [] }
+        var all: [UInt8] = []
+        for frame in frames {
+            var bytes = connection.wire.seal(frame)
+            if options.faults.contains(.halfFrame), frame.id == DeviceInfoResponse.id { bytes = Array(bytes.prefix(7)) }
+            if options.faults.contains(.oversized), frame.id == DeviceInfoResponse.id {
+                bytes = [0, 0xFF, 0xFF, 0xFF, 0xFF, 1]
+            }
+            all += bytes
         }
-        return [.send(client, bytes)]
+        clients[client.number] = connection
+        return [.send(client, all)]
     }
 
     private mutating func tell(_ frames: [APIFrame]) -> [Output] {
-        guard let subscriber else { return [] }
-        return frames.flatMap { send($0, to: Client(number: subscriber)) }
+        subscriber.map { send(frames, to: Client(number: $0)) } ?? []
     }
 
     // MARK: Messages
@@ -168,6 +181,11 @@ package struct SimulatedProxy: Sendable {
             return options.faults.contains(.pingIgnored) ? [] : send(EmptyMessage.pingResponse, to: client)
         case EmptyMessage.disconnectRequest.id: return send(EmptyMessage.disconnectResponse, to: client) + close(client)
         case EmptyMessage.deviceInfoRequest.id: return send(info, to: client)
+        case EmptyMessage.listEntitiesRequest.id:
+            return send((sensors?.infos ?? []).map(\.frame) + [EmptyMessage.listEntitiesDone], to: client)
+        case EmptyMessage.subscribeStatesRequest.id:
+            clients[client.number]?.hearsStates = true
+            return send(sensors?.states ?? [], to: client)
         case SubscribeAdvertisements.id:
             // A second subscriber hears nothing at all.
             guard subscriber == nil || subscriber == client.number else { return [] }
@@ -337,6 +355,10 @@ package struct SimulatedProxy: Sendable {
             let told = meters[index].due(at: time)
             if links.contains(meters[index].address.bits) { outputs += tell(notifications(told, of: meters[index])) }
         }
+        let states = sensors?.due(at: time) ?? []
+        for (number, connection) in clients.sorted(by: { $0.key < $1.key }) where connection.hearsStates {
+            outputs += send(states, to: Client(number: number))
+        }
         guard subscriber != nil, time >= nextAdvertisement else { return outputs }
         nextAdvertisement = time + options.advertisingInterval
         let heard = RawAdvertisements.made {
@@ -351,7 +373,8 @@ package struct SimulatedProxy: Sendable {
     }
 
     package var nextDue: Duration? {
-        (meters.map(\.nextDue) + [subscriber == nil ? nil : nextAdvertisement]).compactMap { $0 }.min()
+        (meters.map(\.nextDue) + [sensors?.nextDue, subscriber == nil ? nil : nextAdvertisement]).compactMap { $0 }
+            .min()
     }
 }
 

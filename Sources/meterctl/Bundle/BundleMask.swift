@@ -87,6 +87,9 @@ extension BundleMask {
                 for name in [adapter.name, proxy.name] { if let name { words[name] = "<proxy>" } }
             }
             for meter in answers.status.meters {
+                if meter.transport == LinkAddress.Transport.network.rawValue, let port = meter.port {
+                    words[port] = "<board>"
+                }
                 if let holder = meter.lease?.holder { words[holder] = "<host>" }
                 if let name = meter.name, !Self.isDevicesOwn(name, meter.model) { words[name] = "<name>" }
                 if let id = MeterID(meter.id), case .mac(let address) = id { addresses.insert(address.description) }

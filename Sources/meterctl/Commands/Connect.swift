@@ -18,7 +18,8 @@ struct Connect: AsyncParsableCommand {
     @Option(help: "For a device path: the meter's own address or id, where you know it.")
     var id: String?
     @Option(
-        help: "The kind of link, where the meter has several: serial, hid, bulk, ble or spp; any: the usual one.",
+        help:
+            "The kind of link, where the meter has several: serial, hid, bulk, network, ble or spp; any: the usual one.",
         completion: .links)
     var over: String?
     @Flag(help: "Return at once.")

@@ -5,7 +5,7 @@ import ProgramKit
 import SimulatedPort
 import UnixSignals
 
-/// Serves a simulated Bluetooth proxy that hears a meter, until SIGINT or SIGTERM.
+/// Serves a simulated node, until SIGINT or SIGTERM: a Bluetooth proxy that hears a meter, or a board that is one.
 ///
 /// - Parameters:
 ///   - address: host and port; port 0 for any.
@@ -23,7 +23,10 @@ func runProxy(
     options.bluetoothMAC = MACAddress(bits: options.bluetoothMAC.bits &+ (seed &- 1) << 8)
     // Locally administered, as no meter's is that can be bought.
     let radio = SimulatedRadioMeter(meter, address: MACAddress(bits: 0x02_00_00_00_E5_25))
-    let port = SimulatedProxyPort(SimulatedProxy(options, meters: [radio]), loop: loop)
+    let sensors = SimulatedSensors(meter)
+    if sensors != nil { options.features = 0 }
+    let port = SimulatedProxyPort(
+        SimulatedProxy(options, meters: sensors == nil ? [radio] : [], sensors: sensors), loop: loop)
     let served: Int
     do {
         served = try await port.serve(at: address.host, port: address.port)
@@ -33,9 +36,11 @@ func runProxy(
             next: "choose another, such as --proxy 127.0.0.1:0 for any port")
     }
     Terminal.line("\(address.host):\(served)")
-    Terminal.talk("a Bluetooth proxy that hears \(radio.address), a \(meter.model.displayName); in meterd.toml:")
-    Terminal.talk("[[bluetooth.proxy]]")
+    let what = "a Bluetooth proxy that hears \(radio.address), a \(meter.model.displayName)"
+    Terminal.talk("\(sensors == nil ? what : "a board that measures by itself"); in meterd.toml:")
+    Terminal.talk(sensors == nil ? "[[bluetooth.proxy]]" : "[[esphome.meter]]")
     Terminal.talk("host = \"\(address.host):\(served)\"")
+    if sensors != nil { Terminal.talk("mac = \"\(options.mac)\"") }
     Terminal.talk(key == nil ? "plaintext = true" : "key-file = the file of --proxy-key")
     let console = Task {
         for await line in StandardInput.lines() {

@@ -20,7 +20,8 @@ struct Simulate: AsyncParsableCommand {
             the link. With --framed each message there, one write of the meter or its host, comes behind its length in \
             two bytes, the higher first.
 
-            With --proxy it is heard by a simulated Bluetooth proxy of ESPHome instead. What can be typed meanwhile: reboot, \
+            With --proxy it is heard by a simulated Bluetooth proxy of ESPHome instead; the model esphome is such a node \
+            itself, and its sensors measure. What can be typed meanwhile: reboot, \
             fault \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: "|"))|none.
             """
     )
@@ -31,7 +32,7 @@ struct Simulate: AsyncParsableCommand {
     var pty = false
     @Flag(help: "On standard input and output.")
     var stdio = false
-    @Option(help: "Behind a Bluetooth proxy at this address, as 127.0.0.1:6053; port 0 is any.")
+    @Option(help: "Behind a Bluetooth proxy, or as a board, at this address, as 127.0.0.1:6053; port 0 is any.")
     var proxy: String?
     @Option(help: "With --proxy: a file with the proxy's key in base64. Default: plain text.")
     var proxyKey: String?
@@ -39,7 +40,7 @@ struct Simulate: AsyncParsableCommand {
     var framed = false
     @Option(
         help:
-            "With --stdio: as the meter speaks over this link: serial, hid, bulk, ble or spp. Default: the model's first of them."
+            "With --stdio: as the meter speaks over this link: serial, hid, bulk, network, ble or spp. Default: the model's first of them."
     )
     var over: String?
     @Option(help: "The longest notification with --over ble, bytes.")
@@ -78,7 +79,7 @@ struct Simulate: AsyncParsableCommand {
             throw ValidationError("--over \(over) is for --stdio: a pseudo-terminal is a serial port")
         }
         if proxy != nil, pty || stdio || link != nil || over != nil {
-            throw ValidationError("--proxy is a link over Bluetooth LE: it excludes --pty, --stdio, --link and --over")
+            throw ValidationError("--proxy says over which link: it excludes --pty, --stdio, --link and --over")
         }
         if proxyKey != nil, proxy == nil { throw ValidationError("--proxy-key is for --proxy") }
         if stdio, link != nil { throw ValidationError("--link is for a pseudo-terminal, and --stdio makes none") }
@@ -128,7 +129,8 @@ struct Simulate: AsyncParsableCommand {
 
     private func simulator(of model: ModelName) throws -> any SimulatedMeter {
         let transports = MeterCatalogue.standard.transports(of: model)
-        let transport = try (proxy == nil ? over : LinkAddress.Transport.ble.rawValue).map { text in
+        let proxied: LinkAddress.Transport = transports.contains(.network) ? .network : .ble
+        let transport = try (proxy == nil ? over : proxied.rawValue).map { text in
             guard let transport = LinkAddress.Transport(rawValue: text) else {
                 let all = LinkAddress.Transport.allCases.map(\.rawValue).joined(separator: ", ")
                 throw CommandFailure(.usage, "\"\(text)\" is not a kind of link", next: "--over takes \(all)")

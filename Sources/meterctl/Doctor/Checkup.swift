@@ -73,6 +73,9 @@ struct Checkup {
                 "meters", .note, "\(meter.name ?? meter.id) answers no queries, so it is read by its reports alone",
                 next: "its firmware may have none; it can be switched off and not on from here")
         }
+        let remarks = meters.filter { $0.hasData && !$0.hasTwin }.compactMap { meter in
+            meter.error.map { Finding("meters", .note, "\(meter.name ?? meter.id) has data, but: \($0)") }
+        }
         let twins = meters.filter(\.hasTwin).map { meter in
             Finding(
                 "meters", .problem, "\(meter.id) is plugged in here and at \(meter.lease?.holder ?? "another host")",
@@ -81,9 +84,9 @@ struct Checkup {
         let silent = meters.filter { $0.wanted && !$0.hasData && !$0.hasTwin }
         guard !silent.isEmpty else {
             let words = "\(meters.count) known, every one that is wanted has data"
-            return twins + (twins.isEmpty ? [Finding("meters", .ok, words)] : []) + mute
+            return twins + (twins.isEmpty ? [Finding("meters", .ok, words)] : []) + mute + remarks
         }
-        return twins + mute
+        return twins + mute + remarks
             + silent.map { meter in
                 Finding(
                     "meters", meter.error == nil ? .note : .problem,

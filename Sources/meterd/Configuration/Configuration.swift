@@ -34,6 +34,8 @@ struct Configuration: Hashable, Sendable {
     /// With the meters that a person described.
     var catalogue = MeterCatalogue.standard
     var ports: [Port] = []
+    /// How boards with ESPHome are reached; their meters are among the ports.
+    var boards: [NodeMeterSettings] = []
 
     /// How this host shares meters with others. Which cloud it belongs to is not configured here: `meterctl cloud
     /// join`.

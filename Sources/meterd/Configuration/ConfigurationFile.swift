@@ -10,7 +10,7 @@ struct ConfigurationFile {
     private let values: [String: DescriptionValue]
     /// Names of the tables in a file.
     private static let tables = [
-        "cloud", "relay", "sync", "bluetooth", "web", "mqtt", "influx", "notify", "store", "model", "port",
+        "cloud", "relay", "sync", "bluetooth", "web", "mqtt", "influx", "notify", "store", "model", "port", "esphome",
     ]
 
     /// - Parameter path: only for the messages.
@@ -42,7 +42,7 @@ struct ConfigurationFile {
         try read(keys.relay, into: &configuration.relay)
         if try read(keys.sync, into: &configuration.sync) { try keys.check(configuration.sync) }
         try read(keys.bluetooth, tables: ["proxy"], into: &configuration.bluetooth)
-        for table in try proxies() {
+        for table in try tables(of: keys.proxy.name, max: keys.proxiesMax) {
             let proxy = try ProxySettings(table)
             guard !configuration.bluetooth.proxies.contains(where: { $0.display == proxy.display }) else {
                 throw ConfigurationError(
@@ -68,6 +68,14 @@ struct ConfigurationFile {
         for table in try ports() {
             configuration.ports.append(try Configuration.Port(table, among: configuration.catalogue))
         }
+        if let esphome = entry("esphome") {
+            let members = try esphome.table("tables, [[\(keys.board.name)]]")
+            for name in members.keys.sorted() where name != "meter" {
+                throw ConfigurationError(
+                    "unknown key \"esphome.\(name.visible)\"", next: "there is [[\(keys.board.name)]]")
+            }
+        }
+        for table in try tables(of: keys.board.name, max: keys.proxiesMax) { try configuration.add(board: table) }
     }
 
     private func entry(_ name: String) -> ConfigurationEntry? {
@@ -104,13 +112,15 @@ struct ConfigurationFile {
         try entry("port").map { entry throws(ConfigurationError) in try entry.tables("[[port]]") } ?? []
     }
 
-    private func proxies() throws(ConfigurationError) -> [[String: DescriptionValue]] {
-        let key = ConfigurationKeys.proxy.name
-        guard case .table(let members) = values["bluetooth"], let value = members["proxy"] else { return [] }
+    /// The tables of an array within a table.
+    ///
+    /// - Parameter key: both names, as "bluetooth.proxy".
+    private func tables(of key: String, max: Int) throws(ConfigurationError) -> [[String: DescriptionValue]] {
+        let names = key.split(separator: ".").map(String.init)
+        guard case .table(let members) = values[names[0]], let value = members[names[1]] else { return [] }
         let tables = try ConfigurationEntry(key: key, value: value).tables("[[\(key)]]")
-        guard tables.count <= ConfigurationKeys.proxiesMax else {
-            throw ConfigurationError(
-                "there are \(tables.count) [[\(key)]]", next: "at most \(ConfigurationKeys.proxiesMax) are used")
+        guard tables.count <= max else {
+            throw ConfigurationError("there are \(tables.count) [[\(key)]]", next: "at most \(max) are used")
         }
         return tables
     }

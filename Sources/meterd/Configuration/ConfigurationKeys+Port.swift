@@ -65,7 +65,7 @@ extension Configuration.Port {
                 next: "the models are \(catalogue.models.map(\.rawValue).joined(separator: ", "))")
         }
         let port = DeclaredPort(
-            path: path, isRawHID: keys.hidraw != nil, model: model, id: keys.id, name: keys.name)
+            path: path, kind: keys.hidraw == nil ? .serial : .hid, model: model, id: keys.id, name: keys.name)
         self.init(declared: port, connects: keys.connects)
     }
 }

@@ -4,7 +4,7 @@ import MeterCodec
 import ProxyTransport
 import ServerKit
 
-/// The keys of a `[[bluetooth.proxy]]`, before they are checked against each other.
+/// The keys of a node, before they are checked against each other.
 struct ProxyKeys: Sendable {
     var host: ProxyHost?
     var keyPath: String?
@@ -29,7 +29,7 @@ extension ConfigurationKeys {
         defaults: ProxyKeys(),
         keys: [
             .init(
-                "host", optional: \.host, .proxyHost, example: #""garage.local""#,
+                "host", optional: \.host, .nodeHost, example: #""garage.local""#,
                 "Its name or address in the network, with a port unless that is 6053."),
             .init(
                 "key-file", optional: \.keyPath, .file, example: #""/etc/meterd/garage-key""#,
@@ -43,8 +43,8 @@ extension ConfigurationKeys {
                 "name", optional: \.name, .nodeName, example: #""garage""#,
                 "Its name in ESPHome: another node at this address is refused. Default: any."),
             .init(
-                "mac", optional: \.mac, .parsed("an address, as \"A0:B7:65:00:11:22\"") { MACAddress($0) },
-                example: #""A0:B7:65:00:11:22""#, "The same for the address of its network interface. Default: any."),
+                "mac", optional: \.mac, .macAddress, example: #""A0:B7:65:00:11:22""#,
+                "The same for the address of its network interface. Default: any."),
         ])
 }
 
@@ -52,28 +52,34 @@ extension ProxySettings {
     init(_ table: [String: DescriptionValue]) throws(ConfigurationError) {
         var keys = ProxyKeys()
         try ConfigurationKeys.proxy.read(table, prefix: "bluetooth.proxy.", into: &keys)
+        try self.init(keys, in: "[[bluetooth.proxy]]")
+    }
+
+    /// - Parameter table: its heading.
+    init(_ keys: ProxyKeys, in table: String) throws(ConfigurationError) {
         guard let host = keys.host else {
             throw ConfigurationError(
-                "a [[bluetooth.proxy]] has no host",
+                "a \(table) has no host",
                 next: "give it its name or address, for example host = \"garage.local\"")
         }
         guard (keys.keyPath == nil) == keys.isPlaintext else {
             throw keys.isPlaintext
                 ? ConfigurationError(
-                    "the [[bluetooth.proxy]] \(host.host.visible) has both key-file and plaintext = true",
-                    next: "keep key-file; plaintext is for a proxy without a key")
+                    "the \(table) \(host.host.visible) has both key-file and plaintext = true",
+                    next: "keep key-file; plaintext is for a node without a key")
                 : ConfigurationError(
-                    "the [[bluetooth.proxy]] \(host.host.visible) has no key",
+                    "the \(table) \(host.host.visible) has no key",
                     next:
                         "put the key of its ESPHome configuration into a file and name that as key-file, or say plaintext ="
                         + " true if it has none")
         }
-        self.init(host: host.host, port: host.port, keyPath: keys.keyPath, name: keys.name, mac: keys.mac)
+        self.init(
+            host: host.host, port: host.port, keyPath: keys.keyPath, name: keys.name, mac: keys.mac, table: table)
     }
 }
 
 extension ConfigurationType<ProxyHost> {
-    fileprivate static var proxyHost: Self {
+    static var nodeHost: Self {
         .parsed("a name or an address, with or without a port, as \"garage.local\" or \"192.168.1.20:6053\"") { text in
             if let parts = IPAddress.hostAndPort(text) { return ProxyHost(host: parts.host, port: parts.port) }
             if IPAddress.bytes(of: text) != nil { return ProxyHost(host: text, port: ProxySettings.defaultPort) }
@@ -82,6 +88,12 @@ extension ConfigurationType<ProxyHost> {
             let port = pieces.count == 2 ? UInt16(pieces[1]).map(Int.init) : ProxySettings.defaultPort
             return port.map { ProxyHost(host: String(name), port: $0) }
         }
+    }
+}
+
+extension ConfigurationType<MACAddress> {
+    static var macAddress: Self {
+        .parsed("an address, as \"A0:B7:65:00:11:22\"") { text in MACAddress(text).flatMap { $0.isBlank ? nil : $0 } }
     }
 }
 

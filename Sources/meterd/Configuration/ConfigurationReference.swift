@@ -25,7 +25,7 @@ enum ConfigurationReference {
         ConfigurationKeys.web.block,
         ConfigurationKeys.mqtt.block, ConfigurationKeys.influx.block, ConfigurationKeys.notify.block,
         ConfigurationKeys.notifyProgram, ConfigurationKeys.store.block, ConfigurationKeys.model,
-        ConfigurationKeys.port.block, ConfigurationKeys.rawPort,
+        ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
     ]
 
     /// - Parameter isSwitchedOff: whether each key and table is commented out, so that the file changes nothing.

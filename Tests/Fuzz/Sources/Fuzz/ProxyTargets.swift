@@ -20,6 +20,54 @@ extension FuzzTarget {
                 + [[1] + FrameWriter.sealed([1, 0x78, 0]) + FrameWriter.sealed([0] + [UInt8](repeating: 1, count: 48))]
         })
 
+    /// What claims to be a board with sensors: any bytes end in lines that are readings, or in words.
+    static let esphomeMeter = FuzzTarget(
+        name: "esphome-meter", run: runESPHomeMeter,
+        seeds: {
+            let info = DeviceInfoResponse.made { ($0.name, $0.mac) = ("x", "02:00:00:00:00:01") }
+            let sensors = [("voltage", "V"), ("current", "mA"), ("power", "VA")].enumerated().map { index, one in
+                SensorInfo.made {
+                    ($0.key, $0.name) = (UInt32(index), "Bus \(one.0)")
+                    ($0.deviceClass, $0.unit) = one
+                }
+            }
+            let states = (0..<3).map { key in
+                SensorState.made { ($0.key, $0.state, $0.isMissing) = (key, 5.02, key == 2) }.frame
+            }
+            let listed = [HelloResponse().frame, info.frame] + sensors.map(\.frame) + [EmptyMessage.listEntitiesDone]
+            return [listed, listed + states + states].map { [0] + $0.flatMap { FrameWriter.plaintext($0) } }
+        })
+
+    private static func runESPHomeMeter(_ input: [UInt8]) {
+        guard let mode = input.first else { return }
+        let node = ProxyNode(display: "x", table: "[[esphome.meter]]")
+        let security: APIWire.Security = mode & 1 == 0 ? .plaintext : .key([UInt8](repeating: 1, count: 32))
+        var now = MonotonicTime.origin
+        var machine = NodeMeter(
+            node, maxAge: .seconds(2), security, ephemeral: [UInt8](repeating: 2, count: 32), at: now)
+        var actions = machine.begin(at: now)
+        let pieces = Int(mode >> 1) + 1
+        var rest = input.dropFirst()
+        while !rest.isEmpty {
+            actions += machine.received(Array(rest.prefix(pieces)), at: now)
+            rest = rest.dropFirst(pieces)
+            now = now + .seconds(1)
+            actions += machine.woke(at: now)
+            for action in actions {
+                switch action {
+                case .line(let line):
+                    promise(line.count < 512 && line.last == UInt8(ascii: "\n"), "a line is short, and ends")
+                case .close(let fault):
+                    promise(!fault.words(of: node).isEmpty, "a fault has words")
+                    return
+                case .send, .opened: break
+                }
+            }
+            actions = []
+            promise(machine.remark?.isEmpty != true, "a remark has words")
+        }
+    }
+
     private static func runESPHome(_ input: [UInt8]) {
         guard let mode = input.first else { return }
         var machine = ProxyMachine(ProxyNode(display: "x"))

@@ -1,0 +1,153 @@
+package import Domain
+
+/// What the driver of a meter's link to its node has to do.
+package enum NodeMeterAction: Hashable, Sendable {
+    case send([UInt8])
+    /// The sensors are known and tell.
+    case opened
+    /// A reading, as a line of JSON: the meter's quantities by their words, `null` where a value is not known.
+    case line([UInt8])
+    /// The link is over. The last action.
+    case close(APIFault)
+}
+
+/// Reads a node's sensors as one meter, over one connection. A value without a clock.
+///
+/// ```
+///   ┌──────────┐ told  ┌─────────┐ all listed, chosen  ┌─────────┐
+///   │ GREETING │──────▶│ LISTING │────────────────────▶│ READING │
+///   └──────────┘       └─────────┘                     └─────────┘
+/// ```
+///
+/// Sensors tell one at a time, each at its own interval; those that are measured together arrive together, since a node
+/// collects them for 100 ms (`batch_delay` in esphome 2026.6.5, `components/api/__init__.py`). So each piece of the
+/// stream in which a sensor of the meter tells something makes one reading, which has of every other sensor the value
+/// that it told last, unless that is older than `maxAge`.
+///
+/// The first state after the subscription is what the node remembers (`subscribe_state.cpp` there). How old it is, it does
+/// not say: a sensor that broke weeks ago is among them. So it counts for nothing.
+package struct NodeMeter: Sendable {
+    private let node: ProxyNode
+    private let names: [Quantity: String]
+    private let maxAge: Duration
+    private var session: APISession
+    private var phase = Phase.greeting
+    /// Values of the meter's sensors, nil where they are not known, and when they came.
+    private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
+    /// Sensors that have told what they remember.
+    private var remembered: Set<UInt32> = []
+    private let timing: ProxyTiming
+
+    private enum Phase: Sendable {
+        case greeting
+        case listing(since: MonotonicTime, DeviceInfoResponse, [SensorInfo])
+        case reading(SensorChoice)
+    }
+
+    private static let sensorsMax = 1000
+
+    /// The connection is up.
+    ///
+    /// - Parameters:
+    ///   - names: the sensors that a person chose, by quantity.
+    ///   - maxAge: how old a sensor's last value may be in a reading.
+    ///   - ephemeral: 32 random bytes, for this connection alone.
+    package init(
+        _ node: ProxyNode, names: [Quantity: String] = [:], maxAge: Duration, _ security: APIWire.Security,
+        ephemeral: [UInt8], at now: MonotonicTime
+    ) {
+        (self.node, self.names, self.maxAge) = (node, names, maxAge)
+        var timing = ProxyTiming()
+        // Less than a session gives to an attempt (30 s), so that the reason is known.
+        (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
+        self.timing = timing
+        session = APISession(node, timing, security, ephemeral: ephemeral, at: now)
+    }
+
+    package mutating func begin(at now: MonotonicTime) -> [NodeMeterAction] {
+        attempt { own throws(APIFault) in try own.handle(own.session.begin(), at: now) }
+    }
+
+    /// Takes bytes, which may be any at all.
+    package mutating func received(_ bytes: [UInt8], at now: MonotonicTime) -> [NodeMeterAction] {
+        attempt { own throws(APIFault) in try own.handle(own.session.received(bytes, at: now), at: now) }
+    }
+
+    package mutating func woke(at now: MonotonicTime) -> [NodeMeterAction] {
+        attempt { own throws(APIFault) in
+            if case .listing(let since, _, _) = own.phase, now >= since + own.timing.services {
+                throw .ended("did not list its sensors within \(own.timing.services.shortText)")
+            }
+            return try own.handle(own.session.woke(at: now), at: now)
+        }
+    }
+
+    package var nextWake: MonotonicTime {
+        guard case .listing(let since, _, _) = phase else { return session.nextWake }
+        return min(session.nextWake, since + timing.services)
+    }
+
+    /// What is sent last.
+    package mutating func farewell() -> [UInt8] { session.seal(EmptyMessage.disconnectRequest) }
+
+    /// What a person should know of a meter that is read: which quantities are not, and why.
+    package var remark: String? { if case .reading(let choice) = phase { choice.remark } else { nil } }
+
+    private mutating func attempt(
+        _ body: (inout NodeMeter) throws(APIFault) -> [NodeMeterAction]
+    ) -> [NodeMeterAction] {
+        do throws(APIFault) {
+            return try body(&self)
+        } catch {
+            return [.close(error)]
+        }
+    }
+
+    private mutating func handle(
+        _ events: [APISession.Event], at now: MonotonicTime
+    ) throws(APIFault) -> [NodeMeterAction] {
+        var actions: [NodeMeterAction] = []
+        var isNew = false
+        for event in events {
+            switch event {
+            case .bytes(let bytes): actions.append(.send(bytes))
+            case .send(let frame): actions.append(.send(session.seal(frame)))
+            case .told(let info):
+                phase = .listing(since: now, info, [])
+                actions.append(.send(session.seal(EmptyMessage.listEntitiesRequest)))
+            case .message(let frame):
+                switch (phase, frame.id) {
+                case (.listing(let since, let info, let sensors), SensorInfo.id):
+                    guard sensors.count < Self.sensorsMax else {
+                        throw .unsuitable("\(node.display) has more than \(Self.sensorsMax) sensors.")
+                    }
+                    phase = .listing(since: since, info, sensors + [try APISession.read(frame)])
+                case (.listing(_, let info, let sensors), EmptyMessage.listEntitiesDone.id):
+                    phase = .reading(try SensorChoice(sensors, of: info, names: names, node: node))
+                    actions += [.send(session.seal(EmptyMessage.subscribeStatesRequest)), .opened]
+                case (.reading(let choice), SensorState.id):
+                    isNew = take(try APISession.read(frame), choice, at: now) || isNew
+                default: break
+                }
+            case .ended(let fault): return actions + [.close(fault)]
+            }
+        }
+        if isNew, case .reading(let choice) = phase { actions.append(.line(line(choice, at: now))) }
+        return actions
+    }
+
+    /// - Returns: whether something new is known of the meter.
+    private mutating func take(_ state: SensorState, _ choice: SensorChoice, at now: MonotonicTime) -> Bool {
+        guard let sensor = choice.sensors[state.key], !remembered.insert(state.key).inserted else { return false }
+        values[sensor.quantity] = (state.isMissing ? nil : sensor.unit.value(of: state.state), now)
+        return true
+    }
+
+    private func line(_ choice: SensorChoice, at now: MonotonicTime) -> [UInt8] {
+        let members = choice.quantities.map { quantity in
+            let fresh = values[quantity].flatMap { now - $0.at <= maxAge ? $0.value : nil }
+            return "\"\(quantity.word)\":\(fresh.map { "\($0)" } ?? "null")"
+        }
+        return Array("{\(members.joined(separator: ","))}\n".utf8)
+    }
+}

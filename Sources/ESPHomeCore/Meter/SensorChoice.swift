@@ -1,0 +1,100 @@
+import Domain
+
+/// Which of a node's sensors measure what of the meter.
+struct SensorChoice: Sendable {
+    /// The meter's sensors by their keys.
+    private(set) var sensors: [UInt32: (quantity: Quantity, unit: SensorUnit)] = [:]
+    /// Those of which readings tell, in order: known or not.
+    private(set) var quantities: [Quantity] = []
+    /// What a person should know of those that are not read.
+    private(set) var remark: String?
+
+    /// The quantities of a meter. ESPHome's device classes are called as they are.
+    static let all: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
+
+    /// - Parameter names: the object ids that a person chose; empty for a quantity that is to be left out.
+    /// - Throws: what is to be chosen, or that there is nothing.
+    init(
+        _ listed: [SensorInfo], of info: DeviceInfoResponse, names: [Quantity: String], node: ProxyNode
+    ) throws(APIFault) {
+        let found = listed.map { sensor in (sensor: sensor, id: Self.objectID(of: sensor, info)) }
+        // A node may have hundreds.
+        let ids = { (some: [(sensor: SensorInfo, id: String)]) in
+            some.prefix(24).map(\.id.visible).joined(separator: ", ") + (some.count > 24 ? " …" : "")
+        }
+        for quantity in Self.all where names[quantity] != "" {
+            let name = names[quantity]
+            // What a node tells of its own health is not what it measures.
+            let fitting = found.filter { one in
+                if let name { return one.id == name }
+                return one.sensor.deviceClass == quantity.word && one.sensor.category == 0
+            }
+            guard let one = fitting.first else {
+                guard let name else { continue }
+                throw .unsuitable(
+                    "\(node.display) has no sensor \"\(name.visible)\", which its \(node.table) names as its"
+                        + " \(quantity.word). Its sensors are: \(ids(found)).")
+            }
+            guard fitting.count == 1 else {
+                throw .unsuitable(
+                    "\(node.display) has \(fitting.count) sensors of \(quantity.word): \(ids(fitting)). Name one in its"
+                        + " \(node.table), as \(quantity.word) = \"\(one.id.visible)\", or none with \"\".")
+            }
+            quantities.append(quantity)
+            if let unit = SensorUnit(one.sensor.unit, of: quantity) {
+                sensors[one.sensor.key] = (quantity, unit)
+            } else {
+                let before = remark.map { "\($0) " } ?? ""
+                remark =
+                    before
+                    + "\(one.id.visible) of \(node.display) measures in \"\(one.sensor.unit.visible)\", and meterd knows no such"
+                    + " unit of \(quantity.word), which is unknown. Set its unit_of_measurement: to \(quantity.unit)."
+            }
+        }
+        guard quantities.contains(where: { $0 != .temperature }) else {
+            throw .unsuitable(
+                "\(node.display) has no sensor of device_class voltage, current, power or energy. "
+                    + (found.isEmpty ? "It has no sensors." : "Its sensors are: \(ids(found))."))
+        }
+        // Of alternating current it is not their product, which a line without it would be taken for.
+        if quantities.contains(.voltage), quantities.contains(.current), !quantities.contains(.power) {
+            quantities.append(.power)
+        }
+    }
+
+    /// The object id, which firmware since 2026.1 leaves to the client, and how it makes it: aioesphomeapi 46.23.0,
+    /// `object_id.py`.
+    private static func objectID(of sensor: SensorInfo, _ info: DeviceInfoResponse) -> String {
+        guard sensor.objectID.isEmpty else { return sensor.objectID }
+        let name = [sensor.name, info.friendlyName, info.name].first { !$0.isEmpty } ?? ""
+        return String(
+            decoding: name.unicodeScalars.map { scalar in
+                switch scalar {
+                case "a"..."z", "0"..."9", "_", "-": UInt8(ascii: scalar)
+                case "A"..."Z": UInt8(ascii: scalar) | 0x20
+                default: UInt8(ascii: "_")
+                }
+            }, as: UTF8.self)
+    }
+}
+
+/// A unit of measurement, as a factor to the quantity's own.
+struct SensorUnit: Hashable, Sendable {
+    private let factor: Double
+
+    private static let prefixes = ["": 1.0, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6]
+
+    /// - Returns: nil for a unit of another quantity, or none.
+    init?(_ text: String, of quantity: Quantity) {
+        guard text.hasSuffix(quantity.unit), let factor = Self.prefixes[String(text.dropLast(quantity.unit.count))]
+        else { return nil }
+        self.factor = factor
+    }
+
+    /// Nil if it is not a number, or is larger than any quantity.
+    func value(of state: Float) -> Double? {
+        // Through its text, which rounds as the board does: 0.31 stays 0.31.
+        guard let number = Double("\(state)"), number.magnitude * factor <= 1e9 else { return nil }
+        return (number * factor * 1e9).rounded() / 1e9
+    }
+}

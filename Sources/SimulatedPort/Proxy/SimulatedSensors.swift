@@ -1,0 +1,57 @@
+import Domain
+package import ESPHomeCore
+package import MeterCodec
+package import MeterSimulator
+
+/// The sensors of a simulated node: one for each quantity of a simulated board, whose lines they measure.
+package struct SimulatedSensors: Sendable {
+    /// What the node lists. May be changed to anything.
+    package var infos: [SensorInfo]
+    private var board: any SimulatedMeter
+    private var driver: any MeterDriver
+    private var last = Reading()
+
+    /// - Returns: nil unless the meter is a board in the network.
+    package init?(_ board: any SimulatedMeter, in catalogue: MeterCatalogue = .standard) {
+        guard let driver = catalogue.driver(for: board.model, over: .network) else { return nil }
+        (self.board, self.driver) = (board, driver)
+        let units: [Quantity: String] = [.current: "mA", .energy: "kWh"]
+        infos = LineDescription.node.fields.map(\.quantity).map { quantity in
+            SensorInfo.made {
+                $0.key = 0xE532_0000 | UInt32(quantity.rawValue)
+                // As firmware since 2026.1, without an object id.
+                $0.name = "Bus \(quantity.word)"
+                ($0.unit, $0.deviceClass) = (units[quantity] ?? quantity.unit, quantity.word)
+                $0.stateClass = quantity == .energy ? 2 : 1
+            }
+        }
+    }
+
+    /// The states of all sensors, as they are when a client subscribes.
+    var states: [APIFrame] {
+        infos.map { info in
+            let factors: [String: Double] = ["mA": 1000, "kWh": 0.001]
+            let value = Quantity(rawValue: UInt8(info.key & 0xFF)).flatMap { last[$0] }
+            return SensorState.made {
+                $0.key = info.key
+                $0.isMissing = value == nil
+                $0.state = Float((value ?? .nan) * (factors[info.unit] ?? 1))
+            }.frame
+        }
+    }
+
+    /// The states that are new at `time`; those of one line together.
+    mutating func due(at time: Duration) -> [APIFrame] {
+        var newest: Reading?
+        for bytes in board.due(at: time) {
+            driver.receive(bytes) { event in
+                if case .frame(let frame) = event { frame.forEachReading { newest = $0 } }
+            }
+        }
+        guard let newest else { return [] }
+        last = newest
+        return states
+    }
+
+    var nextDue: Duration? { board.nextDue }
+}

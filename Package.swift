@@ -82,10 +82,15 @@ let package = Package(
         // What two stores in SQLite files have in common: their lock, their errors.
         .target(name: "StoreKit", dependencies: ["LinuxIO", grdb]),
         .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Domain", "MeterCodec"]),
+        // Daemons that are asked over the system bus: bluetoothd, and Avahi of what is in the network.
+        .target(name: "CSystemBus"),
+        .target(name: "SystemBus", dependencies: ["CSystemBus", "LinuxIO", "Domain"]),
         .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(
             name: "BlueZTransport",
-            dependencies: ["CBluetooth", "LinuxIO", "Domain", "Gateway", "GatewayAPI", "BluetoothCore", logging]),
+            dependencies: [
+                "CBluetooth", "SystemBus", "LinuxIO", "Domain", "Gateway", "GatewayAPI", "BluetoothCore", logging,
+            ]),
         // Bluetooth proxies, which stand behind the ports of this machine's own radios.
         .target(
             name: "ProxyTransport",
@@ -151,8 +156,8 @@ let package = Package(
             name: "meterd",
             dependencies: [
                 "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "BlueZTransport", "ProxyTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer",
-                "CloudAPI",
+                "BlueZTransport", "ProxyTransport", "SystemBus", "BluetoothCore", "SimulatedPort", "MeterStore",
+                "GatewayServer", "CloudAPI",
                 "Notifications", "HomeAutomation", "Cloud", "CloudHosting", "CloudServer", "CloudClient",
                 "Cryptography", "ProgramKit", "ServerKit", argumentParser, logging, serviceLifecycle, tomlKit,
                 unixSignals,
@@ -363,8 +368,8 @@ let package = Package(
         .testTarget(
             name: "BlueZTransportTests",
             dependencies: [
-                "MeterTestKit", "SimulatedPeripheral", "BlueZTransport", "BluetoothCore", "LinuxIO", "Domain",
-                "Gateway", "GatewayAPI", "MeterCodec", "MeterSimulator", logging,
+                "MeterTestKit", "SimulatedPeripheral", "BlueZTransport", "SystemBus", "BluetoothCore", "LinuxIO",
+                "Domain", "Gateway", "GatewayAPI", "MeterCodec", "MeterSimulator", logging,
             ]),
         .testTarget(
             name: "SimulatedPortTests",

@@ -8,6 +8,7 @@ package struct GatewayRoutes: Sendable {
     private let meters: MeterRoutes
     private let metrics: MetricsRoute
     private let topics: [any RouteGroup]
+    private let support: SupportRoutes
     private let imports: ImportRoutes
     private let joining: any CloudJoining
 
@@ -15,9 +16,10 @@ package struct GatewayRoutes: Sendable {
         meters: MeterRoutes, metrics: MetricsRoute, live: LiveRoutes, broker: BrokerRoutes, influx: InfluxRoutes,
         leases: LeaseRoutes, sync: SyncRoutes, parked: ParkedRoutes, history: HistoryRoutes, series: SeriesRoutes,
         recordings: RecordingRoutes, stretches: StretchRoutes, alerts: AlertRoutes, log: MeterLogRoutes, pd: PDRoutes,
-        marks: MarkRoutes, imports: ImportRoutes, joining: any CloudJoining
+        marks: MarkRoutes, support: SupportRoutes, imports: ImportRoutes, joining: any CloudJoining
     ) {
         self.meters = meters
+        self.support = support
         self.metrics = metrics
         topics = [
             live, broker, influx, leases, sync, parked, history, series, recordings, stretches, marks, alerts, log, pd,
@@ -31,8 +33,7 @@ package struct GatewayRoutes: Sendable {
     /// - Parameter page: nil if `[web] serve = false`.
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
         let own: [any RouteGroup] = [
-            MembershipRoutes(joining: joining), WebRoutes(page: page), SupportRoutes(directory: meters.directory),
-            imports,
+            MembershipRoutes(joining: joining), WebRoutes(page: page), support, imports,
         ]
         return meters.router(with: topics + own, metrics: metrics)
     }

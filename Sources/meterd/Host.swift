@@ -12,6 +12,7 @@ import Notifications
 import ProxyTransport
 import ServiceLifecycle
 import Synchronization
+import SystemBus
 import USBTransport
 
 /// One gateway host: its store, its meters, its membership of a cloud, its control socket. `meterd` runs one, the demo
@@ -33,6 +34,7 @@ struct Host {
     let directory: MeterDirectory
     let member: CloudMember
     let zone: ZoneMeters
+    private let offers: ProxyOffers
     /// Nil if this host sends its readings nowhere.
     let influx: InfluxService?
     /// Nil if this host uses no broker.
@@ -88,6 +90,9 @@ struct Host {
             logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         let proxies = Self.proxies(on: loop, configuration.bluetooth, logger)
+        offers = ProxyOffers(
+            configuration.discovery.browses ? AvahiDiscovery(loop: loop) : nil,
+            configured: configuration.bluetooth.proxies + configuration.boards.map(\.node), proxies: proxies)
         let ports = PortWatcher(
             scanner: makeScanner(store.identity.host), loop: loop,
             listen: { UdevMonitor()?.events(on: loop) })
@@ -238,6 +243,7 @@ struct Host {
             stretches: StretchRoutes(directory: directory, series: series, recordings: recordings, marks: marks),
             alerts: AlertRoutes(directory: directory, alerts: alerts), log: MeterLogRoutes(log: zoneLog),
             pd: PDRoutes(directory: directory), marks: MarkRoutes(directory: directory, marks: marks),
+            support: SupportRoutes(directory: directory, nodes: { [offers] in await offers.nodes() }),
             imports: ImportRoutes(
                 directory: directory, imports: imports, loop: loop,
                 zoneOffset: { LinuxClock.zoneOffset(at: $0) }, zoneFile: { LinuxClock.zoneFile(named: $0) }),

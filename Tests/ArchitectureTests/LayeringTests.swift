@@ -10,7 +10,8 @@ private let systemModules: [String: Set<String>] = [
         "CloudHosting", "meterd", "meterctl", "metercloud",
     ],
     "Glibc": [
-        "LinuxIO", "USBTransport", "BlueZTransport", "HomeAutomation", "Notifications", "MeterStore", "CloudStore",
+        "LinuxIO", "SystemBus", "USBTransport", "BlueZTransport", "HomeAutomation", "Notifications", "MeterStore",
+        "CloudStore",
         "CloudServer", "CloudClient", "GatewayServer", "ServerKit", "StoreKit", "ProgramKit", "meterd", "meterctl",
         "metercloud", "MeterTestKit",
     ],

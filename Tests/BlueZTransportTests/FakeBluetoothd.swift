@@ -3,7 +3,7 @@ import Glibc
 import MeterTestKit
 import Synchronization
 
-/// A bus of its own (dbus-daemon), and on it what bluetoothd has of agents, in Python. Gone with the value.
+/// A bus of its own (dbus-daemon), and on it what bluetoothd has of agents, or another daemon in Python. Gone with the value.
 final class FakeBluetoothd: Sendable {
     /// Why the tests with a bus do not run here; nil where they do.
     static let missing: String? = {
@@ -59,10 +59,10 @@ final class FakeBluetoothd: Sendable {
     }
 
     /// - Parameter options: `refusing`: has nobody for an agent; `paired`: knows every device's key.
-    func start(_ options: String...) throws {
+    func start(_ options: String..., script: String = script) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = ["-u", "-c", Self.script, address] + options
+        process.arguments = ["-u", "-c", Self.beginning + script, address] + options
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
@@ -107,11 +107,15 @@ final class FakeBluetoothd: Sendable {
         return await iterator.next()
     }
 
-    private static let script = """
-        import sys, dbus, dbus.service, dbus.mainloop.glib
+    private static let beginning = """
+        import sys, dbus, dbus.lowlevel, dbus.service, dbus.mainloop.glib
         from gi.repository import GLib
         dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
         bus = dbus.bus.BusConnection(sys.argv[1])
+
+        """
+
+    static let script = """
         refuses, paired = "refusing" in sys.argv, "paired" in sys.argv
         agent = None
 

@@ -36,7 +36,7 @@ struct MeterRoutesTests {
         try await bench.plugIn()
 
         let answer = try await bench.request(
-            .get, "/v1/support", with: [SupportRoutes(directory: bench.directory)])
+            .get, "/v1/support", with: [SupportRoutes(directory: bench.directory, nodes: { ScanNodes() })])
 
         #expect(
             answer.text

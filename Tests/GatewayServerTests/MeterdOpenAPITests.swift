@@ -128,6 +128,7 @@ struct MeterdOpenAPITests {
             alerts: AlertRoutes(directory: bench.directory, alerts: bench.alerts),
             log: MeterLogRoutes(log: bench.zoneLog()), pd: PDRoutes(directory: bench.directory),
             marks: MarkRoutes(directory: bench.directory, marks: bench.marks),
+            support: SupportRoutes(directory: bench.directory, nodes: { ScanNodes() }),
             imports: ImportRoutes(
                 directory: bench.directory, imports: bench.imports(), loop: bench.loop, zoneOffset: { _ in .zero },
                 zoneFile: { _ in nil }),
@@ -168,6 +169,7 @@ struct MeterdOpenAPITests {
         live.cloud = CloudStatus(joined: false, host_id: "i", host_name: "n")
         live.sync = SyncStatusBody(zone: "z", mode: "idle", stream: "open")
         return requests(connect) + [
+            ("ScanNodes", ScanNodes()), ("ScanNode", ScanNode(name: "n", host: "h", port: 1)),
             ("ErrorBody", error), ("VersionBody", VersionBody(version: "1", commit: "c", build: "debug")),
             ("ReadingBody", values), ("ReadingLine", line),
             ("CountedBody", counted), ("SpreadBody", SpreadBody(count: 2, least: values, greatest: values)),

@@ -163,6 +163,41 @@ struct DoctorTests {
         #expect(finding?.next == "meterctl scan --all says why")
     }
 
+    @Test(arguments: [
+        (ScanNodes.told { $0.browses = false }, Finding.Verdict?.none, "", ""),
+        (ScanNodes(), .ok, "no ESPHome node answers that meterd.toml does not name", ""),
+        (
+            .told { ($0.error, $0.next) = ("Avahi does not run here", "sudo apt-get install avahi-daemon") }, .note,
+            "Bluetooth proxies in the network are not looked for: Avahi does not run here",
+            "sudo apt-get install avahi-daemon"
+        ),
+        (.told([.garage { $0.configured = true }]), .ok, "no ESPHome node answers that meterd.toml does not name", ""),
+        (
+            .told([.garage { $0.looks_like_proxy = true }, .garage("shed")]) { $0.more = true }, .note,
+            "ESPHome nodes in the network, not used by meterd: garage at garage.local (is a Bluetooth proxy), shed at "
+                + "shed.local (may be a Bluetooth proxy) and many more",
+            "[[bluetooth.proxy]] and below it host = \"garage.local\", key-file = \"/etc/meterd/garage-key\", "
+                + "name = \"garage\""
+        ),
+        (
+            .told([.garage { $0.configured = true }, .garage("shed") { ($0.encrypted, $0.port) = (false, 6054) }]), .ok,
+            "ESPHome nodes in the network, not used by meterd: shed at shed.local:6054 (may be a Bluetooth proxy)",
+            "host = \"shed.local:6054\", plaintext = true, name = \"shed\""
+        ),
+        (
+            .told(["a", "b", "c", "d", "e"].map { .garage($0) }), .ok,
+            "ESPHome nodes in the network, not used by meterd: a at a.local (may be a Bluetooth proxy), b at b.local (may"
+                + " be a Bluetooth proxy), c at c.local (may be a Bluetooth proxy) and 2 more",
+            "host = \"a.local\", key-file = \"/etc/meterd/a-key\", name = \"a\""
+        ),
+    ])
+    func node_isOffered_unlessMeterdHasIt(nodes: ScanNodes, verdict: Finding.Verdict?, words: String, next: String) {
+        let found = Checkup.nodes(nodes).first
+        #expect(found?.verdict == verdict)
+        #expect(found?.message ?? "" == words)
+        #expect(found?.next?.hasSuffix(next) ?? next.isEmpty, "\(found?.next ?? "")")
+    }
+
     @Test func proxy_isItsOwnCheck_withItsRemedy() {
         var proxy = AdapterStatus.searching
         (proxy.name, proxy.proxy) = ("garage.local", ProxyStatus(name: "garage", version: "2026.6.5", encrypted: true))
@@ -462,4 +497,22 @@ extension AdapterStatus {
     static let searching = AdapterStatus(
         address: "00:AA:01:00:00:01", name: "hci0", state: .searching, since: "2026-11-21T13:40:05.250Z", links: 1,
         links_max: 5, heard: 12)
+}
+
+extension ScanNode {
+    fileprivate static func garage(_ name: String = "garage", _ change: (inout Self) -> Void = { _ in }) -> Self {
+        var node = ScanNode(name: name, host: "\(name).local", port: 6053)
+        node.encrypted = true
+        change(&node)
+        return node
+    }
+}
+
+extension ScanNodes {
+    fileprivate static func told(_ nodes: [ScanNode] = [], _ change: (inout Self) -> Void = { _ in }) -> Self {
+        var all = ScanNodes()
+        all.nodes = nodes
+        change(&all)
+        return all
+    }
 }

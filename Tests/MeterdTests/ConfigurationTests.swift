@@ -40,8 +40,12 @@ struct ConfigurationTests {
             [[bluetooth.proxy]]
             host = "[fd00::1]:6053"
             plaintext = true
+            [discovery]
+            browse = false
             """
-        let bluetooth = try read(text).bluetooth
+        let configuration = try read(text)
+        let bluetooth = configuration.bluetooth
+        #expect(!configuration.discovery.browses)
         #expect(bluetooth.search == .always)
         #expect(
             bluetooth.proxies == [

@@ -407,6 +407,30 @@ class ScanOther(TypedDict):
     reason: str
 
 
+class ScanNode(TypedDict):
+    """What an ESPHome node announces, or a stranger who pretends to be one."""
+
+    name: str
+    friendly_name: str | None
+    host: str
+    port: int
+    version: str | None
+    mac: str | None
+    encrypted: bool
+    looks_like_proxy: bool
+    configured: bool
+
+
+class ScanNodes(TypedDict):
+    """ESPHome nodes that announce themselves. meterd connects to none that [[bluetooth.proxy]] does not name."""
+
+    browses: bool
+    nodes: list[ScanNode]
+    more: bool
+    error: str | None
+    next: str | None
+
+
 class ConnectRequest(TypedDict):
     """How to connect. Null and absent are the same."""
 

@@ -3,6 +3,7 @@ import Domain
 import Glibc
 import LinuxIO
 import Logging
+import SystemBus
 
 /// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). To be used only on
 /// the loop.
@@ -63,12 +64,9 @@ final class PairingAgent: @unchecked Sendable {
         if let reopening { loop.cancel(reopening) }
         reopening = nil
         let new = SystemBus(
-            loop: loop, address: address,
-            listener: SystemBus.Listener(
-                owner: { [weak self] in self?.ownerChanged($0) },
-                answered: { [weak self] call, error, value in self?.answered(call, error, value) },
-                asked: { [weak self] sender, member, device in self?.asked(sender, member, device) ?? .rejected },
-                closed: { [weak self] in self?.lost($0) }))
+            loop: loop, address: address, daemon: .bluetoothd,
+            asked: { [weak self] sender, member, device in self?.asked(sender, member, device) ?? .rejected },
+            handle: { [weak self] in self?.happened($0) })
         do throws(Errno) {
             try new.open()
             bus = new
@@ -159,6 +157,15 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     // MARK: Events from bluetoothd
+
+    private func happened(_ event: SystemBus.Event) {
+        switch event {
+        case .owner(let owner): ownerChanged(owner)
+        case .answered(let call, let error, let value): answered(call, error, value)
+        case .closed(let reason): lost(reason)
+        case .browsed, .resolved: break
+        }
+    }
 
     private func ownerChanged(_ new: String) {
         guard new != owner else { return }

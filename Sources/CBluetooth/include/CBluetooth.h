@@ -8,6 +8,5 @@
 #include <sys/socket.h>
 #include <bluetooth/bluetooth.h>
 
-#include "CBluetoothBus.h"
 #include "CBluetoothLinks.h"
 #include "CBluetoothManagement.h"

@@ -21,7 +21,8 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let client = daemon.client
-        let facts = await Self.ask(client)
+        // A bundle is for others, whom nodes do not concern.
+        let facts = await Self.ask(client, nodes: bundle == nil)
         var folder: String?
         if case .answers(let answers) = facts { folder = answers.status.store.path.parentFolder }
         let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
@@ -45,7 +46,8 @@ struct Doctor: AsyncParsableCommand {
         for line in bundle.words(path: path == "-" ? "it" : path) { Terminal.talk(line) }
     }
 
-    private static func ask(_ client: ControlClient) async -> Checkup.DaemonFacts {
+    private static func ask(_ client: ControlClient, nodes wantsNodes: Bool) async -> Checkup.DaemonFacts {
+        async let nodes: ScanNodes? = wantsNodes ? try? client.call(.get, "/v1/scan/nodes") : nil
         do {
             return .answers(
                 Checkup.Answers(
@@ -55,7 +57,7 @@ struct Doctor: AsyncParsableCommand {
                     // A meterd of another version may not know one of these; its version is reported anyway.
                     page: try? await client.call(.get, "/v1/web"),
                     broker: try? await client.call(.get, "/v1/broker"),
-                    influx: try? await client.call(.get, "/v1/influx")))
+                    influx: try? await client.call(.get, "/v1/influx"), nodes: await nodes))
         } catch let failure as CommandFailure {
             return .fails(failure)
         } catch {

@@ -9,12 +9,14 @@ struct Scan: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Option(name: .customLong("for"), help: "How long to look. Default: 12s where a radio listens, otherwise 2s.")
     var patience: TimeArgument?
-    @Flag(help: "Also what was heard or is plugged in and is not a meter here, with the reason.")
+    @Flag(help: "Also what was heard, is plugged in or is in the network and is not a meter here, with the reason.")
     var all = false
     @OptionGroup var json: JSONOption
 
     func run() async throws {
         let begun = ContinuousClock.now
+        // An older meterd does not know the request.
+        async let asked: ScanNodes? = try? daemon.client.call(.get, "/v1/scan/nodes")
         // Asking makes the radios listen: see `[bluetooth] scan`.
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
         let patience = if let patience { patience.duration } else { try await usualPatience() }
@@ -24,13 +26,15 @@ struct Scan: AsyncParsableCommand {
             try await Task.sleep(until: min(end, .now + .milliseconds(500)))
             entries = try await daemon.client.call(.get, "/v1/scan")
         }
-        let others = all ? try await ScanOthers.all(daemon.client) : []
+        let nodes = await asked
+        let others = all ? try await ScanOthers.all(daemon.client, nodes?.nodes ?? []) : []
         if json.isOn {
-            let text = all ? try JSONOutput.pretty(ScanOthers.Listing(meters: entries, others: others)) : nil
-            return Terminal.exact(try text ?? JSONOutput.pretty(entries))
+            let listing = ScanOthers.Listing(meters: entries, others: others)
+            return Terminal.exact(try all ? JSONOutput.pretty(listing) : JSONOutput.pretty(entries))
         }
         try await show(entries)
         if all { ScanOthers.table(others).print() }
+        if let nodes { NodeText.show(nodes) }
     }
 
     /// A round over both kinds of radio takes the kernel 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`,

@@ -48,6 +48,22 @@ extension Checkup {
         }
     }
 
+    /// Bluetooth proxies that meterd could use.
+    static func nodes(_ nodes: ScanNodes) -> [Finding] {
+        guard nodes.browses else { return [] }
+        if let error = nodes.error {
+            let words = "Bluetooth proxies in the network are not looked for: \(error)"
+            return [Finding("network", .note, words, next: nodes.next)]
+        }
+        guard let words = NodeText.offer(nodes), let lines = NodeText.lines(for: nodes) else {
+            return [Finding("network", .ok, "no ESPHome node answers that meterd.toml does not name")]
+        }
+        let isProxy = nodes.nodes.contains { $0.looks_like_proxy && !$0.configured }
+        let keys = lines.dropFirst().joined(separator: ", ")
+        let next = "to use one, add to meterd.toml \(lines[0]) and below it \(keys)"
+        return [Finding("network", isProxy ? .note : .ok, words, next: next)]
+    }
+
     private var unusedAdapters: [Finding] {
         guard !machine.adapters.isEmpty else {
             // Another finding says why.

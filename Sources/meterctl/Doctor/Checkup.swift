@@ -18,6 +18,7 @@ struct Checkup {
         var page: WebStatus?
         var broker: BrokerStatus?
         var influx: InfluxStatus?
+        var nodes: ScanNodes?
     }
 
     let machine: MachineFacts
@@ -39,6 +40,7 @@ struct Checkup {
             if let page = answers.page { all += Self.page(page) }
             if let broker = answers.broker { all += Self.broker(broker) }
             if let influx = answers.influx { all += Self.influx(influx) }
+            if let nodes = answers.nodes { all += Self.nodes(nodes) }
         }
         all += [disk, clock].compactMap { $0 }
         all += ports + unclaimed + sharedSerials + rules + drivers + radios(adapters)

@@ -9,9 +9,9 @@ enum ScanOthers {
     struct Entry: Encodable, Hashable {
         var device: String
         @NullCodable var name: String? = nil
-        /// `ble`, `spp` or `usb`.
+        /// `ble`, `spp`, `usb`, or `network` for an ESPHome node.
         var transport: String
-        /// The adapter, or device nodes.
+        /// The adapter, device nodes, or where it is in the network.
         var port: String
         var looks_like_meter: Bool
         var reason: String
@@ -22,10 +22,10 @@ enum ScanOthers {
         var others: [Entry]
     }
 
-    /// Those on this machine's USB and those heard by the daemon's radios.
-    static func all(_ client: ControlClient) async throws -> [Entry] {
+    /// Those on this machine's USB, and those heard by the daemon's radios and in its network.
+    static func all(_ client: ControlClient, _ nodes: [ScanNode]) async throws -> [Entry] {
         let heard: [ScanOther] = try await client.call(.get, "/v1/scan/others")
-        return DeviceTable.builtIn.unclaimed().map { Entry($0) } + heard.map { Entry($0) }
+        return DeviceTable.builtIn.unclaimed().map { Entry($0) } + heard.map { Entry($0) } + nodes.map { Entry($0) }
     }
 
     static func table(_ entries: [Entry]) -> Table {
@@ -58,5 +58,14 @@ extension ScanOthers.Entry {
         self.init(
             device: heard.address, name: heard.name, transport: heard.transport, port: "via \(heard.adapter)",
             looks_like_meter: heard.looks_like_meter, reason: heard.reason)
+    }
+
+    init(_ node: ScanNode) {
+        let proxy = "\(node.looks_like_proxy || node.configured ? "is" : "may be") a Bluetooth proxy"
+        self.init(
+            device: node.name, name: node.friendly_name, transport: "network", port: NodeText.address(of: node),
+            looks_like_meter: false,
+            reason: "an ESPHome node, which \(proxy)\(node.configured ? " of meterd's" : ""); version "
+                + "\(node.version ?? "unknown"), \(node.encrypted ? "with" : "without") a key")
     }
 }

@@ -26,6 +26,7 @@ struct Configuration: Hashable, Sendable {
     var relay = Relay()
     var sync = SyncTiming()
     var bluetooth = Bluetooth()
+    var discovery = Discovery()
     var web = Web()
     var mqtt = MQTT()
     var influx = Influx()
@@ -72,6 +73,11 @@ struct Configuration: Hashable, Sendable {
         var requestFolder: String?
         var search = SearchMode.gentle
         var proxies: [ProxySettings] = []
+    }
+
+    /// What this host asks the network about others.
+    struct Discovery: Hashable, Sendable {
+        var browses = true
     }
 
     /// The web page. Whether the network can reach it is not configured here: `meterctl web enable`.

@@ -10,7 +10,8 @@ struct ConfigurationFile {
     private let values: [String: DescriptionValue]
     /// Names of the tables in a file.
     private static let tables = [
-        "cloud", "relay", "sync", "bluetooth", "web", "mqtt", "influx", "notify", "store", "model", "port", "esphome",
+        "cloud", "relay", "sync", "bluetooth", "discovery", "web", "mqtt", "influx", "notify", "store", "model", "port",
+        "esphome",
     ]
 
     /// - Parameter path: only for the messages.
@@ -50,6 +51,7 @@ struct ConfigurationFile {
             }
             configuration.bluetooth.proxies.append(proxy)
         }
+        try read(keys.discovery, into: &configuration.discovery)
         try read(keys.web, into: &configuration.web)
         if try read(keys.mqtt, into: &configuration.mqtt) { try keys.check(configuration.mqtt) }
         if try read(keys.influx, into: &configuration.influx) { try keys.check(configuration.influx) }

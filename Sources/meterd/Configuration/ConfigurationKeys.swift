@@ -93,6 +93,15 @@ enum ConfigurationKeys {
                     + "nothing at all while no meter is missing. meterctl scan looks in any case."),
         ])
 
+    static let discovery = ConfigurationTable(
+        "discovery", defaults: Configuration.Discovery(),
+        keys: [
+            .init(
+                "browse", \.browses, .flag,
+                "false: meterctl scan and meterctl doctor do not ask the network, through Avahi, for ESPHome nodes that "
+                    + "may be Bluetooth proxies. Nothing that answers is used unless it is named above.")
+        ])
+
     static let web = ConfigurationTable(
         "web", defaults: Configuration.Web(),
         keys: [

@@ -22,9 +22,9 @@ enum ConfigurationReference {
     static let blocks = [
         ConfigurationKeys.general.block, ConfigurationKeys.cloud.block, ConfigurationKeys.relay.block,
         ConfigurationKeys.sync.block, ConfigurationKeys.bluetooth.block, ConfigurationKeys.proxy.block,
-        ConfigurationKeys.web.block,
-        ConfigurationKeys.mqtt.block, ConfigurationKeys.influx.block, ConfigurationKeys.notify.block,
-        ConfigurationKeys.notifyProgram, ConfigurationKeys.store.block, ConfigurationKeys.model,
+        ConfigurationKeys.discovery.block, ConfigurationKeys.web.block, ConfigurationKeys.mqtt.block,
+        ConfigurationKeys.influx.block, ConfigurationKeys.notify.block, ConfigurationKeys.notifyProgram,
+        ConfigurationKeys.store.block, ConfigurationKeys.model,
         ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
     ]
 

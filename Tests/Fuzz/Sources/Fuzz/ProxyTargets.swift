@@ -68,6 +68,32 @@ extension FuzzTarget {
         }
     }
 
+    /// What strangers announce in the network: names that can stand in meterd.toml, and texts of a bounded length.
+    static let announced = FuzzTarget(
+        name: "announced", run: runAnnounced,
+        seeds: {
+            let strings = [
+                "mac=a0b765001122", "friendly_name=Garage", "project_name=esphome.bluetooth-proxy", "version",
+            ]
+            let text = strings.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+            return [[6] + Array("garagegarage.local".utf8) + text, [0], [255]]
+        })
+
+    private static func runAnnounced(_ input: [UInt8]) {
+        guard let length = input.first else { return }
+        let name = input.dropFirst().prefix(Int(length))
+        let host = input.dropFirst(1 + name.count).prefix(12)
+        let text = Array(input.dropFirst(1 + name.count + host.count))
+        let service = FoundService(
+            name: String(decoding: name, as: UTF8.self), host: String(decoding: host, as: UTF8.self),
+            port: Int(length) * 300, text: text)
+        guard let node = AnnouncedNode(service) else { return }
+        promise((1...0xFFFF).contains(node.port), "a port can be connected to")
+        promise(
+            (node.name + node.host).utf8.allSatisfy { $0 > 0x2C && $0 < 0x7B && $0 != 0x5C }, "a name needs no quotes")
+        promise((node.friendlyName ?? "").count <= 120 && (node.version ?? "").count <= 120, "a text is bounded")
+    }
+
     private static func runESPHome(_ input: [UInt8]) {
         guard let mode = input.first else { return }
         var machine = ProxyMachine(ProxyNode(display: "x"))

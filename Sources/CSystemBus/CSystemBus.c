@@ -1,17 +1,19 @@
 #define _GNU_SOURCE
-#include "CBluetoothBus.h"
+#include "CSystemBus.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-const char *const cb_bus_agent_path = "/meter_gateway/agent";
+const char *const cs_bus_agent_path = "/meter_gateway/agent";
 
-static const char daemon_name[] = "org.bluez";
+static const char bluetoothd[] = "org.bluez";
+static const char avahi[] = "org.freedesktop.Avahi";
 static const char manager_path[] = "/org/bluez";
 static const char manager[] = "org.bluez.AgentManager1";
 
@@ -45,6 +47,9 @@ static struct {
         sd_bus *, sd_bus_slot **, const char *, sd_bus_message_handler_t, sd_bus_message_handler_t, void *);
     int (*add_object)(sd_bus *, sd_bus_slot **, const char *, sd_bus_message_handler_t, void *);
     int (*read)(sd_bus_message *, const char *, ...);
+    int (*enter)(sd_bus_message *, char, const char *);
+    int (*leave)(sd_bus_message *);
+    int (*read_array)(sd_bus_message *, char, const void **, size_t *);
     const sd_bus_error *(*get_error)(sd_bus_message *);
     const char *(*get_sender)(sd_bus_message *);
     const char *(*get_member)(sd_bus_message *);
@@ -77,6 +82,9 @@ static void load(void) {
         {"sd_bus_add_match_async", &library.add_match_async},
         {"sd_bus_add_object", &library.add_object},
         {"sd_bus_message_read", &library.read},
+        {"sd_bus_message_enter_container", &library.enter},
+        {"sd_bus_message_exit_container", &library.leave},
+        {"sd_bus_message_read_array", &library.read_array},
         {"sd_bus_message_get_error", &library.get_error},
         {"sd_bus_message_get_sender", &library.get_sender},
         {"sd_bus_message_get_member", &library.get_member},
@@ -95,23 +103,24 @@ static void load(void) {
 // MARK: The bus
 
 // Calls that have no answer yet.
-enum { calls_max = 64 };
+enum { calls_max = 128 };
 
 struct call {
-    struct cb_bus *bus;
+    struct cs_bus *bus;
     uint32_t number;
     int is_open;
 };
 
-struct cb_bus {
+struct cs_bus {
     sd_bus *bus;
-    struct cb_bus_listener listener;
+    const char *daemon;
+    struct cs_bus_listener listener;
     struct call calls[calls_max];
 };
 
 static int owner_changed(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
-    struct cb_bus *bus = data;
+    struct cs_bus *bus = data;
     const char *name, *before, *after;
     if (library.read(message, "sss", &name, &before, &after) < 0) return 0;
     bus->listener.owner(bus->listener.context, after);
@@ -120,7 +129,7 @@ static int owner_changed(sd_bus_message *message, void *data, sd_bus_error *erro
 
 static int owner_told(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
-    struct cb_bus *bus = data;
+    struct cs_bus *bus = data;
     const char *owner = "";
     if (library.get_error(message) || library.read(message, "s", &owner) < 0) owner = "";
     bus->listener.owner(bus->listener.context, owner);
@@ -130,16 +139,16 @@ static int owner_told(sd_bus_message *message, void *data, sd_bus_error *error) 
 // Asked only once the bus watches: no change is missed in between.
 static int watches(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)message, (void)error;
-    struct cb_bus *bus = data;
+    struct cs_bus *bus = data;
     library.call_method_async(
         bus->bus, NULL, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner",
-        owner_told, bus, "s", daemon_name);
+        owner_told, bus, "s", bus->daemon);
     return 0;
 }
 
 static int asked(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
-    struct cb_bus *bus = data;
+    struct cs_bus *bus = data;
     const char *member = library.get_member(message), *sender = library.get_sender(message), *device = NULL;
     // Anything else, as what introspects, is the library's.
     if (!member || !sender || library.is_method_call(message, "org.bluez.Agent1", NULL) <= 0) return 0;
@@ -147,9 +156,24 @@ static int asked(sd_bus_message *message, void *data, sd_bus_error *error) {
     char text[17] = "";
     int answer = bus->listener.asked(bus->listener.context, sender, member, device, text);
     text[16] = 0;
-    if (answer == cb_bus_text) return library.reply(message, "s", text);
-    if (answer == cb_bus_agree) return library.reply(message, "");
+    if (answer == cs_bus_text) return library.reply(message, "s", text);
+    if (answer == cs_bus_agree) return library.reply(message, "");
     return library.reply_error(message, "org.bluez.Error.Rejected", "no meter of this program's");
+}
+
+// Whatever a service browser says, which is to this connection alone.
+static int browsed(sd_bus_message *message, void *data, sd_bus_error *error) {
+    (void)error;
+    struct cs_bus *bus = data;
+    const char *member = library.get_member(message), *sender = library.get_sender(message);
+    const char *name = "", *type = "", *domain = "";
+    int interface, protocol;
+    if (!member || !sender) return 0;
+    if (!strcmp(member, "ItemNew") &&
+        library.read(message, "iisss", &interface, &protocol, &name, &type, &domain) < 0)
+        return 0;
+    bus->listener.browsed(bus->listener.context, sender, member, name, domain);
+    return 0;
 }
 
 static int connect_to(sd_bus **bus, const char *address) {
@@ -160,21 +184,36 @@ static int connect_to(sd_bus **bus, const char *address) {
     return result >= 0 ? library.start(*bus) : result;
 }
 
-int cb_bus_open(struct cb_bus **made, const char *address, const struct cb_bus_listener *listener) {
+// What the daemon may call or say, and who is the daemon.
+static int listen_to(struct cs_bus *bus) {
+    int result = bus->daemon == bluetoothd
+                     ? library.add_object(bus->bus, NULL, cs_bus_agent_path, asked, bus)
+                     : library.add_match_async(
+                           bus->bus, NULL,
+                           "type='signal',sender='org.freedesktop.Avahi',"
+                           "interface='org.freedesktop.Avahi.ServiceBrowser'",
+                           browsed, NULL, bus);
+    if (result < 0) return result;
+    char rule[256];
+    snprintf(
+        rule, sizeof rule,
+        "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+        "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='%s'",
+        bus->daemon);
+    return library.add_match_async(bus->bus, NULL, rule, owner_changed, watches, bus);
+}
+
+int cs_bus_open(
+    struct cs_bus **made, const char *address, enum cs_bus_daemon daemon, const struct cs_bus_listener *listener) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     if (!is_loaded) return -ELIBACC;
-    struct cb_bus *bus = calloc(1, sizeof *bus);
+    struct cs_bus *bus = calloc(1, sizeof *bus);
     if (!bus) return -ENOMEM;
+    bus->daemon = daemon == cs_bus_bluetoothd ? bluetoothd : avahi;
     bus->listener = *listener;
     int result = connect_to(&bus->bus, address);
-    if (result >= 0) result = library.add_object(bus->bus, NULL, cb_bus_agent_path, asked, bus);
-    if (result >= 0)
-        result = library.add_match_async(
-            bus->bus, NULL,
-            "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
-            "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'",
-            owner_changed, watches, bus);
+    if (result >= 0) result = listen_to(bus);
     if (result < 0) {
         if (bus->bus) library.close_unref(bus->bus);
         free(bus);
@@ -184,16 +223,16 @@ int cb_bus_open(struct cb_bus **made, const char *address, const struct cb_bus_l
     return 0;
 }
 
-void cb_bus_close(struct cb_bus *bus) {
+void cs_bus_close(struct cs_bus *bus) {
     library.close_unref(bus->bus);
     free(bus);
 }
 
-int cb_bus_descriptor(struct cb_bus *bus) { return library.get_fd(bus->bus); }
+int cs_bus_descriptor(struct cs_bus *bus) { return library.get_fd(bus->bus); }
 
-int cb_bus_events(struct cb_bus *bus) { return library.get_events(bus->bus); }
+int cs_bus_events(struct cs_bus *bus) { return library.get_events(bus->bus); }
 
-int64_t cb_bus_wait_ms(struct cb_bus *bus) {
+int64_t cs_bus_wait_ms(struct cs_bus *bus) {
     uint64_t until;
     if (library.get_timeout(bus->bus, &until) < 0 || until == UINT64_MAX) return -1;
     struct timespec now;
@@ -202,11 +241,11 @@ int64_t cb_bus_wait_ms(struct cb_bus *bus) {
     return until > passed ? (int64_t)((until - passed) / 1000) + 1 : 0;
 }
 
-int cb_bus_process(struct cb_bus *bus) { return library.process(bus->bus, NULL); }
+int cs_bus_process(struct cs_bus *bus) { return library.process(bus->bus, NULL); }
 
-// MARK: Calls
+// MARK: Calls to bluetoothd
 
-static struct call *begin(struct cb_bus *bus, uint32_t number) {
+static struct call *begin(struct cs_bus *bus, uint32_t number) {
     for (int index = 0; index < calls_max; index++) {
         struct call *call = &bus->calls[index];
         if (call->is_open) continue;
@@ -219,7 +258,7 @@ static struct call *begin(struct cb_bus *bus, uint32_t number) {
 static int answered(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
     struct call *call = data;
-    struct cb_bus *bus = call->bus;
+    struct cs_bus *bus = call->bus;
     call->is_open = 0;
     const sd_bus_error *fault = library.get_error(message);
     int value = 0;
@@ -236,36 +275,90 @@ static int sent(struct call *call, int result) {
     return result < 0 ? result : 0;
 }
 
-int cb_bus_register_agent(struct cb_bus *bus, uint32_t number, const char *capability) {
+int cs_bus_register_agent(struct cs_bus *bus, uint32_t number, const char *capability) {
     struct call *call = begin(bus, number);
     if (!call) return -ENOBUFS;
     return sent(
         call, library.call_method_async(
-                  bus->bus, NULL, daemon_name, manager_path, manager, "RegisterAgent", answered, call, "os",
-                  cb_bus_agent_path, capability));
+                  bus->bus, NULL, bluetoothd, manager_path, manager, "RegisterAgent", answered, call, "os",
+                  cs_bus_agent_path, capability));
 }
 
-static int call_with_path(struct cb_bus *bus, uint32_t number, const char *member) {
+static int call_with_path(struct cs_bus *bus, uint32_t number, const char *member) {
     struct call *call = begin(bus, number);
     if (!call) return -ENOBUFS;
     return sent(
         call, library.call_method_async(
-                  bus->bus, NULL, daemon_name, manager_path, manager, member, answered, call, "o", cb_bus_agent_path));
+                  bus->bus, NULL, bluetoothd, manager_path, manager, member, answered, call, "o", cs_bus_agent_path));
 }
 
-int cb_bus_request_default_agent(struct cb_bus *bus, uint32_t number) {
+int cs_bus_request_default_agent(struct cs_bus *bus, uint32_t number) {
     return call_with_path(bus, number, "RequestDefaultAgent");
 }
 
-int cb_bus_unregister_agent(struct cb_bus *bus, uint32_t number) {
+int cs_bus_unregister_agent(struct cs_bus *bus, uint32_t number) {
     return call_with_path(bus, number, "UnregisterAgent");
 }
 
-int cb_bus_get_paired(struct cb_bus *bus, uint32_t number, const char *device) {
+int cs_bus_get_paired(struct cs_bus *bus, uint32_t number, const char *device) {
     struct call *call = begin(bus, number);
     if (!call) return -ENOBUFS;
     return sent(
         call, library.call_method_async(
-                  bus->bus, NULL, daemon_name, device, "org.freedesktop.DBus.Properties", "Get", answered, call, "ss",
+                  bus->bus, NULL, bluetoothd, device, "org.freedesktop.DBus.Properties", "Get", answered, call, "ss",
                   "org.bluez.Device1", "Paired"));
+}
+
+// MARK: Calls to Avahi (its org.freedesktop.Avahi.Server.xml; defs.h, address.h)
+
+enum { any = -1, no_address = 8 };
+
+int cs_bus_browse(struct cs_bus *bus, uint32_t number, const char *type) {
+    struct call *call = begin(bus, number);
+    if (!call) return -ENOBUFS;
+    return sent(
+        call, library.call_method_async(
+                  bus->bus, NULL, avahi, "/", "org.freedesktop.Avahi.Server", "ServiceBrowserNew", answered, call,
+                  "iissu", any, any, type, "", 0));
+}
+
+// The strings of a TXT record, as in DNS: each with its length before it. A string that has no room is left out.
+static size_t read_text(sd_bus_message *message, uint8_t *place, size_t room) {
+    size_t used = 0, length;
+    const void *bytes;
+    if (library.enter(message, 'a', "ay") <= 0) return 0;
+    while (library.read_array(message, 'y', &bytes, &length) > 0) {
+        if (length == 0 || length > 255 || used + 1 + length > room) continue;
+        place[used++] = (uint8_t)length;
+        memcpy(place + used, bytes, length);
+        used += length;
+    }
+    library.leave(message);
+    return used;
+}
+
+static int resolved(sd_bus_message *message, void *data, sd_bus_error *error) {
+    struct call *call = data;
+    struct cs_bus *bus = call->bus;
+    const char *name, *type, *domain, *host, *address;
+    int interface, protocol, kind;
+    uint16_t port;
+    uint8_t text[2048];
+    if (library.get_error(message) ||
+        library.read(
+            message, "iissssisq", &interface, &protocol, &name, &type, &domain, &host, &kind, &address, &port) < 0)
+        return answered(message, data, error);
+    call->is_open = 0;
+    size_t length = read_text(message, text, sizeof text);
+    bus->listener.resolved(bus->listener.context, call->number, name, host, port, text, length);
+    return 0;
+}
+
+int cs_bus_resolve(struct cs_bus *bus, uint32_t number, const char *name, const char *type, const char *domain) {
+    struct call *call = begin(bus, number);
+    if (!call) return -ENOBUFS;
+    return sent(
+        call, library.call_method_async(
+                  bus->bus, NULL, avahi, "/", "org.freedesktop.Avahi.Server", "ResolveService", resolved, call,
+                  "iisssiu", any, any, name, type, domain, any, no_address));
 }

@@ -1,0 +1,37 @@
+import Domain
+import GatewayAPI
+import ProgramKit
+
+/// ESPHome nodes that meterd could use as Bluetooth proxies, in words for people.
+enum NodeText {
+    /// - Returns: nil if meterd.toml names each of them.
+    static func offer(_ nodes: ScanNodes) -> String? {
+        let free = nodes.nodes.filter { !$0.configured }
+        guard !free.isEmpty else { return nil }
+        let names = free.prefix(3).map { node in
+            "\(node.name) at \(address(of: node)) (\(node.looks_like_proxy ? "is" : "may be") a Bluetooth proxy)"
+        }
+        let rest = free.count - names.count
+        let more = nodes.more ? " and many more" : rest > 0 ? " and \(rest) more" : ""
+        return "ESPHome nodes in the network, not used by meterd: \(names.joined(separator: ", "))\(more)"
+    }
+
+    /// The lines of meterd.toml for the first node that it does not name. Its key is not known.
+    static func lines(for nodes: ScanNodes) -> [String]? {
+        guard let node = nodes.nodes.first(where: { !$0.configured }) else { return nil }
+        return [
+            "[[bluetooth.proxy]]", "host = \"\(address(of: node))\"",
+            node.encrypted ? "key-file = \"/etc/meterd/\(node.name)-key\"" : "plaintext = true",
+            "name = \"\(node.name)\"",
+        ]
+    }
+
+    static func show(_ nodes: ScanNodes) {
+        guard let offer = offer(nodes), let lines = lines(for: nodes) else { return }
+        Terminal.talk(offer)
+        Terminal.talk("to use one, put the key of its ESPHome configuration into a file, and add to meterd.toml:")
+        for line in lines { Terminal.talk("    \(line)") }
+    }
+
+    static func address(of node: ScanNode) -> String { node.port == 6053 ? node.host : "\(node.host):\(node.port)" }
+}

@@ -79,6 +79,9 @@ struct ImportFaultsTests {
         #expect(try known(["5.1,1.0,0.0,0.0,0.0,0.0,0.0,0,0,0"]) == [[]])
         let calculated: [Quantity] = [.power, .resistance, .charge, .energy]
         #expect(try known(["5.1,1.0,5.1,0,0,0,5.1,0,0,0", "5.1,1.0,5.1,0,0,0,5.1,1,2,0"]) == [calculated, calculated])
+        // A power or a resistance is enough to show that the person had it calculated, and so is one that could not be.
+        #expect(try known(["5.1,0.001,0,0,0,0,5100,0,0,0", "5.1,1.0,5.1,0,0,0,0,0,0,0"]) == [calculated, calculated])
+        #expect(try known(["5.1,0,0,0,0,0,,0,0,0"]) == [[.power, .charge, .energy]])
         // A UM25C in frost with an idle port and cleared counters has measured its zeros: there is something on a data line.
         #expect(try known(["5.1,1.0,5.1,0,0.01,0,5.1,0,0,0", "5.1,1.0,5.1,0,0,0,5.1,0,0,1"]) == [all, all])
     }
@@ -176,6 +179,17 @@ struct ImportFaultsTests {
         #expect(times(["03:30:00", "02:59:00"]) == nil)
     }
 
+    /// A logger's clock may go back by a second: within the doubled hour that is the same hour, and more is the second one.
+    @Test(arguments: [-1001, -1000, -999, -1, 1, 999, 1000, 1001, 60_000])
+    func stepWithinTheDoubledHour_staysInIt_unlessItIsBackByMoreThanASecond(step: Int64) throws {
+        let first: Int64 = 1_761_438_600_000
+        let next = WallTime(millisecondsSince1970: first + step + 7_200_000).description.dropLast()
+        let text = "timestamp,voltage_V\n2025-10-26T02:30:00,5\n\(next),5\n"
+        let taken = try take(text, ImportOptions(zoneOffset: Self.prague))
+        let expected = step < -1000 ? first + step + 3_600_000 : first + max(0, step)
+        #expect(taken.readings.map(\.time.millisecondsSince1970) == [first, expected])
+    }
+
     @Test func localTimes_areToldAsLocal() {
         let text = "Time,Voltage (V),Current (A)\n2025-10-26 02:59:50,5,1\n2025-10-26 02:00:00,5,1\n"
         let error = error(text, ImportOptions(zoneOffset: { _ in 7_200_000 }))
@@ -190,10 +204,10 @@ struct ImportFaultsTests {
 
     // MARK: What can be read in two ways
 
-    private func dates(_ rows: [String], _ columns: [String] = [], names: String = "Time,u") throws(ImportError)
-        -> [String]
-    {
-        var options = ImportOptions(zoneOffset: { _ in 0 }, latest: 1_798_000_000_000)
+    private func dates(
+        _ rows: [String], _ columns: [String] = [], names: String = "Time,u", latest: Int64 = 1_798_000_000_000
+    ) throws(ImportError) -> [String] {
+        var options = ImportOptions(zoneOffset: { _ in 0 }, latest: latest)
         for column in columns { try options.add(column: column) }
         let text = "\(names)\n" + rows.map { "\($0),5\n" }.joined()
         return try take(text, options).readings.map { String($0.time.description.prefix(19)) }
@@ -244,6 +258,29 @@ struct ImportFaultsTests {
         }
         guard !rows.contains(where: { $0.contains("\"") }) else { return }
         #expect((try? dates(parted, names: "Date,Time,u")) == expected)
+    }
+
+    /// 10 November is in the future, so it is 11 October; 9 November has begun somewhere on earth, and may be meant.
+    @Test(arguments: ["2026-11-08T00:00:00.000Z", "2026-11-08T12:00:00.000Z", "2026-11-08T23:59:59.999Z"])
+    func dateMayBeOfTomorrow_andNoLater(now: String) throws {
+        let latest = try #require(WallTime(now)).millisecondsSince1970
+        #expect(try dates(["10/11/2026 13:00"], latest: latest) == ["2026-10-11T13:00:00"])
+        #expect(
+            importError { () throws(ImportError) in try dates(["9/11/2026 13:00"], latest: latest) }?.kind == .ambiguous
+        )
+    }
+
+    /// What is missing is the day where there is a time of day, and the whole form where there is none.
+    @Test(arguments: [
+        ("13:40", true), ("13:40:05", true), ("1:40 pm", true), ("13:40:05+01:00", true), ("1 pm", false),
+        ("13:40:05:07", false), (":", true), ("yesterday:", true), ("0:40 pm", false), ("13:40 pm", false),
+        ("12:40 am", true), ("13:40+1", false),
+    ])
+    func timeWithoutADay_isToldApart(text: String, isHour: Bool) {
+        let error = error("time,voltage_V\n\(text),5\n", ImportOptions(zoneOffset: { _ in 0 }))
+        #expect(error?.kind == .badTime && error?.line == 2)
+        #expect(
+            error?.remedy.hasPrefix("name the column that has the day as well") == isHour, "\(error?.remedy ?? "-")")
     }
 
     @Test func whatNoLineTells_isAsked() throws {
@@ -432,6 +469,56 @@ struct ImportFaultsTests {
         let reading = try #require(taken.readings.first).reading
         #expect(abs((reading[.voltage] ?? 0) - 5.012) < 1e-9 && abs((reading[.current] ?? 0) + 0.25) < 1e-9)
         #expect(taken.reader.remarks.isEmpty)
+        #expect(taken.reader.format == .table, "not ours, even with our names")
+    }
+
+    /// A column of 300 in each unit that is taken, as a person says it and as the column's name does. A factor of `nil`: refused.
+    @Test(
+        arguments: [
+            ("voltage", "V v volt volts", 1), ("voltage", "mV", 1e-3), ("voltage", "uV µV μV", 1e-6),
+            ("voltage", "nV", 1e-9), ("voltage", "kV", 1e3), ("voltage", "A mA", nil), ("dp", "mV", 1e-3),
+            ("current", "A amp amps ampere", 1), ("current", "mA", 1e-3), ("current", "V Ah", nil),
+            ("power", "W watt watts", 1), ("power", "kW", 1e3), ("energy", "Wh", 1), ("energy", "mWh", 1e-3),
+            ("energy", "Ws J", 1 / 3600), ("energy", "kJ", 1 / 3.6), ("charge", "Ah", 1000), ("charge", "mAh", 1),
+            ("charge", "As C", 1 / 3.6), ("charge", "mC", 1 / 3600), ("charge", "Wh", nil),
+            ("resistance", "ohm ohms Ω Ω R", 1), ("resistance", "kΩ kohm", 1e3), ("resistance", "mΩ", 1e-3),
+            ("frequency", "Hz", 1), ("frequency", "kHz", 1e3), ("duration", "s sec second seconds", 1),
+            ("duration", "ms", 1e-3), ("duration", "min minutes", 60), ("duration", "h hours", 3600),
+            ("temperature", "C °C celsius degC", 1), ("temperature", "m° V", nil), ("powerfactor", "%", nil),
+        ] as [(String, String, Double?)])
+    func units_areConverted(quantity: String, units: String, factor: Double?) throws {
+        for unit in units.split(separator: " ") {
+            let column = try? ImportColumn("\(quantity)=x:\(unit)")
+            #expect((column != nil) == (factor != nil), "\(quantity), \(unit)")
+            guard let column, let factor, let wanted = column.quantity else { continue }
+            var options = ImportOptions()
+            options.columns = [column]
+            let taken = try take("time,x\n2026-11-21T13:40:05Z,300\n", options)
+            let value = taken.readings.first?.reading[wanted] ?? .nan
+            #expect(abs(value - 300 * factor) < 1e-9, "\(quantity), \(unit): \(value)")
+        }
+    }
+
+    /// Degrees that do not begin at the same zero, and the file's own times.
+    @Test func unitsOfTemperatures_andOfTimes_areConverted() throws {
+        for (unit, value) in [
+            ("F", 148.888_888_9), ("°F", 148.888_888_9), ("fahrenheit", 148.888_888_9), ("degF", 148.888_888_9),
+            ("K", 26.85), ("kelvin", 26.85),
+        ] {
+            var options = ImportOptions()
+            options.columns = [try ImportColumn("temperature=x:\(unit)")]
+            let taken = try take("time,x\n2026-11-21T13:40:05Z,300\n", options)
+            #expect(abs((taken.readings.first?.reading[.temperature] ?? .nan) - value) < 1e-6, "\(unit)")
+        }
+        for (unit, milliseconds) in [("us", 3), ("ms", 3000), ("s", 3_000_000), ("min", 180_000_000)]
+            as [(String, Int64)]
+        {
+            var options = ImportOptions(start: 1_767_261_600_000)
+            options.columns = [try ImportColumn("time=t:\(unit)")]
+            let taken = try take("t,u\n3000,5\n", options)
+            #expect(
+                taken.readings.map { $0.time.millisecondsSince1970 - 1_767_261_600_000 } == [milliseconds], "\(unit)")
+        }
     }
 
     /// A German Excel saves in Windows-1252, and writes units with a degree sign.

@@ -89,6 +89,8 @@ struct ImportTextTests {
             ("2026-11-21T13:40:05Z,", [nil]), ("2026-11-21T13:40:05Z,\"5\"6", nil), ("2026-11-21T13:40:05Z,\"5", nil),
             ("2026-11-21T13:40:05Z,\"5\"\"\"", nil), ("2026-11-21T13:40:05Z,5,", nil), ("2026-11-21T13:40:05Z", nil),
             ("2026-11-21T13:40:05Z,\"", nil), (",5", nil), ("2026-11-21T13:40:05Z,\"5\",", nil),
+            ("2026-11-21T13:40:05Z,\"5\"6\"", nil), ("2026-11-21T13:40:05Z,\"5\" \"6\"", nil),
+            ("2026-11-21T13:40:05Z,5\"", nil),
         ] as [(String, [Double?]?)])
     func fields_mayBeQuoted(line: String, values: [Double?]?) {
         let taken = try? take("time,voltage_V\n\(line)\n")

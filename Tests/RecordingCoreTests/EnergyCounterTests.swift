@@ -129,16 +129,18 @@ struct EnergyCounterTests {
         ] as [(Double?, Int?, Double?, Int?, Double)])
     func gap_isWhatTheGroupsOwnCounterRoseBy(before: Double?, group: Int?, after: Double?, then: Int?, gap: Double) {
         var (first, second) = (TimedReading.at(0, 0), TimedReading.at(60, 0))
-        (first.reading[.energy], first.group) = (before, group)
-        (second.reading[.energy], second.group) = (after, then)
+        // A hundredth of a watt-hour is to its counter what a milliampere-hour is to the other.
+        (first.reading[.energy], first.reading[.charge], first.group) = (before, before.map { $0 * 100 }, group)
+        (second.reading[.energy], second.reading[.charge], second.group) = (after, after.map { $0 * 100 }, then)
         var counter = counter([first, second])
-        #expect(isNear(counter.count.energy_Wh, gap))
+        #expect(isNear(counter.count.energy_Wh, gap) && isNear(counter.count.charge_mAh, gap * 100))
         // The same over a restart.
         counter = self.counter([second], after: self.counter([first]).count)
-        #expect(isNear(counter.count.energy_Wh, gap))
+        #expect(isNear(counter.count.energy_Wh, gap) && isNear(counter.count.charge_mAh, gap * 100))
         // And without a gap it says nothing: the current does.
         second.time = .origin + .seconds(10)
-        #expect(self.counter([first, second]).count.energy_Wh == 0)
+        counter = self.counter([first, second])
+        #expect(counter.count.energy_Wh == 0 && counter.count.charge_mAh == 0)
     }
 
     @Test func meterThatTellsNoPower_isCountedByItsCounter() {
@@ -176,11 +178,11 @@ struct EnergyCounterTests {
 
     /// Whatever happens to a meter with groups, its total never falls and is never above what flowed; and below it is only
     /// what nobody can know: a gap in which it was cleared or another group was chosen, and its counter's last digits.
-    @Test(arguments: [CounterSteps.fine, .tens])
-    func total_neverFalls_andNeverExceedsWhatFlowed(steps: CounterSteps) {
+    @Test(arguments: [CounterSteps.fine, .tens], [Quantity.energy, .charge])
+    func total_neverFalls_andNeverExceedsWhatFlowed(steps: CounterSteps, of quantity: Quantity) {
         for seed in 1...50 as ClosedRange<UInt64> {
             var rng = SplitMix64(seed: seed)
-            var meter = GroupMeter(steps: steps)
+            var meter = GroupMeter(steps: steps, quantity: quantity)
             var counter = EnergyCounter()
             var (told, least) = (0.0, 0.0)
             _ = counter.add(meter.reading(isKnown: true), stepMax: stepMax, steps: steps)
@@ -208,11 +210,11 @@ struct EnergyCounterTests {
                 meter.flow(for: Int.random(in: 0...10, using: &rng))
                 _ = counter.add(
                     meter.reading(isKnown: Bool.random(using: &rng) || isGap), stepMax: stepMax, steps: steps)
-                let total = counter.count.energy_Wh
+                let total = quantity == .energy ? counter.count.energy_Wh : counter.count.charge_mAh
                 #expect(total >= told && total <= meter.flowed + 1e-6, "seed \(seed)")
                 let flowed = meter.flowed - before
                 // A counter that is cleared within its first step does not show it.
-                least += isUnknown ? -steps.energy_Wh : isGap ? max(0, flowed - 2 * steps.energy_Wh) : flowed
+                least += isUnknown ? -meter.step : isGap ? max(0, flowed - 2 * meter.step) : flowed
                 #expect(total >= least - 1e-6, "seed \(seed)")
                 guard total >= told, total <= meter.flowed + 1e-6, total >= least - 1e-6 else { return }
                 told = total
@@ -223,7 +225,10 @@ struct EnergyCounterTests {
 
 /// A meter with three groups that tells its counters rounded down, and what flowed through it.
 private struct GroupMeter {
-    let steps: CounterSteps
+    /// The one that its counters tell.
+    let quantity: Quantity
+    /// Of its counters, in their unit.
+    let step: Double
     var watts = 5.0
     var group = 0
     var groups = [12.3, 0, 500]
@@ -231,12 +236,16 @@ private struct GroupMeter {
     private var seconds = 0
     private var bootedAt = 0
 
-    init(steps: CounterSteps) { self.steps = steps }
+    init(steps: CounterSteps, quantity: Quantity) {
+        self.quantity = quantity
+        step = quantity == .energy ? steps.energy_Wh : steps.charge_mAh
+    }
 
     mutating func flow(for length: Int) {
         seconds += length
-        flowed += watts * Double(length) / 3600
-        groups[group] += watts * Double(length) / 3600
+        let more = quantity == .energy ? watts * Double(length) / 3600 : watts / 5 * Double(length) / 3.6
+        flowed += more
+        groups[group] += more
     }
 
     mutating func restartsClock() { bootedAt = seconds }
@@ -248,11 +257,10 @@ private struct GroupMeter {
     }
 
     func reading(isKnown: Bool) -> TimedReading {
-        let energy = (groups[group] / steps.energy_Wh + 1e-9).rounded(.down) * steps.energy_Wh
-        var reading = TimedReading.at(Double(seconds), watts / 5, energy: energy)
+        var reading = TimedReading.at(Double(seconds), watts / 5)
+        reading.reading[quantity] = isKnown ? (groups[group] / step + 1e-9).rounded(.down) * step : nil
         reading.time = .origin + .seconds(seconds - bootedAt)
         reading.group = group
-        if !isKnown { reading.reading[.energy] = nil }
         return reading
     }
 }

@@ -48,6 +48,48 @@ struct RecordingTotalsTests {
         #expect(try recorded([first, second]).energy_Wh == 0.1)
     }
 
+    /// What was stored comes back, however short it was; what cannot have been stored is no integrated time.
+    @Test(arguments: [0.001, 0.25, 1, 1.5, 1e9, 0, -1, .nan, .infinity], [nil, 2.0])
+    func storedValue_comesBack(seconds: Double, mean: Double?) {
+        let value = IntegratedValue(least: 1, greatest: 3, mean: mean, seconds: seconds)
+        let isKnown = mean != nil && seconds > 0 && seconds.isFinite
+        #expect(value.least == 1 && value.greatest == 3)
+        #expect(value.seconds == (isKnown ? seconds : 0) && value.integral == (isKnown ? 2 * seconds : 0))
+        #expect(((value.mean ?? .nan) - (isKnown ? 2 : 1)).magnitude < 1e-12)
+    }
+
+    /// The last has the same integral over another time.
+    @Test func values_areEqual_whereAllOfThemIs() {
+        let value = IntegratedValue(least: 1, greatest: 3, mean: 2, seconds: 4)
+        #expect(value == IntegratedValue(least: 1, greatest: 3, mean: 2, seconds: 4))
+        for other in [
+            IntegratedValue(least: 0, greatest: 3, mean: 2, seconds: 4),
+            IntegratedValue(least: 1, greatest: 4, mean: 2, seconds: 4),
+            IntegratedValue(least: 1, greatest: 3, mean: 2.5, seconds: 4),
+            IntegratedValue(least: 1, greatest: 3, mean: 1, seconds: 8),
+        ] {
+            #expect(value != other && value.hashValue != other.hashValue)
+        }
+    }
+
+    /// Only another known group is another counter. What comes to be known, or is not told for a while, is the same one.
+    @Test(
+        arguments: [
+            ([nil, nil, nil], 0), ([nil, 0, 0], 0), ([0, nil, 0], 0), ([0, 0, nil], 0), ([0, 1, 1], 1),
+            ([0, nil, 1], 1),
+            ([nil, 1, 2], 1), ([0, 1, 0], 2),
+        ] as [([Int?], Int)])
+    func step_toAnotherGroup_isAJump(groups: [Int?], jumps: Int) throws {
+        let readings = groups.enumerated().map { index, group in
+            var reading = TimedReading.at(Double(index), 1, charge: 10 + Double(index), energy: 20 + Double(index))
+            reading.group = group
+            return reading
+        }
+        let totals = try recorded(readings)
+        #expect(totals.charge.jumps == jumps && totals.energy.jumps == jumps)
+        #expect(totals.charge.total == Double(2 - jumps) && totals.energy.total == Double(2 - jumps))
+    }
+
     /// Some meters tell current and temperature in frames of their own: the step of one kind spans those of the other.
     @Test func kindsOfFrames_doNotDisturbEachOther() throws {
         var readings: [TimedReading] = []

@@ -34,9 +34,15 @@ struct StretchSummaryTests {
         let last = try #require(readings.last)
         let recorded = try #require(machine.stop(at: last.wallTime, last.time).ended)
 
-        let found = try #require(summary(readings, name: "then").recording())
+        let summary = summary(readings, name: "then")
+        let found = try #require(summary.recording())
 
         #expect(found == recorded, "seed \(seed)")
+        for (quantity, track) in [(Quantity.voltage, recorded.totals.voltage), (.current, recorded.totals.current)] {
+            let spread = try #require(summary.spreads[quantity])
+            #expect((spread.mean - (track.mean ?? .nan)).magnitude < 1e-9, "seed \(seed), \(quantity)")
+            #expect(spread.least == track.least && spread.greatest == track.greatest, "seed \(seed), \(quantity)")
+        }
     }
 
     /// A run of a reading a millisecond, a gap, and another; then what only a mean is left of.

@@ -62,6 +62,8 @@ struct ValueSpreadTests {
 
         #expect(weighted.quantile(0.9) == 1)
         #expect(weighted.quantile(0.91) == 2)
+        // A part that is none is the nearest one.
+        #expect(weighted.quantiles([-1, 0, 1, 1.5]) == [1, 1, 2, 2])
         #expect(weighted.least == 0.5)
         #expect(weighted.greatest == 9)
         #expect(weighted.count == 100)

@@ -294,8 +294,12 @@ struct EtcdArrivalTests {
         _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.zone("z7"), value: [9])]))
 
         let error = await #expect(throws: EtcdError.self) { try await load.check(keys) }
+        _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.zone("more"), value: [9])]))
+        let more = await #expect(throws: EtcdError.self) { try await load.check(keys) }
 
         #expect(error?.code == .damaged)
+        #expect(error?.message.hasPrefix("etcd has 250 keys where 250 were written, or others") == true)
+        #expect(more?.message.hasPrefix("etcd has 251 keys where 250 were written") == true)
         await client.shutdown()
     }
 }

@@ -93,6 +93,26 @@ struct EtcdClientTests {
         }
     }
 
+    /// However many ask: while two requests are under way, the keys of the others gather for the next.
+    @Test func readsOfManyCallers_areTwoRequests_untilOneIsAnswered() async throws {
+        let member = try await ScriptedMember { $0.body.contains("request_range") ? .silence : Self.done() }
+        @Sendable func count() -> Int { member.requests.count { $0.body.contains("request_range") } }
+        try await withClient([member], patience: .zero) { client in
+            let work = SharedWork()
+            let reads = SharedReads(client: client, work: work)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<30 as Range<UInt8> {
+                    group.addTask { _ = await failure { _ = try await reads.entry([number]) } }
+                    if number < 2 { try await eventually("it is asked") { count() == Int(number) + 1 } }
+                }
+                // By then a further one had come as well.
+                for _ in 0..<20 { _ = try await client.commit(anything) }
+                #expect(count() == 2)
+                await work.end()
+            }
+        }
+    }
+
     @Test func memberThatAnswers_isAskedFromThenOn_andPausesBeginAnew() async throws {
         let (first, second) = (
             try await ScriptedMember([Self.done()]),

@@ -66,6 +66,21 @@ struct LeaseDirectoryTests {
         try await world.leave()
     }
 
+    /// Who has the lease need not wait for it.
+    @Test func connectWithQueue_returnsAtOnce_whereThisHostHasTheLease() async throws {
+        let world = try await World(.keep)
+        try await world.directory.plugIn(.tc66c, id: .tc, at: "/dev/ttyUSB1")
+        #expect(try await world.connect(ConnectRequest(wait_ms: 30_000), to: .tc) == nil)
+        let begun = world.bench.loop.now
+        var request = ConnectRequest(wait_ms: 30_000)
+        request.queue_ms = 60_000
+
+        #expect(try await world.connect(request, to: .tc) == nil)
+
+        #expect(world.bench.loop.now - begun < .seconds(1))
+        try await world.leave()
+    }
+
     @Test func connectWithQueue_leavesTheLine_whenItTakesTooLong() async throws {
         let world = try await World(.keep)
         var request = ConnectRequest(wait_ms: 30_000)
@@ -167,6 +182,20 @@ struct LeaseDirectoryTests {
 
         #expect(world.bench.loop.now - begun <= .seconds(3) + .milliseconds(50))
         #expect(try await world.status(of: .tc).state == "not-connected")
+        world.two.link.heal()
+        try await world.leave()
+    }
+
+    /// A person waits for a list no longer than for the end of a lease.
+    @Test func look_isOver_afterThreeSeconds_whenTheCloudDoesNotAnswer() async throws {
+        let world = try await World(.keep)
+        world.two.link.set(.silent)
+        let begun = world.bench.loop.now
+        let looking: Task<Void, any Error> = Task { _ = await world.two.keeper.look() }
+
+        try await world.bench.advance(until: looking, world.one, world.two)
+
+        #expect(world.bench.loop.now - begun <= .seconds(3) + .milliseconds(50))
         world.two.link.heal()
         try await world.leave()
     }

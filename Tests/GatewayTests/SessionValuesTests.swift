@@ -41,6 +41,26 @@ struct SessionValuesTests {
         #expect(meter.transitions.count == 16)
     }
 
+    // MARK: Recent values
+
+    /// Whoever looks twice a second misses nothing, and sees nothing that is older than a second.
+    @Test func recentValues_areThoseOfTheLastHalfSecond_andOfNoMoreThanAWhole() {
+        var recent = RecentSpread()
+        // The values rise, so that the least is the oldest that is kept.
+        let missed = (0..<2600).filter { number in
+            var reading = Reading()
+            reading[.voltage] = Double(number)
+            recent.add(
+                TimedReading(
+                    wallTime: WallTime(millisecondsSince1970: 0), time: .origin + .milliseconds(Int64(number)),
+                    reading: reading))
+            guard let whole = recent.whole, let oldest = whole.minima[.voltage] else { return true }
+            return Int(oldest) > max(0, number - 500) || Int(oldest) <= number - 1000
+                || whole.maxima[.voltage] != Double(number)
+        }
+        #expect(missed.isEmpty)
+    }
+
     // MARK: Spoilt answers
 
     @Test func answersWithoutAFrame_areCountedByAnswer_andSaidFromTheThirdOn() {

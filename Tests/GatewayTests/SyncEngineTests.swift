@@ -357,6 +357,32 @@ struct SyncEngineTests {
         await running
     }
 
+    /// Half a write would be worse than a late end: only what is asked of the cloud is given up.
+    @Test func stop_waitsForTheStore_howeverLongItTakes() async throws {
+        let (hanging, hangs) = AsyncStream.makeStream(of: Void.self)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let wasGivenUp = Mutex(false)
+        bench.store.onCall {
+            hangs.yield()
+            for await _ in gate { break }
+            if Task.isCancelled { wasGivenUp.withLock { $0 = true } }
+        }
+        let engine = bench.engine()
+        let events = engine.events.subscribe()
+        async let running: Void = engine.run()
+        for await _ in hanging { break }
+        await engine.stop(within: .seconds(3))
+        try await onlyTheStopIsAwaited()
+        bench.loop.advance(by: .seconds(3))
+        // What is heard after the end of its time.
+        engine.cancel()
+        for await event in events where event.value.text == SyncInput.cancelRequested.description { break }
+        open.finish()
+        await running
+
+        #expect(!wasGivenUp.withLock { $0 })
+    }
+
     /// From now on a look at the changes hangs until it is cancelled.
     ///
     /// - Returns: says when one does.

@@ -140,6 +140,19 @@ struct MeasuredStretchTests {
                     $0.addExtremes(-10...3, of: .current)
                 } == .undecided(reason: "only means of 1s are left"), "\(text)")
         }
+        // What is seen of the sizes of a current that turned goes down to nothing, and otherwise to its smaller end.
+        let turned: [(ClosedRange<Double>, ClosedRange<Double>)] = [
+            (-10...3, 0...10), (-3...10, 0...10), (-10...0, 0...10), (-10 ... -0.5, 0.5...10),
+        ]
+        for (extremes, sizes) in turned {
+            for (text, size) in [
+                ("min(current) > 1 mA", sizes.lowerBound), ("max(current) < 9 A", sizes.upperBound),
+                ("peak-to-peak(current) < 9 A", sizes.upperBound - sizes.lowerBound),
+            ] {
+                let value = try Self.judge(text, of: Self.step) { $0.addExtremes(extremes, of: .current) }.value
+                #expect(value == size, "\(text), \(extremes)")
+            }
+        }
     }
 
     @Test(arguments: [

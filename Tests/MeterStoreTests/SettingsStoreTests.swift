@@ -114,6 +114,43 @@ struct SettingsStoreTests {
         #expect(try await store.history(of: .desk, property: nil, limit: 1000).count == 3 * count)
     }
 
+    /// The model: the records merged in memory. A deletion takes the properties that are older, and leaves the others.
+    @Test(arguments: 1...8) func storedRecord_isWhatMergingMakes(seed: UInt64) async throws {
+        let store = try MeterStore.open(path: folder.store)
+        var rng = SplitMix64(seed: seed)
+        var model = SyncRecord(key: .desk)
+        for number in 0..<30 {
+            func stamp() -> Stamp { .minute(Int.random(in: 0..<30, using: &rng)) }
+            var properties: [String: Register] = [:]
+            for property in ["a", "b", "c"] where Bool.random(using: &rng) {
+                properties[property] = Register(value: .int(Int64(number)), stamp: stamp())
+            }
+            let isDeleted = Int.random(in: 0..<3, using: &rng) == 0
+            let record = SyncRecord(
+                key: .desk, properties: properties, deletion: isDeleted ? Deletion(stamp: stamp()) : nil)
+            model = model.merging(record).after
+
+            _ = try await store.apply(.of([record], token: "t\(number)"))
+
+            #expect(try await store.record(.desk) ?? SyncRecord(key: .desk) == model, "seed \(seed), \(number)")
+        }
+    }
+
+    /// A record that the cloud refused is told again once it has changed: its newer values are to reach the name that it
+    /// was folded into.
+    @Test func foldedRecord_isToldAgain_alsoAfterItWasRefused() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        _ = try await store.apply(.of([SyncRecord(.oldDesk, ["a": (.int(1), .minute(0))])], token: "t1"))
+        try await store.push(refused: .oldDesk)
+        #expect(try await store.progress().parked == 1)
+
+        _ = try await store.apply(.of([SyncRecord(.oldDesk, ["a": (.int(2), .minute(5))])], token: "t2"))
+
+        let waiting = try #require(try await store.nextBatch(recordsMax: 9, bytesMax: 10_000)).records
+        #expect(Set(waiting.map(\.key)) == [.desk, .oldDesk])
+        #expect(waiting.first { $0.key == .desk }?.properties["a"]?.value == .int(2))
+    }
+
     @Test func parkedRecord_isOutOfTheWay_onceALaterPageHasItWhole() async throws {
         let store = try MeterStore.open(path: folder.store)
         _ = try await store.apply(.of([SyncRecord(.desk, ["p": (.double(.infinity), .minute(0))])], token: "t1"))

@@ -188,11 +188,11 @@ struct RelaySenderTests {
         let first = try sender.due(under: token, at: .seconds(1))
         sender.sent(first, .refused, at: .seconds(1))
         sender.received(.volts(5, at: .seconds(2)), under: token)
-        let again = sender.next(under: token, at: .seconds(2))
-        sender.received(.volts(7, at: .seconds(3)), under: FencingToken(rawValue: 6))
-        let newer = sender.next(under: FencingToken(rawValue: 6), at: .seconds(3))
+        let again = sender.next(under: token, state: "ready", at: .seconds(20))
+        sender.received(.volts(7, at: .seconds(21)), under: FencingToken(rawValue: 6))
+        let newer = sender.next(under: FencingToken(rawValue: 6), at: .seconds(21))
 
-        #expect(again == nil)
+        #expect(again == nil, "nor for a new state")
         #expect(newer?.batch.readings.map { $0.reading[.voltage] } == [7])
     }
 

@@ -165,6 +165,10 @@ enum SyncRepositoryRepairContract {
                     later?.stamp.milliseconds, HostMoment.minute(11).milliseconds, "the clock came down")
             },
             Clause("restamping_leavesWhatIsRight_andWhatTheCloudKnows") { repository in
+                try await repository.set(.desk, "a", .int(1), at: .minute(1))
+                let alone = try await repository.record(.desk)
+                try await repository.restamp(from: HostMoment.minute(2).milliseconds)
+                try ContractViolation.requireEqual(await repository.record(.desk), alone, "before the cloud sent any")
                 _ = try await repository.apply(.of([SyncRecord(.shed, ["a": (.int(1), .minute(20))])], token: "t1"))
                 try await repository.set(.desk, "a", .int(1), at: .minute(1))
                 let before = try await repository.record(.desk)
@@ -182,6 +186,8 @@ enum SyncRepositoryRepairContract {
                 _ = try await repository.apply(.of([SyncRecord(.shed, ["a": (.int(1), future)])], token: "t1"))
                 try await repository.set(.desk, "a", .int(1), at: .minute(1))
                 let before = try await repository.record(.desk)
+                let later = Stamp(milliseconds: future.milliseconds, counter: 9, host: future.host)
+                _ = try await repository.apply(.of([SyncRecord(.shed, ["a": (.int(2), later)])], token: "t2"))
                 try await repository.restamp(from: HostMoment.minute(2).milliseconds)
                 try ContractViolation.requireEqual(await repository.record(.desk), before, "record")
             },

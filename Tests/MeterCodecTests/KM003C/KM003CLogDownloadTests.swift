@@ -81,6 +81,24 @@ struct KM003CLogDownloadTests {
         #expect(outcome.log == nil)
     }
 
+    /// It lists a log that was begun and stopped at once, of which nothing can be read.
+    @Test func logWithoutSamples_isThere_andEmpty() throws {
+        var meter = SimulatedKM003C(model: .km003c)
+        let result = run(
+            .log(named: "A01.d"), on: &meter,
+            answer: { bytes in
+                guard let entry = bytes.indices.first(where: { bytes[$0...].starts(with: "A01.d".utf8) }) else {
+                    return bytes
+                }
+                var bytes = bytes
+                bytes.replaceSubrange(entry + 18..<entry + 20, with: [0, 0])
+                return bytes
+            })
+        let log = try #require(result.outcome?.log)
+        #expect(log.entry.sampleCount == 0 && log.samples.isEmpty)
+        #expect(result.failure == nil && result.silences == 0)
+    }
+
     /// A KM002C refuses its hardware id, and accepts the start of its serial number's block instead
     /// (jfessard/km003c-web, docs/PROTOCOL.md).
     @Test func km002c_showsItsLogs_forTheBeginningOfItsSerialNumber() throws {

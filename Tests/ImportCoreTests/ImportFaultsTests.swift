@@ -57,6 +57,15 @@ struct ImportFaultsTests {
         #expect(taken.readings[1].reading[.power] == nil)
     }
 
+    /// The remark on the sums is made once, and only where the table has one of them.
+    @Test(arguments: [("energy_Ws", true), ("capacity_As", true), ("dp_V", false)])
+    func sumsOfACurrentWithoutItsSign_areSaidToBeUnknown_whereThereAreAny(column: String, hasSums: Bool) throws {
+        let rows = (0..<3).map { "175700000\($0) 0 5.05 42949.67295 0.6\n" }.joined()
+        let remarks = try take("timestamp sample_in_packet voltage_V current_A \(column)\n\(rows)").reader.remarks
+        #expect(remarks.filter { $0.contains("from here on energy and charge are unknown") }.count == (hasSums ? 1 : 0))
+        #expect(remarks.contains { $0.contains("more such line") } && remarks.allSatisfy { $0.hasPrefix("line 2") })
+    }
+
     /// A record of a TC66C that rd-usb took over has voltage and current alone; its export has 0 for all else, or, if the person
     /// had it calculate, for what cannot be calculated (kolinger/rd-usb webapp/index.py, `do_tc66c_import`).
     @Test func placeholdersOfRDUSB_areUnknown() throws {
@@ -303,6 +312,10 @@ struct ImportFaultsTests {
         // In the order that AM and PM promised there is no such date.
         let wrong = importError { () throws(ImportError) in try dates(["13/1/2026 13:00"], ["time=1:mdy"]) }
         #expect(wrong?.kind == .badTime && wrong?.remedy.contains("time=NAME:dmy") == true)
+        for time in ["13:00", "yesterday 13:00", "31/31/2026 13:00"] {
+            let none = importError { () throws(ImportError) in try dates(["31/1/2026 13:00", time]) }
+            #expect(none?.kind == .badTime && none?.line == 3 && none?.remedy.contains("NAME:dmy") == false, "\(time)")
+        }
         // A zone is asked for first, also while the order is open.
         let zone = self.error("Time,u\n2/1/2026 13:00:00,5\n")
         #expect(zone?.kind == .needsZone && zone?.line == 2)

@@ -166,6 +166,31 @@ struct ImportTextTests {
         }
     }
 
+    /// A spreadsheet leaves columns without a name, of which nothing is to be said.
+    @Test func columnsWithoutAName_areNotSaidToBeLeftOut() throws {
+        for names in ["Time,Voltage (V),, ,Mood", "time,volt,, ,Mood"] {
+            #expect(try take("\(names)\n2026-11-21T13:40:05Z,5,1,2,3\n").reader.columnsLeftOut == ["Mood"])
+        }
+    }
+
+    /// The name of a column of times may be its unit alone; where none is told, it is seconds.
+    @Test(arguments: [("s,volt", 1500.0), ("ms,volt", 1.5), ("sec,volt", 1500), ("t,volt", 1500), ("t_ms,volt", 1.5)])
+    func columnOfTimes_isInTheUnitThatItIsCalled(names: String, milliseconds: Double) throws {
+        let taken = try take("\(names)\n1.5,5\n3000,5\n", ImportOptions(start: 0))
+        #expect(taken.readings.map(\.time) == [Int64(milliseconds.rounded()), Int64(milliseconds * 2000)])
+    }
+
+    /// Three numbers with semicolons are a table that is known; anything else without names is none.
+    @Test(arguments: [
+        ("0.00;5.1;0.2", true), (" 0 ; 5,1 ;-0.2", true), ("0.00;5.1;x", false), ("x;5.1;0.2", false),
+        ("a;b;c", false), ("0.00;5.1", false), ("0.00;5.1;0.2;1", false), ("0.00,5.1,0.2", false), ("0.00;;0.2", false),
+    ])
+    func tableWithoutNames_isOfThreeNumbers(line: String, isKnown: Bool) throws {
+        let text = "\(line)\n1.00;5.1;0.2\n"
+        #expect((error(text, ImportOptions(start: 0))?.kind == .unknownLayout) != isKnown)
+        #expect((try? take(text, ImportOptions(start: 0)).readings.count) == (isKnown ? 2 : nil))
+    }
+
     // MARK: JSON
 
     private func told(_ details: String) -> [String: ToldBody.Value]? {

@@ -143,11 +143,12 @@ struct EnergyCounterTests {
         #expect(counter.count.energy_Wh == 0 && counter.count.charge_mAh == 0)
     }
 
-    @Test func meterThatTellsNoPower_isCountedByItsCounter() {
+    @Test func meterThatTellsNoPower_isCountedByItsCounters() {
         let readings = [5.0, 5, 7, 8.5].enumerated().map { step, energy in
-            TimedReading.at(Double(step) * 3, nil, volts: nil, energy: energy)
+            TimedReading.at(Double(step) * 3, nil, volts: nil, charge: energy * 10, energy: energy)
         }
-        #expect(isNear(counter(readings).count.energy_Wh, 3.49))
+        let count = counter(readings).count
+        #expect(isNear(count.energy_Wh, 3.49) && isNear(count.charge_mAh, 34))
     }
 
     /// As a meter's own counters count, plugged in the other way round.

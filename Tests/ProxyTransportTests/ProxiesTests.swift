@@ -39,6 +39,17 @@ struct ProxiesTests {
             let link = link
             return try await ChannelProbe(on: loop) { opener.open(link, as: LineSettings(), handle: $0) }
         }
+
+        /// As a session does, it tries again: on a busy machine the proxy's times may be over.
+        func opened() async throws -> ChannelProbe {
+            for _ in 0..<4 {
+                let probe = try await open()
+                if await probe.next()?.isOpened == true { return probe }
+            }
+            let probe = try await open()
+            #expect(await probe.next()?.isOpened == true)
+            return probe
+        }
     }
 
     private final class Told: Sendable {
@@ -95,8 +106,7 @@ struct ProxiesTests {
             #expect((seen.id, seen.model, seen.rssi) == (.mac(Self.meter), .um25c, -61))
             #expect(seen.link == bench.link)
 
-            let probe = try await bench.open()
-            #expect(await probe.next()?.isOpened == true)
+            let probe = try await bench.opened()
             try await probe.send([0xF0])
             var block: [UInt8] = []
             while block.count < 130 { block += try #require(await probe.next()?.bytes) }
@@ -114,8 +124,7 @@ struct ProxiesTests {
     @Test func proxyThatRestarts_costsTheLink_andComesBack() async throws {
         try await withProxy { bench in
             _ = try await bench.status("it searches") { $0.state == .searching && $0.links_max == 3 }
-            let probe = try await bench.open()
-            #expect(await probe.next()?.isOpened == true)
+            let probe = try await bench.opened()
             await bench.port.reboot()
             let failure = try #require(await probe.next()?.failure)
             #expect(failure.code == .lost)
@@ -128,7 +137,7 @@ struct ProxiesTests {
                 $0.state == .searching && $0.recoveries == 1 && $0.links_max == 3
             }
             #expect(bench.told.remedied.map(\.words) == ["the proxy is connected to again"])
-            #expect(await (try bench.open()).next()?.isOpened == true)
+            _ = try await bench.opened()
         }
     }
 
@@ -150,8 +159,7 @@ struct ProxiesTests {
     @Test func linkThatIsUp_carriesTheLastWord_afterTheRadiosHaveEnded() async throws {
         try await withProxy { bench in
             _ = try await bench.status("it searches") { $0.state == .searching && $0.links_max == 3 }
-            let probe = try await bench.open()
-            #expect(await probe.next()?.isOpened == true)
+            let probe = try await bench.opened()
             bench.running.cancel()
             await bench.running.value
             try await probe.send([0xF0])

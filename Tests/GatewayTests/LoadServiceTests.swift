@@ -253,8 +253,11 @@ struct LoadServiceTests {
             try await pass(.seconds(60))
             #expect(try await standing(daemon).0.end == nil)
             host.links.plug(meter, at: .port)
-            try await pass("it is off") { try await standing(daemon).1.phase == .over }
-            #expect(try await standing(daemon).0.end == .gap)
+            // Told one after the other.
+            try await pass("it is off, by the gap") {
+                let (recording, load) = try await standing(daemon)
+                return load.phase == .over && recording.end == .gap
+            }
         }
     }
 

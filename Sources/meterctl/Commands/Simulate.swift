@@ -21,8 +21,8 @@ struct Simulate: AsyncParsableCommand {
             two bytes, the higher first.
 
             With --proxy it is heard by a simulated Bluetooth proxy of ESPHome instead; the model esphome is such a node \
-            itself, and its sensors measure. What can be typed meanwhile: reboot, \
-            fault \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: "|"))|none.
+            itself, and its sensors measure. What can be typed meanwhile: reboot, and fault with one of \
+            none, \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")).
             """
     )
 

@@ -223,8 +223,10 @@ class Program:
             return file.read()
 
     def last_lines(self, count=3):
-        """The end of its log, in one line."""
-        return " / ".join(line.strip() for line in self.logged().splitlines()[-count:])[-500:]
+        """The end of its log, in one line; of a program that crashed, why and where."""
+        lines = [line.strip() for line in self.logged().splitlines()]
+        crash = [line for line in lines if re.search(r"Fatal error:|crashed:| at /\S+\.swift:\d+", line)]
+        return " / ".join(crash[:8])[:1500] or " / ".join(lines[-count:])[-500:]
 
     def wait_for(self, pattern, seconds=SOON):
         """Waits until its log since the start has this, and returns the match. Ended where it cannot come any more."""

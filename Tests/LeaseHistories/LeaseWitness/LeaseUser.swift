@@ -61,16 +61,25 @@ package actor LeaseUser {
         let urls = address() ?? []
         let first = try await CloudClient.join(
             urls: urls, token: enrolments[0], pin: pin, as: Self.introduction(host, name))
-        let client = try CloudClient(first)
-        _ = try await client.leases()
-        await client.shutdown()
+        try await Self.use([try CloudClient(first)], isLast: true)
         membership = try await CloudClient.join(
             urls: urls, token: enrolments[0], pin: pin, as: Self.introduction(host, name, showing: first.token))
         clients = try Self.clients(membership)
         // From its first use on, an enrolment token alone replaces a host's token no more.
-        _ = try await clients[0].leases()
+        try await Self.use(clients)
         (self.name, self.host, self.rng, self.enrolments) = (name, host, rng, enrolments)
         (self.meters, self.history, self.address) = (meters, history, address)
+    }
+
+    /// Makes a first call. A client that nobody keeps must be shut down.
+    private static func use(_ clients: [CloudClient], isLast: Bool = false) async throws {
+        do {
+            _ = try await clients[0].leases()
+        } catch {
+            for client in clients { await client.shutdown() }
+            throw error
+        }
+        if isLast { for client in clients { await client.shutdown() } }
     }
 
     private static func clients(_ membership: CloudMembership) throws(SyncFailure) -> [CloudClient] {

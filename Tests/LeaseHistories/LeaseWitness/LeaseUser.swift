@@ -61,7 +61,9 @@ package actor LeaseUser {
         let urls = address() ?? []
         let first = try await CloudClient.join(
             urls: urls, token: enrolments[0], pin: pin, as: Self.introduction(host, name))
-        try await Self.use([try CloudClient(first)], isLast: true)
+        let client = try CloudClient(first)
+        try await Self.use([client])
+        await client.shutdown()
         membership = try await CloudClient.join(
             urls: urls, token: enrolments[0], pin: pin, as: Self.introduction(host, name, showing: first.token))
         clients = try Self.clients(membership)
@@ -71,15 +73,14 @@ package actor LeaseUser {
         (self.meters, self.history, self.address) = (meters, history, address)
     }
 
-    /// Makes a first call. A client that nobody keeps must be shut down.
-    private static func use(_ clients: [CloudClient], isLast: Bool = false) async throws {
+    /// Makes a first call. Where it fails, nobody keeps the clients, and each must be shut down.
+    private static func use(_ clients: [CloudClient]) async throws {
         do {
             _ = try await clients[0].leases()
         } catch {
             for client in clients { await client.shutdown() }
             throw error
         }
-        if isLast { for client in clients { await client.shutdown() } }
     }
 
     private static func clients(_ membership: CloudMembership) throws(SyncFailure) -> [CloudClient] {

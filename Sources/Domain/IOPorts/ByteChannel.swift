@@ -39,7 +39,7 @@ package protocol ByteChannel: Sendable {
     func close(after pause: Duration)
     /// The module at the other end, where only some meters have such a one; nil means any. Told once it is open.
     var radioModule: RadioModule? { get }
-    /// What is wrong although the link works, and what to do about it. Told once it is open.
+    /// A problem that does not stop the link, and its remedy. The channel knows it once it is open.
     var remark: String? { get }
 }
 

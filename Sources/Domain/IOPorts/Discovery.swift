@@ -1,4 +1,4 @@
-/// What programs in this network announce of themselves.
+/// Finds services that programs announce in this network.
 ///
 /// Strangers answer. An answer is shown to people, and nothing connects to what it names.
 package protocol Discovery: Sendable {
@@ -48,7 +48,7 @@ package struct FoundService: Hashable, Sendable {
 /// Why nothing could be looked for.
 package struct DiscoveryFault: Error, Hashable, Sendable {
     package var message: String
-    /// What to do.
+    /// The remedy.
     package var next: String
 
     package init(_ message: String, next: String) { (self.message, self.next) = (message, next) }

@@ -63,8 +63,8 @@ extension DeviceSession {
         snapshot.reading = wholeReading(at: loop.now)
         if let whole = snapshot.reading?.reading { snapshot.reading?.reading = whole.published }
         snapshot.countedSince = counted?.since
-        snapshot.told = toldFrames.body
-        snapshot.commands = driver?.profile.commands ?? []
+        snapshot.told = told()
+        snapshot.commands = profile?.commands ?? []
         return snapshot
     }
 }

@@ -17,7 +17,6 @@ extension DeviceSession {
     var model: ModelName? { line.model }
     /// What the meter said about itself over the present link, or over the last one.
     var device: DeviceInfo? { line.device }
-    var driver: (any MeterDriver)? { line.driver }
     var settings: MeterSettings { talk.settings }
     /// How often readings should come.
     var expectedInterval: Duration? { talk.expectedInterval }
@@ -61,7 +60,7 @@ extension DeviceSession {
         }
         status.tariff = settings.tariff
         status.counted = counted.flatMap { CountedBody($0) }
-        status.told = talk.readings.told.body
+        status.told = told()
         if line.hearsPD { status.hears_pd = true }
         if case .poll? = profile?.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
@@ -106,9 +105,7 @@ extension DeviceSession {
     }
 
     /// What an electronic load says of itself now; nil for another meter, and while it is not heard.
-    func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(talk.readings.told.body) : nil }
-
-    var toldFrames: ToldFrames { talk.readings.told }
+    func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(told()) : nil }
 
     /// - Parameter all: each sample, however fast they come.
     package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }

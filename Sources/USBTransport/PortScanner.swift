@@ -42,7 +42,7 @@ package struct PortScanner: Sendable {
 
     /// Those of the declared ports that are there. A board in the network is tried again and again.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
-        ports.filter { $0.kind == .network || FileTree.isCharacterDevice($0.path) }.map { port in
+        ports.filter { $0.link.transport == .network || FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
                 id: port.id ?? .port(host: host, path: port.path), model: port.model, name: port.name,
                 link: port.link)

@@ -70,7 +70,7 @@ package final class PortWatcher: PortSource {
     package func watch(_ port: DeclaredPort) {
         state.withLock { state in
             // A board has one host: it was renamed.
-            if port.kind == .network { state.declared.removeAll { $0.id == port.id && $0.path != port.path } }
+            if port.link.transport == .network { state.declared.removeAll { $0.id == port.id && $0.path != port.path } }
             if let index = state.declared.firstIndex(where: { $0.path == port.path }) {
                 state.declared[index] = port
             } else {
@@ -84,7 +84,7 @@ package final class PortWatcher: PortSource {
 
     /// Whether a person declared a raw HID device at this path.
     package func declaresRawHID(at path: String) -> Bool {
-        state.withLock { $0.declared.contains { $0.kind == .hid && $0.path == path } }
+        state.withLock { $0.declared.contains { $0.link == .hid(path: path) } }
     }
 
     package func isSamePort(_ first: String, _ second: String) -> Bool {
@@ -172,7 +172,7 @@ package final class PortWatcher: PortSource {
         let now = loop.now
         let former = state.withLock { state in
             guard state.turns != nil else { return LoopTimer?.none }
-            let isIdle = state.isHearing && state.declared.allSatisfy { $0.kind == .network }
+            let isIdle = state.isHearing && state.declared.allSatisfy { $0.link.transport == .network }
             let intervals = isIdle ? max(1, Self.intervalsPerFullLook - state.intervals) : 1
             let former = state.timer
             // While a meter is read, the loop is awake anyway some time in the half interval.

@@ -40,7 +40,7 @@ struct Demo: Sendable {
             try await port.start()
             guard let path = await port.path else { continue }
             ports.append(port)
-            declared.append(DeclaredPort(path: path, model: entry.model, id: entry.id, name: entry.name))
+            declared.append(DeclaredPort(.serial(path: path), model: entry.model, id: entry.id, name: entry.name))
         }
         return Demo(ports: ports, declared: declared)
     }

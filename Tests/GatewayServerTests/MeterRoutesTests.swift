@@ -265,7 +265,7 @@ struct MeterRoutesTests {
     @Test func ambiguousMeter_is409_withTheCandidates() async throws {
         try await bench.plugIn()
         try await bench.directory.declare(
-            DeclaredPort(path: "/dev/rfcomm0", model: .um25c, id: .mac(MACAddress(bits: 0x0200_0000_250D))))
+            DeclaredPort(.serial(path: "/dev/rfcomm0"), model: .um25c, id: .mac(MACAddress(bits: 0x0200_0000_250D))))
 
         expect(
             try await bench.request(.get, "/v1/meters/02"), 409, .ambiguousMeter,

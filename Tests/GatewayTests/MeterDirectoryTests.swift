@@ -157,7 +157,7 @@ struct MeterDirectoryTests {
         let next = DirectoryBench(store)
         try await next.directory.restore()
 
-        #expect(next.sightings.watched == [DeclaredPort(path: "/dev/rfcomm0", model: .um25c, id: id)])
+        #expect(next.sightings.watched == [DeclaredPort(.serial(path: "/dev/rfcomm0"), model: .um25c, id: id)])
         #expect(try await next.status(of: id).wanted)
     }
 
@@ -189,7 +189,7 @@ struct MeterDirectoryTests {
     }
 
     @Test func declaredPort_ofTheConfiguration_isWantedUnlessSomebodyLetItGo() async throws {
-        let port = DeclaredPort(path: "/dev/rfcomm0", model: .um25c, id: .um, name: "bench")
+        let port = DeclaredPort(.serial(path: "/dev/rfcomm0"), model: .um25c, id: .um, name: "bench")
         try await bench.directory.declare(port, wanted: true)
         #expect(try await bench.status().wanted)
         _ = try await bench.directory.disconnect("\(MeterID.um)")
@@ -276,7 +276,7 @@ struct MeterDirectoryTests {
     @Test func rawHIDPort_isReadOverIt_andKnownAfterARestart() async throws {
         let path = "/dev/hidraw3"
         bench.host.links.plug(try #require(SimulatorCatalogue.standard.meter(.fnb48, over: .hid)), at: path)
-        let port = DeclaredPort(path: path, kind: .hid, model: .fnb48, name: "bench")
+        let port = DeclaredPort(.hid(path: path), model: .fnb48, name: "bench")
         try await bench.directory.declare(port, wanted: true)
         let id = MeterID.port(host: "pi", path: path)
         await bench.directory.handle(.appeared(Sighting(id: id, model: .fnb48, name: nil, link: .hid(path: path))))
@@ -289,7 +289,7 @@ struct MeterDirectoryTests {
 
         let next = DirectoryBench(store)
         try await next.directory.restore()
-        #expect(next.sightings.watched == [DeclaredPort(path: path, kind: .hid, model: .fnb48, id: id)])
+        #expect(next.sightings.watched == [DeclaredPort(.hid(path: path), model: .fnb48, id: id)])
     }
 
     @Test func pathOfARawHIDNode_takesAModelThatHasOne() async throws {
@@ -298,7 +298,7 @@ struct MeterDirectoryTests {
 
         let status = try await bench.directory.connect("/dev/hidraw3", ConnectRequest(model: "c1"))
         #expect(status.id == "port:pi:/dev/hidraw3")
-        #expect(bench.sightings.watched.map(\.kind) == [.hid])
+        #expect(bench.sightings.watched.map(\.link.transport) == [.hid])
         #expect(await bench.leave() == .none)
     }
 
@@ -306,7 +306,7 @@ struct MeterDirectoryTests {
     /// vain.
     @Test func modelWithoutADriver_isRefused_fromTheConfigurationToo() async throws {
         let failure = await bench.failure {
-            try await $0.declare(DeclaredPort(path: .port, model: .fnb58), wanted: true)
+            try await $0.declare(DeclaredPort(.serial(path: .port), model: .fnb58), wanted: true)
         }
 
         #expect(failure?.message == "a FNB58 cannot be read over a serial port yet")

@@ -99,8 +99,8 @@ struct ConfigurationTests {
                     sensors: [.current: "current_a", .temperature: ""], maxAge: .seconds(3)),
             ])
         let shelf = DeclaredPort(
-            path: "shelf.local", kind: .network, model: .esphome, id: .mac(one), name: "Shelf")
-        let other = DeclaredPort(path: "192.168.1.20:6054", kind: .network, model: .esphome, id: .mac(two))
+            .network(host: "shelf.local"), model: .esphome, id: .mac(one), name: "Shelf")
+        let other = DeclaredPort(.network(host: "192.168.1.20:6054"), model: .esphome, id: .mac(two))
         #expect(
             configuration.ports == [.init(declared: shelf, connects: true), .init(declared: other, connects: false)])
     }
@@ -245,11 +245,11 @@ struct ConfigurationTests {
         #expect(configuration.web.listen == .init(host: "::1", port: 9000))
         #expect(configuration.web.names == ["meters.example.org"])
         let bench = DeclaredPort(
-            path: "/dev/rfcomm0", model: .um25c, id: .mac(MACAddress(bits: 0xAABB_CCDD_EEFF)), name: "Bench")
+            .serial(path: "/dev/rfcomm0"), model: .um25c, id: .mac(MACAddress(bits: 0xAABB_CCDD_EEFF)), name: "Bench")
         #expect(
             configuration.ports == [
                 .init(declared: bench, connects: false),
-                .init(declared: DeclaredPort(path: "/dev/ttyUSB0", model: .tc66c), connects: true),
+                .init(declared: DeclaredPort(.serial(path: "/dev/ttyUSB0"), model: .tc66c), connects: true),
             ])
         let limits = configuration.recorderLimits
         #expect(limits.flushInterval == .seconds(30))
@@ -362,7 +362,7 @@ struct ConfigurationTests {
         var configuration = Configuration(environment: [:], userID: 0)
         let text = "[[port]]\nhidraw = \"/dev/hidraw3\"\nmodel = \"c1\"\nname = \"Bench\"\nconnect = false"
         try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
-        let port = DeclaredPort(path: "/dev/hidraw3", kind: .hid, model: .c1, name: "Bench")
+        let port = DeclaredPort(.hid(path: "/dev/hidraw3"), model: .c1, name: "Bench")
         #expect(configuration.ports == [.init(declared: port, connects: false)])
     }
 

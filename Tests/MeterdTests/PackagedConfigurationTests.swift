@@ -73,7 +73,7 @@ struct PackagedConfigurationTests {
         #expect(configuration.web.names == ["meters.example.org"])
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
-        #expect(configuration.ports.map(\.declared.kind) == [.serial, .hid, .network])
+        #expect(configuration.ports.map(\.declared.link.transport) == [.serial, .hid, .network])
         #expect(configuration.boards.map(\.node.host) == ["shelf.local"])
         #expect(configuration.catalogue.models.last?.rawValue == "ina226")
         #expect(configuration.notify.map(\.name) == ["lamp", "phone"])

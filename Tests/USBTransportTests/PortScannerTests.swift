@@ -135,7 +135,7 @@ struct PortScannerTests {
 
     @Test func declaredPort_isThere_onlyWhileItsNodeIs() throws {
         let system = try FakeSystem()
-        let port = DeclaredPort(path: system.deviceFolder + "/rfcomm0", model: .um25c, name: "bench")
+        let port = DeclaredPort(.serial(path: system.deviceFolder + "/rfcomm0"), model: .um25c, name: "bench")
         #expect(system.scanner().scan(declared: [port]).isEmpty)
 
         _ = try system.addNode("rfcomm0")
@@ -149,13 +149,13 @@ struct PortScannerTests {
         let system = try FakeSystem()
         let path = try system.addNode("rfcomm0")
         let id = try #require(MeterID("00:15:A5:00:05:92"))
-        let found = system.scanner().scan(declared: [DeclaredPort(path: path, model: .um25c, id: id)])
+        let found = system.scanner().scan(declared: [DeclaredPort(.serial(path: path), model: .um25c, id: id)])
         #expect(found.map(\.id) == [id])
     }
 
     @Test func declaredFile_isNoPort() throws {
         let system = try FakeSystem()
-        let port = DeclaredPort(path: system.deviceFolder, model: .um25c)
+        let port = DeclaredPort(.serial(path: system.deviceFolder), model: .um25c)
         #expect(system.scanner().scan(declared: [port]).isEmpty)
     }
 
@@ -166,7 +166,7 @@ struct PortScannerTests {
         let steadyName = try system.addNode("usb-RuiDeng-if00", as: path)
 
         for declared in [path, steadyName] {
-            let found = system.scanner().scan(declared: [DeclaredPort(path: declared, model: .tc66c)])
+            let found = system.scanner().scan(declared: [DeclaredPort(.serial(path: declared), model: .tc66c)])
             #expect(found.map(\.model) == [.tc66c])
             #expect(found.map(\.link) == [.serial(path: declared)])
         }
@@ -178,7 +178,7 @@ struct PortScannerTests {
         _ = try system.addNode("ttyACM0")
         try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
 
-        let found = system.scanner().scan(declared: [DeclaredPort(path: declared, model: .um25c)])
+        let found = system.scanner().scan(declared: [DeclaredPort(.serial(path: declared), model: .um25c)])
 
         #expect(found.map(\.model) == [.um25c, .tc66])
     }

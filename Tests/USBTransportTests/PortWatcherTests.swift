@@ -10,7 +10,7 @@ struct PortWatcherTests {
     @Test func meters_appearAndVanish_asTheirPortsDo() async throws {
         let system = try FakeSystem()
         let loop = VirtualLoop()
-        let port = DeclaredPort(path: system.deviceFolder + "/rfcomm0", model: .um25c)
+        let port = DeclaredPort(.serial(path: system.deviceFolder + "/rfcomm0"), model: .um25c)
         let watcher = PortWatcher(
             scanner: system.scanner(), declared: [port], interval: .milliseconds(300), loop: loop)
         let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
@@ -54,11 +54,11 @@ struct PortWatcherTests {
         await loop.timers(reach: 1)
         let path = try system.addNode("rfcomm0")
 
-        watcher.watch(DeclaredPort(path: path, model: .um25c))
+        watcher.watch(DeclaredPort(.serial(path: path), model: .um25c))
         guard case .appeared(let first) = await iterator.next() else { throw TestFailure() }
         #expect(first.model == .um25c)
 
-        watcher.watch(DeclaredPort(path: path, model: .um34c))
+        watcher.watch(DeclaredPort(.serial(path: path), model: .um34c))
         #expect(await iterator.next() == .vanished(first))
         guard case .appeared(let second) = await iterator.next() else { throw TestFailure() }
         #expect(second.model == .um34c)
@@ -76,7 +76,7 @@ struct PortWatcherTests {
         let system = try FakeSystem()
         let loop = VirtualLoop()
         let board = DeclaredPort(
-            path: "shelf.local", kind: .network, model: .esphome, id: .mac(MACAddress(bits: 1)), name: "Shelf")
+            .network(host: "shelf.local"), model: .esphome, id: .mac(MACAddress(bits: 1)), name: "Shelf")
         let watcher = PortWatcher(scanner: system.scanner(), declared: [board], loop: loop)
         let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
         let watching = Task { await watcher.run { report.yield($0) } }
@@ -85,7 +85,7 @@ struct PortWatcherTests {
         #expect(await iterator.next() == .appeared(first))
 
         var renamed = board
-        renamed.path = "192.168.1.20:6054"
+        renamed.link = .network(host: "192.168.1.20:6054")
         watcher.watch(renamed)
         #expect(await iterator.next() == .vanished(first))
         guard case .appeared(let second) = await iterator.next() else { throw TestFailure() }
@@ -213,7 +213,7 @@ struct PortWatcherTests {
         await loop.timers(reach: 1)
 
         #expect(loop.timersRun(in: .seconds(121)) == 2)
-        watcher.watch(DeclaredPort(path: system.deviceFolder + "/rfcomm0", model: .um25c))
+        watcher.watch(DeclaredPort(.serial(path: system.deviceFolder + "/rfcomm0"), model: .um25c))
         #expect(loop.timersRun(in: .seconds(60)) == 40)
 
         watching.cancel()

@@ -59,39 +59,20 @@ package struct Sighting: Hashable, Sendable {
 /// A port that has a meter behind it, or a board in the network, according to a person: in the configuration, or by
 /// `meterctl connect /dev/…`.
 package struct DeclaredPort: Hashable, Sendable {
-    /// The device's path, or the board's host.
-    package var path: String
-    package var kind: Kind
+    /// Of a board in the network, nothing but a connection tells whether it is there.
+    package var link: LinkAddress
     package var model: ModelName
     /// The meter's own id if the person knows it; otherwise the port serves as one.
     package var id: MeterID?
     package var name: String?
 
-    package init(
-        path: String, kind: Kind = .serial, model: ModelName, id: MeterID? = nil, name: String? = nil
-    ) {
-        self.path = path
-        self.kind = kind
+    package init(_ link: LinkAddress, model: ModelName, id: MeterID? = nil, name: String? = nil) {
+        self.link = link
         self.model = model
         self.id = id
         self.name = name
     }
-}
 
-extension DeclaredPort {
-    package enum Kind: Sendable {
-        case serial
-        /// A raw HID device.
-        case hid
-        /// A board in the network, of which nothing but a connection tells whether it is there.
-        case network
-    }
-
-    package var link: LinkAddress {
-        switch kind {
-        case .serial: .serial(path: path)
-        case .hid: .hid(path: path)
-        case .network: .network(host: path)
-        }
-    }
+    /// The device's path, or the board's host.
+    package var path: String { link.stored }
 }

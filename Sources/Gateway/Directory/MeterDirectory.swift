@@ -282,7 +282,7 @@ extension MeterDirectory {
         }
         let meter = id ?? .port(host: dependencies.hostID, path: path)
         // A typing error must not create a meter. A port that was declared before may be unplugged just now.
-        let port = DeclaredPort(path: path, kind: isRawHID ? .hid : .serial, model: model, id: id)
+        let port = DeclaredPort(isRawHID ? .hid(path: path) : .serial(path: path), model: model, id: id)
         guard dependencies.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
                 .noSuchMeter, "no device is at \(path)",
@@ -299,10 +299,10 @@ extension MeterDirectory {
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
         guard dependencies.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
         let kind =
-            switch port.kind {
-            case .serial: "a serial port"
+            switch port.link {
             case .hid: "a raw HID device"
             case .network: "a network"
+            case .serial, .bulk, .ble, .spp: "a serial port"
             }
         throw GatewayError(
             .badRequest, "a \(port.model.displayName) cannot be read over \(kind) yet",
@@ -418,14 +418,9 @@ extension MeterDirectory {
     }
 
     private func declaredPort(of meter: KnownMeter) -> DeclaredPort? {
-        guard let link = meter.link, let path = link.node, let model = meter.model else { return nil }
-        let kind: DeclaredPort.Kind =
-            switch link {
-            case .hid: .hid
-            case .network: .network
-            case .serial, .bulk, .ble, .spp: .serial
-            }
-        return DeclaredPort(path: path, kind: kind, model: model, id: meter.id)
+        guard let link = meter.link, link.node != nil, let model = meter.model else { return nil }
+        let port: LinkAddress = if case .bulk(let path) = link { .serial(path: path) } else { link }
+        return DeclaredPort(port, model: model, id: meter.id)
     }
 
     /// - Returns: the reason, if the intent will be forgotten at the next restart. It is carried out now all the same.

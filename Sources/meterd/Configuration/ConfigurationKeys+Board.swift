@@ -83,7 +83,7 @@ extension Configuration {
         }
         boards.append(board)
         guard let model = catalogue.models(over: .network).first, let mac = board.node.mac else { return }
-        let port = DeclaredPort(path: host, kind: .network, model: model, id: .mac(mac), name: keys.name)
+        let port = DeclaredPort(.network(host: host), model: model, id: .mac(mac), name: keys.name)
         ports.append(Port(declared: port, connects: keys.connects))
     }
 }

@@ -65,7 +65,7 @@ extension Configuration.Port {
                 next: "the models are \(catalogue.models.map(\.rawValue).joined(separator: ", "))")
         }
         let port = DeclaredPort(
-            path: path, kind: keys.hidraw == nil ? .serial : .hid, model: model, id: keys.id, name: keys.name)
+            keys.hidraw == nil ? .serial(path: path) : .hid(path: path), model: model, id: keys.id, name: keys.name)
         self.init(declared: port, connects: keys.connects)
     }
 }

@@ -94,6 +94,8 @@ struct Configuration: Hashable, Sendable {
         /// Nil for no broker.
         var address: BrokerAddress?
         var credentialsPath: String?
+        /// Whether the password may go to a broker elsewhere that has no TLS.
+        var sendsPlainText = false
         /// Nil for the authorities that the system trusts.
         var certificatePath: String?
         var discoveryPrefix = "homeassistant"

@@ -15,7 +15,10 @@ extension ConfigurationKeys {
                 "credentials-file", optional: \.credentialsPath, .file, example: #""/etc/meterd/broker""#,
                 "Two lines, user and password. Nobody but its owner may write it and nobody but owner and group may read "
                     + "it; for the service that is owner root, group meterd, mode 0640. With mqtt:// only for a broker "
-                    + "on this machine."),
+                    + "on this machine, or with plain-text."),
+            .init(
+                "plain-text", \.sendsPlainText, .flag,
+                "true: the password may cross the network in plain text, to a broker that has no TLS."),
             .init(
                 "ca-file", optional: \.certificatePath, .file, example: #""/etc/meterd/broker-ca.pem""#,
                 "The authority of the broker's certificate, in PEM. Default: those that the system trusts."),
@@ -37,10 +40,10 @@ extension ConfigurationKeys {
             throw ConfigurationError(
                 "mqtt.ca-file is of no use for \(address)", next: "an address that begins with mqtts:// uses TLS")
         }
-        if mqtt.credentialsPath != nil, !address.isLoopback {
+        if mqtt.credentialsPath != nil, !address.isLoopback, !mqtt.sendsPlainText {
             throw ConfigurationError(
                 "the broker's password would cross the network in plain text to \(address)",
-                next: "let the broker listen with TLS, and give its address as mqtts://…")
+                next: "let the broker listen with TLS, and give its address as mqtts://…; or say mqtt.plain-text = true")
         }
     }
 }

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx proxy home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx proxy home-assistant chaos deb deb-test image image-test apt-repository release-files clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -155,8 +155,24 @@ deb: setup Sources/CBuildInfo/commit.h ## the Debian package (ARCH=arm64: for a 
 	@Scripts/deb $(if $(ARCH),--arch $(ARCH)) $(ARGS)
 
 deb-test: deb ## the package installed, upgraded, run and purged in a Debian of its own
-	@Scripts/setup lintian devscripts mmdebstrap systemd-container iproute2 python3
+	@Scripts/setup apt-utils gpg lintian devscripts mmdebstrap systemd-container iproute2 python3
 	Tests/Package/run
+
+image: deb ## an OCI image of the package, for Docker, Podman and Home Assistant (ARCH=arm64)
+	@Scripts/setup mmdebstrap umoci
+	@Scripts/image $(if $(ARCH),--arch $(ARCH))
+
+image-test: image ## the image run in a container, its meters read from outside
+	@Scripts/setup curl iproute2 python3 python3-venv runc umoci
+	Tests/Image/run
+
+apt-repository: deb ## an apt repository of the packages that were made (KEY=… signs it)
+	@Scripts/setup apt-utils gpg
+	@Scripts/apt-repository $(if $(KEY),--key $(KEY)) .build/deb/meter-gateway-*.deb
+
+release-files: setup Sources/CBuildInfo/commit.h ## packages, images, SBOMs, the Python client, sums (ARGS=amd64: less)
+	@Scripts/setup binutils dpkg-dev mmdebstrap python3-venv umoci
+	Scripts/release-files $(ARGS)
 
 clean: ## forget what was built
 	rm -rf .build

@@ -49,8 +49,8 @@ class DueTests(unittest.TestCase):
             "Sources/Notifications/Notifier.swift": ["influx"],
             "Sources/Domain/InfluxCore/SendMachine.swift": ["influx"],
             "Sources/Domain/MetricsCore/Metric.swift": ["prometheus"],
-            "Packaging/meterd.toml": ["static", "deb-test"],
-            "Scripts/build-static": ["static", "deb-test"],
+            "Packaging/meterd.toml": ["static", "deb-test", "image-test"],
+            "Scripts/build-static": ["static", "deb-test", "image-test"],
             "Docs/Tour.md": [],
         }.items():
             for turn in range(len(ci_sets.SETS)):

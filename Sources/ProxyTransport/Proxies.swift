@@ -289,7 +289,7 @@ package actor Proxies: RadioSource, RadioSlots {
 
     // MARK: Air
 
-    private func heard(_ list: [RawAdvertisements.Advertisement], by place: Int, at now: MonotonicTime) {
+    private func heard(_ list: [ProtoMessage<RawAdvertisement>], by place: Int, at now: MonotonicTime) {
         guard let adapter = proxies[place].address else { return }
         for one in list where one.data.count <= Self.advertisementMax {
             let kind: RadioAddress.Kind = one.addressType & 1 == 0 ? .lePublic : .leRandom

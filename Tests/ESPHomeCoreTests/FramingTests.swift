@@ -89,22 +89,29 @@ struct FramingTests {
     @Test func message_readsWhatItKnows_andSkipsTheRest() throws {
         // Fields 1 to 3, one unknown of each wire type, and a second value for 1.
         let unknown: [UInt8] = [0x78, 5, 0x79, 1, 2, 3, 4, 5, 6, 7, 8, 0x7A, 1, 9, 0x7D, 1, 2, 3, 4]
-        let free = try #require(ConnectionsFree(encoded: [8, 1, 16, 3] + unknown + [24, 7, 26, 3, 8, 0x80, 1, 8, 2]))
+        let free = try #require(
+            ProtoMessage<ConnectionsFree>(encoded: [8, 1, 16, 3] + unknown + [24, 7, 26, 3, 8, 0x80, 1, 8, 2]))
         #expect((free.free, free.limit, free.allocated) == (2, 3, [7, 8, 128]))
 
         for bytes: [UInt8] in [
             [8], [26, 5, 1], [26, 1, 0x80], [11], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80],
         ] {
-            #expect(ConnectionsFree(encoded: bytes) == nil)
+            #expect(ProtoMessage<ConnectionsFree>(encoded: bytes)?.allocated == nil)
         }
         let heard = RawAdvertisements.made {
-            var one = RawAdvertisements.Advertisement()
-            (one.address, one.rssi, one.addressType, one.data) = (0xAABB_CCDD_EEFF, -70, 1, [2, 1, 6])
-            $0.list = [one, RawAdvertisements.Advertisement()]
+            let one = RawAdvertisement.made {
+                ($0.address, $0.rssi, $0.addressType, $0.data) = (0xAABB_CCDD_EEFF, -70, 1, [2, 1, 6])
+            }
+            $0.list = [one, RawAdvertisement.made { _ in }]
         }
-        #expect(RawAdvertisements(heard.frame) == heard)
+        #expect(RawAdvertisements.read(heard.frame) == heard)
+        #expect(heard.list?.map(\.rssi) == [-70, 0] && heard.list?.first?.data == [2, 1, 6])
         let lost = DeviceConnection.made { ($0.address, $0.error) = (1, -1) }
-        #expect(DeviceConnection(lost.frame) == lost)
+        #expect(DeviceConnection.read(lost.frame) == lost && lost.error == -1)
+        // A message within that ends in a field, and more fields than any node sends.
+        #expect(ProtoMessage<RawAdvertisements>(encoded: [10, 1, 8])?.list == nil)
+        let many = [UInt8](repeating: 8, count: 4096)
+        #expect(ProtoMessage<ConnectionsFree>(encoded: many) == nil)
     }
 
     @Test func key_isRead_unlessItIsNone() {

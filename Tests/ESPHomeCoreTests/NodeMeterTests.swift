@@ -19,7 +19,7 @@ struct NodeMeterTests {
         static let node = ProxyNode(display: "shelf.local", mac: MACAddress(bits: 1), table: "[[esphome.meter]]")
 
         init(
-            _ sensors: [SensorInfo], names: [Quantity: String] = [:], maxAge: Duration = .seconds(90),
+            _ sensors: [ProtoMessage<SensorInfo>], names: [Quantity: String] = [:], maxAge: Duration = .seconds(90),
             friendlyName: String = ""
         ) {
             machine = NodeMeter(Self.node, names: names, maxAge: maxAge, .plaintext, ephemeral: [], at: .origin)
@@ -27,7 +27,9 @@ struct NodeMeterTests {
             let info = DeviceInfoResponse.made {
                 ($0.name, $0.mac, $0.friendlyName) = ("shelf", "00:00:00:00:00:01", friendlyName)
             }
-            hear([HelloResponse().frame, info.frame] + sensors.map(\.frame) + [EmptyMessage.listEntitiesDone])
+            hear(
+                [HelloResponse.made { _ in }.frame, info.frame] + sensors.map(\.frame) + [EmptyMessage.listEntitiesDone]
+            )
         }
 
         /// Frames that arrive together.
@@ -57,7 +59,7 @@ struct NodeMeterTests {
 
     private static func sensor(
         _ key: UInt32, _ deviceClass: String, _ unit: String, name: String = "", id: String = "", category: UInt32 = 0
-    ) -> SensorInfo {
+    ) -> ProtoMessage<SensorInfo> {
         SensorInfo.made {
             ($0.key, $0.deviceClass, $0.unit) = (key, deviceClass, unit)
             ($0.name, $0.objectID, $0.category) = (name, id, category)

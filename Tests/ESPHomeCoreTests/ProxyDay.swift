@@ -230,8 +230,8 @@ struct ProxyDay {
     private mutating func arrive(_ bytes: [UInt8], from client: SimulatedProxy.Client) {
         guard !cutOff.contains(client) else { return }
         if let request = Self.request(in: bytes) {
-            if bug == .keepsLinks, request.type == DeviceRequest.disconnect { return }
-            let isFair = request.type != DeviceRequest.connect || proxy.isSubscriber(client)
+            if bug == .keepsLinks, request.kind == DeviceRequest.disconnect { return }
+            let isFair = request.kind != DeviceRequest.connect || proxy.isSubscriber(client)
             expect(isFair, "a connect while another client has the proxy")
         }
         tell(proxy.received(bytes, from: client, at: now.sinceOrigin))
@@ -242,7 +242,7 @@ struct ProxyDay {
         case .send(client, let bytes):
             let (count, before) = (Self.meterBytes(in: bytes), tally.passed)
             for case .message(let frame) in Self.frames(in: bytes) where frame.id == ConnectionsFree.id {
-                slotsTold = Set(ConnectionsFree(frame)?.allocated ?? [])
+                slotsTold = Set(ConnectionsFree.read(frame)?.allocated ?? [])
             }
             perform(machine.received(bytes, at: now))
             tally.unwanted += count - (tally.passed - before)
@@ -263,18 +263,20 @@ struct ProxyDay {
     }
 
     /// The host seals nothing, and each of its messages is a frame: a zero, the length, the number.
-    private static func request(in bytes: [UInt8]) -> DeviceRequest? {
+    private static func request(in bytes: [UInt8]) -> ProtoMessage<DeviceRequest>? {
         guard bytes.count > 2, bytes[2] == DeviceRequest.id, case .message(let frame)? = frames(in: bytes).first else {
             return nil
         }
-        return DeviceRequest(frame)
+        return DeviceRequest.read(frame)
     }
 
     private static func meterBytes(in bytes: [UInt8]) -> Int {
-        guard bytes.count > 2, bytes[2] == NotifyData.id else { return 0 }
+        guard bytes.count > 2, bytes[2] == AttributeMessage.Kind.notified.rawValue else { return 0 }
         return frames(in: bytes).reduce(0) { sum, piece in
-            guard case .message(let frame) = piece, frame.id == NotifyData.id else { return sum }
-            return sum + (NotifyData(frame)?.data.count ?? 0)
+            guard case .message(let frame) = piece, case (.notified, let message)? = AttributeMessage.read(frame) else {
+                return sum
+            }
+            return sum + message.data.count
         }
     }
 
@@ -292,13 +294,13 @@ struct ProxyDay {
                 perform(machine.opened(.plaintext, ephemeral: ProxyBench.key, at: now))
                 if bug == .connectsUnasked, let client {
                     let request = DeviceRequest.made {
-                        ($0.address, $0.type, $0.hasAddressType) = (ProxyBench.meter.bits, DeviceRequest.connect, true)
+                        ($0.address, $0.kind, $0.hasAddressType) = (ProxyBench.meter.bits, DeviceRequest.connect, true)
                     }
                     send(FrameWriter.plaintext(request.frame), from: client)
                 }
             case .send(let bytes):
                 guard let client else { continue }
-                if let request = Self.request(in: bytes), request.type == DeviceRequest.connect {
+                if let request = Self.request(in: bytes), request.kind == DeviceRequest.connect {
                     expect(!slotsTold.contains(request.address), "a connect to what has a slot already")
                 }
                 send(bytes, from: client)

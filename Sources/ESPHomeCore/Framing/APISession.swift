@@ -9,7 +9,7 @@ struct APISession: Sendable {
         /// Seal this and send it.
         case send(APIFrame)
         /// The node has told about itself, and is the one that is meant.
-        case told(DeviceInfoResponse)
+        case told(ProtoMessage<DeviceInfoResponse>)
         case message(APIFrame)
         /// The node has ended it. The last event.
         case ended(APIFault)
@@ -78,7 +78,7 @@ struct APISession: Sendable {
                     $0.client = "meterd"
                     ($0.major, $0.minor) = (Self.version.major, Self.version.minor)
                 }
-                events += [.send(hello.frame), .send(AuthenticationRequest().frame)]
+                events += [.send(hello.frame), .send(AuthenticationRequest.made { _ in }.frame)]
             case .message(let frame):
                 events += try take(frame)
                 if case .ended? = events.last { return events }
@@ -93,7 +93,7 @@ struct APISession: Sendable {
         case EmptyMessage.disconnectRequest.id:
             return [.send(EmptyMessage.disconnectResponse), .ended(.ended("ended the connection"))]
         case HelloResponse.id:
-            let message: HelloResponse = try Self.read(frame)
+            let message = try frame.read(HelloResponse.self)
             guard greetingSince != nil else { return [] }
             guard message.major <= 2 else {
                 throw .unsuitable(
@@ -103,13 +103,12 @@ struct APISession: Sendable {
             try node.check(name: message.name, mac: "")
             return [.send(EmptyMessage.deviceInfoRequest)]
         case AuthenticationResponse.id:
-            let answer: AuthenticationResponse = try Self.read(frame)
-            guard answer.isRefused else { return [] }
+            guard try frame.read(AuthenticationResponse.self).isRefused else { return [] }
             throw .unsuitable(
                 "\(node.display) wants a password, which ESPHome has given up. Replace password: under api: in its"
                     + " configuration by encryption: with a key.")
         case DeviceInfoResponse.id:
-            let message: DeviceInfoResponse = try Self.read(frame)
+            let message = try frame.read(DeviceInfoResponse.self)
             guard greetingSince != nil else { return [] }
             try node.check(name: message.name, mac: message.mac)
             greetingSince = nil
@@ -117,9 +116,11 @@ struct APISession: Sendable {
         default: return [.message(frame)]
         }
     }
+}
 
-    static func read<Message: APIMessage>(_ frame: APIFrame) throws(APIFault) -> Message {
-        guard let message = Message(frame) else { throw .malformed("message \(frame.id) cannot be read") }
+extension APIFrame {
+    func read<Message: APIMessage>(_: Message.Type) throws(APIFault) -> ProtoMessage<Message> {
+        guard let message = Message.read(self) else { throw .malformed("message \(id) cannot be read") }
         return message
     }
 }

@@ -87,7 +87,7 @@ package struct FrameSplitter: Sendable {
 /// How frames are written.
 package enum FrameWriter {
     package static func plaintext(_ frame: APIFrame) -> [UInt8] {
-        [0] + ProtoWriter.varint(UInt64(frame.body.count)) + ProtoWriter.varint(UInt64(frame.id)) + frame.body
+        [0] + ProtoVarint.bytes(UInt64(frame.body.count)) + ProtoVarint.bytes(UInt64(frame.id)) + frame.body
     }
 
     /// - Parameter bytes: at most 65,535.

@@ -1,100 +1,66 @@
 /// A message with its number. Numbers and fields are those of `api.proto` in aioesphomeapi 46.23.0.
-package protocol APIMessage: ProtoMessage {
+package protocol APIMessage: ProtoDescription {
     static var id: UInt32 { get }
 }
 
-extension APIMessage {
-    package var frame: APIFrame { APIFrame(id: Self.id, body: encoded) }
-
-    /// The message in a frame of its number. Nil if the frame cannot be read.
-    package init?(_ frame: APIFrame) {
-        guard frame.id == Self.id else { return nil }
-        self.init(encoded: frame.body)
-    }
-
-    package static func made(_ change: (inout Self) -> Void) -> Self {
-        var message = Self()
+extension ProtoDescription {
+    package static func made(_ change: (inout ProtoMessage<Self>) -> Void) -> ProtoMessage<Self> {
+        var message = ProtoMessage<Self>()
         change(&message)
         return message
     }
 }
 
-/// The node's and the host's first words.
-package struct HelloRequest: APIMessage {
-    package static let id: UInt32 = 1
-    package var client = ""
-    package var major: UInt32 = 0
-    package var minor: UInt32 = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.text(1, &client)
-        fields.number(2, &major)
-        fields.number(3, &minor)
+extension APIMessage {
+    /// The message in a frame of its number. Nil if the frame cannot be read.
+    package static func read(_ frame: APIFrame) -> ProtoMessage<Self>? {
+        frame.id == id ? ProtoMessage(encoded: frame.body) : nil
     }
 }
 
-package struct HelloResponse: APIMessage {
+extension ProtoMessage where Description: APIMessage {
+    package var frame: APIFrame { APIFrame(id: Description.id, body: encoded) }
+}
+
+/// The node's and the host's first words.
+package enum HelloRequest: APIMessage {
+    package static let id: UInt32 = 1
+    package static let client = ProtoField.text(1)
+    package static let major = ProtoField.number(2)
+    package static let minor = ProtoField.number(3)
+}
+
+package enum HelloResponse: APIMessage {
     package static let id: UInt32 = 2
-    package var major: UInt32 = 0
-    package var minor: UInt32 = 0
-    package var server = ""
-    package var name = ""
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.number(1, &major)
-        fields.number(2, &minor)
-        fields.text(3, &server)
-        fields.text(4, &name)
-    }
+    package static let major = ProtoField.number(1)
+    package static let minor = ProtoField.number(2)
+    package static let server = ProtoField.text(3)
+    package static let name = ProtoField.text(4)
 }
 
 /// The login of firmware before 2026.1, which wants it even where it has no password.
-package struct AuthenticationRequest: APIMessage {
+package enum AuthenticationRequest: APIMessage {
     package static let id: UInt32 = 3
-    package var password = ""
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { fields.text(1, &password) }
+    package static let password = ProtoField.text(1)
 }
 
-package struct AuthenticationResponse: APIMessage {
+package enum AuthenticationResponse: APIMessage {
     package static let id: UInt32 = 4
-    package var isRefused = false
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { fields.flag(1, &isRefused) }
+    package static let isRefused = ProtoField.flag(1)
 }
 
-package struct DeviceInfoResponse: APIMessage {
+package enum DeviceInfoResponse: APIMessage {
     package static let id: UInt32 = 10
-    package var name = ""
+    package static let name = ProtoField.text(2)
     /// `AA:BB:CC:DD:EE:FF`, of the network.
-    package var mac = ""
-    package var version = ""
-    package var model = ""
+    package static let mac = ProtoField.text(3)
+    package static let version = ProtoField.text(4)
+    package static let model = ProtoField.text(6)
     /// For people; may be empty.
-    package var friendlyName = ""
-    package var features: UInt32 = 0
+    package static let friendlyName = ProtoField.text(13)
+    package static let features = ProtoField.number(15)
     /// The address of its Bluetooth radio; empty in old firmware.
-    package var bluetoothMAC = ""
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.text(2, &name)
-        fields.text(3, &mac)
-        fields.text(4, &version)
-        fields.text(6, &model)
-        fields.text(13, &friendlyName)
-        fields.number(15, &features)
-        fields.text(18, &bluetoothMAC)
-    }
+    package static let bluetoothMAC = ProtoField.text(18)
 }
 
 /// What a proxy can do (`BluetoothProxyFeature` in aioesphomeapi's `model.py`).
@@ -124,84 +90,70 @@ package enum EmptyMessage {
     package static let unsubscribeAdvertisements = APIFrame(id: 87, body: [])
 }
 
-package struct SubscribeAdvertisements: APIMessage {
+// MARK: Sensors
+
+/// One of a node's sensors: `ListEntitiesSensorResponse`.
+package enum SensorInfo: APIMessage {
+    package static let id: UInt32 = 16
+    /// Empty from firmware since 2026.1, which leaves it to the client to make it of the name.
+    package static let objectID = ProtoField.text(1)
+    /// By which its states name it.
+    package static let key = ProtoField.fixed(2)
+    /// Empty for the sensor that is called as its node.
+    package static let name = ProtoField.text(3)
+    package static let unit = ProtoField.text(6)
+    package static let deviceClass = ProtoField.text(9)
+    /// 1: measurement, 2: a counter that only rises, 3: a total.
+    package static let stateClass = ProtoField.number(10)
+    /// 0: what the node is for, 1: its configuration, 2: its own health.
+    package static let category = ProtoField.number(13)
+}
+
+/// What a sensor measured: `SensorStateResponse`.
+package enum SensorState: APIMessage {
+    package static let id: UInt32 = 25
+    package static let key = ProtoField.fixed(1)
+    package static let state = ProtoField.float(2)
+    /// It has measured nothing yet.
+    package static let isMissing = ProtoField.flag(3)
+}
+
+// MARK: Search
+
+package enum SubscribeAdvertisements: APIMessage {
     package static let id: UInt32 = 66
     /// 1: as they come over the air.
-    package var flags: UInt32 = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { fields.number(1, &flags) }
+    package static let flags = ProtoField.number(1)
 }
 
-package struct RawAdvertisements: APIMessage {
+package enum RawAdvertisements: APIMessage {
     package static let id: UInt32 = 93
-    package var list: [Advertisement] = []
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { fields.messages(1, &list) }
-
-    package struct Advertisement: ProtoMessage {
-        package var address: UInt64 = 0
-        /// In dBm.
-        package var rssi = 0
-        /// 0 and 2: public, 1 and 3: random.
-        package var addressType: UInt32 = 0
-        /// The advertisement, and behind it the scan response.
-        package var data: [UInt8] = []
-
-        package init() {}
-
-        package mutating func visit(_ fields: inout some ProtoFields) {
-            fields.number(1, &address)
-            fields.zigzag(2, &rssi)
-            fields.number(3, &addressType)
-            fields.bytes(4, &data)
-        }
-    }
+    package static let list: ProtoField<[ProtoMessage<RawAdvertisement>]?> = .messages(1)
 }
 
-package struct ScannerState: APIMessage {
+package enum RawAdvertisement: ProtoDescription {
+    package static let address = ProtoField.wide(1)
+    /// In dBm.
+    package static let rssi = ProtoField.zigzag(2)
+    /// 0 and 2: public, 1 and 3: random.
+    package static let addressType = ProtoField.number(3)
+    /// The advertisement, and behind it the scan response.
+    package static let data = ProtoField.bytes(4)
+}
+
+package enum ScannerState: APIMessage {
     package static let id: UInt32 = 126
     package static let running: UInt32 = 2
     package static let failed: UInt32 = 3
     package static let active: UInt32 = 1
     /// 0 idle, 1 starting, 2 running, 3 failed, 4 stopping, 5 stopped.
-    package var state: UInt32 = 0
+    package static let state = ProtoField.number(1)
     /// 0 passive, 1 active.
-    package var mode: UInt32 = 0
-    package var configuredMode: UInt32 = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.number(1, &state)
-        fields.number(2, &mode)
-        fields.number(3, &configuredMode)
-    }
+    package static let mode = ProtoField.number(2)
+    package static let configuredMode = ProtoField.number(3)
 }
 
-package struct SetScannerMode: APIMessage {
+package enum SetScannerMode: APIMessage {
     package static let id: UInt32 = 127
-    package var mode: UInt32 = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { fields.number(1, &mode) }
-}
-
-package struct ConnectionsFree: APIMessage {
-    package static let id: UInt32 = 81
-    package var free: UInt32 = 0
-    package var limit: UInt32 = 0
-    package var allocated: [UInt64] = []
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.number(1, &free)
-        fields.number(2, &limit)
-        fields.numbers(3, &allocated)
-    }
+    package static let mode = ProtoField.number(1)
 }

@@ -1,276 +1,157 @@
 package import BluetoothCore
 
+package enum ConnectionsFree: APIMessage {
+    package static let id: UInt32 = 81
+    package static let free = ProtoField.number(1)
+    package static let limit = ProtoField.number(2)
+    package static let allocated = ProtoField.numbers(3)
+}
+
 /// A request about a device's link.
-package struct DeviceRequest: APIMessage {
+package enum DeviceRequest: APIMessage {
     package static let id: UInt32 = 68
     package static let disconnect: UInt32 = 1
     /// With the proxy's own search for services, and without what it has stored of them.
     package static let connect: UInt32 = 5
     /// For hosts that know the services already.
     package static let connectKnown: UInt32 = 4
-    package var address: UInt64 = 0
-    package var type: UInt32 = 0
-    package var hasAddressType = false
-    package var addressType: UInt32 = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.number(1, &address)
-        fields.number(2, &type)
-        fields.flag(3, &hasAddressType)
-        fields.number(4, &addressType)
-    }
+    package static let address = ProtoField.wide(1)
+    package static let kind = ProtoField.number(2)
+    package static let hasAddressType = ProtoField.flag(3)
+    package static let addressType = ProtoField.number(4)
 }
 
-package struct DeviceConnection: APIMessage {
+package enum DeviceConnection: APIMessage {
     package static let id: UInt32 = 69
-    package var address: UInt64 = 0
-    package var isConnected = false
+    package static let address = ProtoField.wide(1)
+    package static let isConnected = ProtoField.flag(2)
     /// 0 if the link was there already.
-    package var mtu: UInt32 = 0
+    package static let mtu = ProtoField.number(3)
     /// A reason of HCI or of the proxy's own stack; 0 if it gives none.
-    package var error = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.number(1, &address)
-        fields.flag(2, &isConnected)
-        fields.number(3, &mtu)
-        fields.number(4, &error)
-    }
+    package static let error = ProtoField.signed(4)
 }
 
-package struct GetServices: APIMessage {
+// MARK: Services
+
+package enum GetServices: APIMessage {
     package static let id: UInt32 = 70
-    package var address: UInt64 = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { fields.number(1, &address) }
-}
-
-package struct ServicesDone: APIMessage {
-    package static let id: UInt32 = 72
-    package var address: UInt64 = 0
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { fields.number(1, &address) }
+    package static let address = ProtoField.wide(1)
 }
 
 /// Some of a device's services, in the order of their handles.
-package struct ServicesFound: APIMessage {
+package enum ServicesFound: APIMessage {
     package static let id: UInt32 = 71
-    package var address: UInt64 = 0
-    package var services: [Service] = []
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.number(1, &address)
-        fields.messages(2, &services)
-    }
-
-    package struct Service: ProtoMessage {
-        package var name = ProxyUUID()
-        package var handle: UInt32 = 0
-        package var characteristics: [Characteristic] = []
-
-        package init() {}
-
-        package mutating func visit(_ fields: inout some ProtoFields) {
-            name.visit(&fields, short: 4)
-            fields.number(2, &handle)
-            fields.messages(3, &characteristics)
-        }
-    }
-
-    package struct Characteristic: ProtoMessage {
-        package var name = ProxyUUID()
-        /// Of its value.
-        package var handle: UInt32 = 0
-        package var properties: UInt32 = 0
-        package var descriptors: [Descriptor] = []
-
-        package init() {}
-
-        package mutating func visit(_ fields: inout some ProtoFields) {
-            name.visit(&fields, short: 5)
-            fields.number(2, &handle)
-            fields.number(3, &properties)
-            fields.messages(4, &descriptors)
-        }
-    }
-
-    package struct Descriptor: ProtoMessage {
-        package var name = ProxyUUID()
-        package var handle: UInt32 = 0
-
-        package init() {}
-
-        package mutating func visit(_ fields: inout some ProtoFields) {
-            name.visit(&fields, short: 3)
-            fields.number(2, &handle)
-        }
-    }
+    package static let address = ProtoField.wide(1)
+    package static let services: ProtoField<[ProtoMessage<FoundGATTService>]?> = .messages(2)
 }
 
-/// A UUID as a proxy sends it: two halves, or a short form where the host has announced API 1.12 or later.
-package struct ProxyUUID: Hashable, Sendable {
-    /// The higher half first; empty for a short one.
-    package var halves: [UInt64] = []
-    package var short: UInt32 = 0
+package enum ServicesDone: APIMessage {
+    package static let id: UInt32 = 72
+    package static let address = ProtoField.wide(1)
+}
 
-    package init() {}
+/// A service, a characteristic or a descriptor: with a UUID in two halves, the higher first, or in a short form where the
+/// host has announced API 1.12 or later.
+package protocol FoundAttribute: ProtoDescription {
+    static var short: ProtoField<UInt32> { get }
+}
 
-    package init(_ uuid: BluetoothUUID, isShort: Bool) {
-        if isShort, let short = uuid.short {
-            self.short = UInt32(short)
-        } else {
-            halves = [uuid.high, uuid.low]
+extension FoundAttribute {
+    private static var halves: ProtoField<[UInt64]?> { .numbers(1) }
+    /// Of a characteristic, that of its value.
+    package static var handle: ProtoField<UInt32> { .number(2) }
+
+    package static func made(
+        _ uuid: BluetoothUUID, isShort: Bool, handle: UInt16, _ change: (inout ProtoMessage<Self>) -> Void = { _ in }
+    ) -> ProtoMessage<Self> {
+        made {
+            $0[Self.handle] = UInt32(handle)
+            if isShort, let short = uuid.short {
+                $0[Self.short] = UInt32(short)
+            } else {
+                $0[halves] = [uuid.high, uuid.low]
+            }
+            change(&$0)
         }
     }
 
-    mutating func visit(_ fields: inout some ProtoFields, short field: Int) {
-        fields.numbers(1, &halves)
-        fields.number(field, &short)
-    }
-
-    package var uuid: BluetoothUUID {
-        if short != 0 { return BluetoothUUID(short: short) }
+    fileprivate static func uuid(of message: ProtoMessage<Self>) -> BluetoothUUID {
+        if message[short] != 0 { return BluetoothUUID(short: message[short]) }
+        let halves = message[halves] ?? []
         return halves.count == 2 ? BluetoothUUID(high: halves[0], low: halves[1]) : BluetoothUUID(high: 0, low: 0)
     }
 }
 
-/// What requests about an attribute and their answers have in common.
-package struct AttributeTarget: ProtoMessage {
-    package var address: UInt64 = 0
-    package var handle: UInt32 = 0
-
-    package init() {}
-
-    package init(_ address: UInt64, _ handle: UInt32) {
-        self.address = address
-        self.handle = handle
-    }
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        fields.number(1, &address)
-        fields.number(2, &handle)
-    }
+extension ProtoMessage where Description: FoundAttribute {
+    package var uuid: BluetoothUUID { Description.uuid(of: self) }
 }
 
-package struct ReadRequest: APIMessage {
-    package static let id: UInt32 = 73
-    package var target = AttributeTarget()
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { target.visit(&fields) }
+package enum FoundGATTService: FoundAttribute {
+    package static let characteristics: ProtoField<[ProtoMessage<FoundCharacteristic>]?> = .messages(3)
+    package static let short = ProtoField.number(4)
 }
 
-/// A value that was read: `ReadResponse`, 74.
-package struct ReadResponse: APIMessage {
-    package static let id: UInt32 = 74
-    package var target = AttributeTarget()
-    package var data: [UInt8] = []
+package enum FoundCharacteristic: FoundAttribute {
+    package static let properties = ProtoField.number(3)
+    package static let descriptors: ProtoField<[ProtoMessage<FoundDescriptor>]?> = .messages(4)
+    package static let short = ProtoField.number(5)
+}
 
-    package init() {}
+package enum FoundDescriptor: FoundAttribute {
+    package static let short = ProtoField.number(3)
+}
 
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        target.visit(&fields)
-        fields.bytes(3, &data)
+// MARK: Attributes
+
+/// A request about an attribute, or what came of one.
+package enum AttributeMessage: ProtoDescription {
+    package enum Kind: UInt32, Sendable {
+        case read = 73
+        /// A value that was read.
+        case readDone = 74
+        case write = 75
+        case writeDescriptor = 77
+        case notify = 78
+        /// The device sent a value by itself.
+        case notified = 79
+        case failed = 82
+        /// A write is done, of a value or a descriptor.
+        case writeDone = 83
+        case notifyDone = 84
     }
-}
 
-package struct WriteRequest: APIMessage {
-    package static let id: UInt32 = 75
-    package var target = AttributeTarget()
-    package var wantsResponse = false
-    package var data: [UInt8] = []
+    package static let address = ProtoField.wide(1)
+    package static let handle = ProtoField.number(2)
+    /// Of all messages with data but `write`.
+    package static let data = ProtoField.bytes(3)
+    /// Of `write`.
+    package static let wantsResponse = ProtoField.flag(3)
+    package static let written = ProtoField.bytes(4)
+    /// Of `notify`.
+    package static let isOn = ProtoField.flag(3)
+    /// Of `failed`.
+    package static let error = ProtoField.signed(3)
 
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        target.visit(&fields)
-        fields.flag(3, &wantsResponse)
-        fields.bytes(4, &data)
-    }
-}
-
-package struct WriteDescriptorRequest: APIMessage {
-    package static let id: UInt32 = 77
-    package var target = AttributeTarget()
-    package var data: [UInt8] = []
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        target.visit(&fields)
-        fields.bytes(3, &data)
-    }
-}
-
-package struct NotifyRequest: APIMessage {
-    package static let id: UInt32 = 78
-    package var target = AttributeTarget()
-    package var isOn = false
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        target.visit(&fields)
-        fields.flag(3, &isOn)
-    }
-}
-
-package struct NotifyData: APIMessage {
-    package static let id: UInt32 = 79
-    package var target = AttributeTarget()
-    package var data: [UInt8] = []
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        target.visit(&fields)
-        fields.bytes(3, &data)
-    }
-}
-
-package struct GATTError: APIMessage {
-    package static let id: UInt32 = 82
     /// There is no link.
     package static let notConnected = -1
     /// The proxy's stack has no room: nothing was sent (ESP-IDF: ESP_GATT_CONGESTED).
     package static let congested = 143
-    package var target = AttributeTarget()
-    package var error = 0
 
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) {
-        target.visit(&fields)
-        fields.number(3, &error)
+    package static func frame(
+        _ kind: Kind, _ address: UInt64, _ handle: UInt32, _ change: (inout ProtoMessage<Self>) -> Void = { _ in }
+    ) -> APIFrame {
+        let message = made {
+            ($0.address, $0.handle) = (address, handle)
+            change(&$0)
+        }
+        return APIFrame(id: kind.rawValue, body: message.encoded)
     }
-}
 
-/// A write is done, of a value or a descriptor.
-package struct WriteResponse: APIMessage {
-    package static let id: UInt32 = 83
-    package var target = AttributeTarget()
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { target.visit(&fields) }
-}
-
-package struct NotifyResponse: APIMessage {
-    package static let id: UInt32 = 84
-    package var target = AttributeTarget()
-
-    package init() {}
-
-    package mutating func visit(_ fields: inout some ProtoFields) { target.visit(&fields) }
+    /// Nil if the frame is about something else, or cannot be read.
+    package static func read(_ frame: APIFrame) -> (kind: Kind, message: ProtoMessage<Self>)? {
+        guard let kind = Kind(rawValue: frame.id), let message = ProtoMessage<Self>(encoded: frame.body) else {
+            return nil
+        }
+        return (kind, message)
+    }
 }

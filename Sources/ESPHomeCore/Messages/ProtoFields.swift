@@ -1,209 +1,205 @@
-/// A message of Protocol Buffers, version 3, as far as ESPHome's native API uses them: it lists its fields once, for
-/// reading and for writing (https://protobuf.dev/programming-guides/encoding/).
-package protocol ProtoMessage: Hashable, Sendable {
-    init()
-    /// Presents each field to `fields`, with its number.
-    mutating func visit(_ fields: inout some ProtoFields)
-}
+/// Describes a message of Protocol Buffers, version 3, as far as ESPHome's native API uses them
+/// (https://protobuf.dev/programming-guides/encoding/): its static members are its fields, for reading and for writing.
+package protocol ProtoDescription: Sendable {}
 
-/// Reads fields into variables, or writes them. A field that is absent has its type's zero.
-package protocol ProtoFields {
-    mutating func number(_ field: Int, _ value: inout UInt64)
-    /// Four bytes, the least significant first.
-    mutating func fixed(_ field: Int, _ value: inout UInt32)
-    mutating func bytes(_ field: Int, _ value: inout [UInt8])
-    /// Numbers, packed or one by one.
-    mutating func numbers(_ field: Int, _ values: inout [UInt64])
-    mutating func messages<Message: ProtoMessage>(_ field: Int, _ values: inout [Message])
-}
-
-extension ProtoFields {
-    /// An `int32`, which is written as 64 bits. A wider one is cut off.
-    mutating func number(_ field: Int, _ value: inout Int) {
-        var bits = UInt64(bitPattern: Int64(value))
-        number(field, &bits)
-        value = Int(Int32(truncatingIfNeeded: bits))
+/// A message, as the fields that it has.
+@dynamicMemberLookup
+package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
+    private struct Entry: Hashable, Sendable {
+        var number: UInt64
+        var value: ProtoValue
     }
 
-    /// A `uint32`. A wider one is cut off.
-    mutating func number(_ field: Int, _ value: inout UInt32) {
-        var bits = UInt64(value)
-        number(field, &bits)
-        value = UInt32(truncatingIfNeeded: bits)
+    private var entries: [Entry] = []
+    /// Bounds what a node can have the host keep.
+    private static var entriesMax: Int { 1024 }
+
+    package init() {}
+
+    package subscript<Value>(dynamicMember field: KeyPath<Description.Type, ProtoField<Value>>) -> Value {
+        get { self[Description.self[keyPath: field]] }
+        set { self[Description.self[keyPath: field]] = newValue }
     }
 
-    /// A `sint32`: the sign is in the lowest bit.
-    mutating func zigzag(_ field: Int, _ value: inout Int) {
-        let wide = Int64(value)
-        var bits = UInt64(bitPattern: wide << 1 ^ wide >> 63)
-        number(field, &bits)
-        value = Int(Int32(truncatingIfNeeded: Int64(bitPattern: bits >> 1) ^ -Int64(bits & 1)))
-    }
-
-    mutating func float(_ field: Int, _ value: inout Float) {
-        var bits = value.bitPattern
-        fixed(field, &bits)
-        value = Float(bitPattern: bits)
-    }
-
-    mutating func flag(_ field: Int, _ value: inout Bool) {
-        var bits: UInt64 = value ? 1 : 0
-        number(field, &bits)
-        value = bits != 0
-    }
-
-    mutating func text(_ field: Int, _ value: inout String) {
-        var utf8 = Array(value.utf8)
-        bytes(field, &utf8)
-        value = String(decoding: utf8, as: UTF8.self)
-    }
-}
-
-extension ProtoMessage {
-    package var encoded: [UInt8] {
-        var (message, writer) = (self, ProtoWriter())
-        message.visit(&writer)
-        return writer.output
+    subscript<Value>(field: ProtoField<Value>) -> Value {
+        get { field.read(entries.filter { $0.number == field.number }.map(\.value)) }
+        set {
+            entries.removeAll { $0.number == field.number }
+            let place = entries.firstIndex { $0.number > field.number } ?? entries.endIndex
+            let new = field.write(newValue).map { Entry(number: field.number, value: $0) }
+            entries.insert(contentsOf: new, at: place)
+        }
     }
 
     /// Reads a message. Unknown fields are skipped; of a field that comes twice, the last one is taken.
     ///
-    /// - Returns: nil for bytes that end within a field, or with a field of a type that there is not.
-    package init?(encoded: [UInt8]) { self.init(encoded: encoded[...]) }
-
-    fileprivate init?(encoded: ArraySlice<UInt8>) {
-        guard var reader = ProtoReader(encoded) else { return nil }
-        self.init()
-        visit(&reader)
-        if reader.isMalformed { return nil }
-    }
-}
-
-struct ProtoWriter: ProtoFields {
-    private(set) var output: [UInt8] = []
-
-    mutating func number(_ field: Int, _ value: inout UInt64) {
-        guard value != 0 else { return }
-        output += Self.varint(UInt64(field) << 3) + Self.varint(value)
-    }
-
-    mutating func fixed(_ field: Int, _ value: inout UInt32) {
-        guard value != 0 else { return }
-        output += Self.varint(UInt64(field) << 3 | 5) + (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
-
-    mutating func bytes(_ field: Int, _ value: inout [UInt8]) {
-        if !value.isEmpty { append(field, value) }
-    }
-
-    mutating func numbers(_ field: Int, _ values: inout [UInt64]) {
-        if !values.isEmpty { append(field, values.flatMap { Self.varint($0) }) }
-    }
-
-    mutating func messages<Message: ProtoMessage>(_ field: Int, _ values: inout [Message]) {
-        for message in values { append(field, message.encoded) }
-    }
-
-    private mutating func append(_ field: Int, _ content: [UInt8]) {
-        output += Self.varint(UInt64(field) << 3 | 2) + Self.varint(UInt64(content.count)) + content
-    }
-
-    static func varint(_ value: UInt64) -> [UInt8] {
-        var (rest, bytes): (UInt64, [UInt8]) = (value, [])
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        return bytes + [UInt8(truncatingIfNeeded: rest)]
-    }
-}
-
-/// The fields of a message, found before any of them is asked for. Their number is bounded by the message's length.
-struct ProtoReader: ProtoFields {
-    private enum Value {
-        case number(UInt64)
-        case fixed(UInt32)
-        case content(ArraySlice<UInt8>)
-    }
-
-    private var values: [(field: UInt64, value: Value)] = []
-    /// Whether a message within the message could not be read.
-    private(set) var isMalformed = false
-
-    /// - Returns: nil for bytes that are not fields.
-    init?(_ bytes: ArraySlice<UInt8>) {
-        var rest = bytes
+    /// - Returns: nil for bytes that end within a field, or with a field of a type that there is not, and for more fields than
+    ///   any node sends.
+    package init?(encoded: some Sequence<UInt8>) {
+        var rest = ArraySlice(encoded)
         while !rest.isEmpty {
-            guard let tag = Self.varint(&rest) else { return nil }
-            switch tag & 7 {
-            case 0:
-                guard let number = Self.varint(&rest) else { return nil }
-                values.append((tag >> 3, .number(number)))
-            case 2:
-                guard let length = Self.varint(&rest).flatMap({ Int(exactly: $0) }), length <= rest.count else {
-                    return nil
-                }
-                values.append((tag >> 3, .content(rest.prefix(length))))
-                rest = rest.dropFirst(length)
-            // Eight bytes, which no message here has.
-            case 1:
-                guard rest.count >= 8 else { return nil }
-                rest = rest.dropFirst(8)
-            case 5:
-                guard rest.count >= 4 else { return nil }
-                values.append((tag >> 3, .fixed(rest.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) })))
-                rest = rest.dropFirst(4)
-            default: return nil
-            }
+            guard let tag = ProtoVarint.read(&rest), let value = ProtoValue(type: tag & 7, &rest),
+                entries.count < Self.entriesMax
+            else { return nil }
+            entries.append(Entry(number: tag >> 3, value: value))
         }
     }
 
-    mutating func number(_ field: Int, _ value: inout UInt64) {
-        value = 0
-        for case (UInt64(field), .number(let number)) in values { value = number }
+    package var encoded: [UInt8] {
+        entries.flatMap { entry in
+            let tag = ProtoVarint.bytes(entry.number << 3 | entry.value.type)
+            return switch entry.value {
+            case .number(let number): tag + ProtoVarint.bytes(number)
+            case .fixed(let bytes): tag + bytes
+            case .content(let bytes): tag + ProtoVarint.bytes(UInt64(bytes.count)) + bytes
+            }
+        }
+    }
+}
+
+/// A field of a message: how its value is read and written. One that is absent has its type's zero, which is not written.
+package struct ProtoField<Value>: Sendable {
+    let number: UInt64
+    fileprivate let read: @Sendable ([ProtoValue]) -> Value
+    fileprivate let write: @Sendable (Value) -> [ProtoValue]
+
+    fileprivate func map<Other>(
+        _ read: @escaping @Sendable (Value) -> Other, _ write: @escaping @Sendable (Other) -> Value
+    ) -> ProtoField<Other> {
+        ProtoField<Other>(number: number, read: { read(self.read($0)) }, write: { self.write(write($0)) })
+    }
+}
+
+extension ProtoField {
+    static func wide(_ number: UInt64) -> Self where Value == UInt64 {
+        Self(
+            number: number, read: { $0.compactMap(\.number).last ?? 0 }, write: { $0 == 0 ? [] : [.number($0)] })
     }
 
-    mutating func fixed(_ field: Int, _ value: inout UInt32) {
-        value = 0
-        for case (UInt64(field), .fixed(let number)) in values { value = number }
+    /// A `uint32`. A wider one is cut off.
+    static func number(_ number: UInt64) -> Self where Value == UInt32 {
+        ProtoField<UInt64>.wide(number).map({ UInt32(truncatingIfNeeded: $0) }, { UInt64($0) })
     }
 
-    mutating func bytes(_ field: Int, _ value: inout [UInt8]) {
-        value = []
-        for case (UInt64(field), .content(let content)) in values { value = Array(content) }
+    /// An `int32`, which is written as 64 bits. A wider one is cut off.
+    static func signed(_ number: UInt64) -> Self where Value == Int {
+        ProtoField<UInt64>.wide(number).map({ Int(Int32(truncatingIfNeeded: $0)) }, { UInt64(bitPattern: Int64($0)) })
     }
 
-    mutating func numbers(_ field: Int, _ list: inout [UInt64]) {
-        list = []
-        for case (UInt64(field), let value) in values {
-            switch value {
-            case .number(let number): list.append(number)
-            case .fixed: break
-            case .content(var packed):
-                while !packed.isEmpty {
-                    guard let number = Self.varint(&packed) else {
-                        isMalformed = true
-                        return
+    /// A `sint32`: the sign is in the lowest bit.
+    static func zigzag(_ number: UInt64) -> Self where Value == Int {
+        ProtoField<UInt64>.wide(number).map(
+            { Int(Int32(truncatingIfNeeded: Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1))) },
+            { UInt64(bitPattern: Int64($0) << 1 ^ Int64($0) >> 63) })
+    }
+
+    static func flag(_ number: UInt64) -> Self where Value == Bool {
+        ProtoField<UInt64>.wide(number).map({ $0 != 0 }, { $0 ? 1 : 0 })
+    }
+
+    /// Four bytes, the least significant first.
+    static func fixed(_ number: UInt64) -> Self where Value == UInt32 {
+        Self(
+            number: number,
+            read: { $0.compactMap(\.fixed).last?.reversed().reduce(0) { $0 << 8 | UInt32($1) } ?? 0 },
+            write: { value in
+                value == 0 ? [] : [.fixed((0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }[...])]
+            })
+    }
+
+    static func float(_ number: UInt64) -> Self where Value == Float {
+        ProtoField<UInt32>.fixed(number).map({ Float(bitPattern: $0) }, { $0.bitPattern })
+    }
+
+    static func bytes(_ number: UInt64) -> Self where Value == [UInt8] {
+        Self(
+            number: number, read: { $0.compactMap(\.content).last.map { Array($0) } ?? [] },
+            write: { $0.isEmpty ? [] : [.content($0[...])] })
+    }
+
+    static func text(_ number: UInt64) -> Self where Value == String {
+        ProtoField<[UInt8]>.bytes(number).map({ String(decoding: $0, as: UTF8.self) }, { Array($0.utf8) })
+    }
+
+    /// Numbers, packed or one by one. Nil if a packed one does not end.
+    static func numbers(_ number: UInt64) -> Self where Value == [UInt64]? {
+        Self(
+            number: number,
+            read: { values in
+                var numbers: [UInt64] = []
+                for value in values {
+                    if case .number(let number) = value { numbers.append(number) }
+                    guard case .content(var packed) = value else { continue }
+                    while !packed.isEmpty {
+                        guard let number = ProtoVarint.read(&packed) else { return nil }
+                        numbers.append(number)
                     }
-                    list.append(number)
                 }
-            }
+                return numbers
+            },
+            write: { numbers in
+                let packed = (numbers ?? []).flatMap { ProtoVarint.bytes($0) }
+                return packed.isEmpty ? [] : [.content(packed[...])]
+            })
+    }
+
+    /// Messages within the message. Nil if one of them cannot be read.
+    static func messages<Inner>(_ number: UInt64) -> Self where Value == [ProtoMessage<Inner>]? {
+        Self(
+            number: number,
+            read: { values in
+                let contents = values.compactMap(\.content)
+                let messages = contents.compactMap { ProtoMessage<Inner>(encoded: $0) }
+                return messages.count == contents.count ? messages : nil
+            },
+            write: { ($0 ?? []).map { .content($0.encoded[...]) } })
+    }
+}
+
+/// The value of a field, by its type on the wire.
+private enum ProtoValue: Hashable, Sendable {
+    case number(UInt64)
+    /// Four bytes; or eight, which no message here has.
+    case fixed(ArraySlice<UInt8>)
+    case content(ArraySlice<UInt8>)
+
+    init?(type: UInt64, _ rest: inout ArraySlice<UInt8>) {
+        func take(_ count: UInt64?) -> ArraySlice<UInt8>? {
+            guard let count = count.flatMap({ Int(exactly: $0) }), count <= rest.count else { return nil }
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
+        switch type {
+        case 0:
+            guard let number = ProtoVarint.read(&rest) else { return nil }
+            self = .number(number)
+        case 2:
+            guard let content = take(ProtoVarint.read(&rest)) else { return nil }
+            self = .content(content)
+        case 1, 5:
+            guard let bytes = take(type == 1 ? 8 : 4) else { return nil }
+            self = .fixed(bytes)
+        default: return nil
         }
     }
 
-    mutating func messages<Message: ProtoMessage>(_ field: Int, _ list: inout [Message]) {
-        list = []
-        for case (UInt64(field), .content(let content)) in values {
-            guard let message = Message(encoded: content) else {
-                isMalformed = true
-                return
-            }
-            list.append(message)
+    var type: UInt64 {
+        switch self {
+        case .number: 0
+        case .fixed(let bytes): bytes.count == 8 ? 1 : 5
+        case .content: 2
         }
     }
 
+    var number: UInt64? { if case .number(let number) = self { number } else { nil } }
+    var fixed: ArraySlice<UInt8>? { if case .fixed(let bytes) = self, bytes.count == 4 { bytes } else { nil } }
+    var content: ArraySlice<UInt8>? { if case .content(let bytes) = self { bytes } else { nil } }
+}
+
+/// A number in groups of seven bits, the least significant first.
+enum ProtoVarint {
     /// A number of up to ten bytes. Nil if it does not end.
-    private static func varint(_ rest: inout ArraySlice<UInt8>) -> UInt64? {
+    static func read(_ rest: inout ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for shift in 0..<10 {
             guard let byte = rest.popFirst() else { return nil }
@@ -211,5 +207,10 @@ struct ProtoReader: ProtoFields {
             if byte < 0x80 { return value }
         }
         return nil
+    }
+
+    static func bytes(_ value: UInt64) -> [UInt8] {
+        value < 0x80
+            ? [UInt8(truncatingIfNeeded: value)] : [UInt8(truncatingIfNeeded: value) | 0x80] + bytes(value >> 7)
     }
 }

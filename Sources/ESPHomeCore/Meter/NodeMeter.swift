@@ -40,7 +40,7 @@ package struct NodeMeter: Sendable {
 
     private enum Phase: Sendable {
         case greeting
-        case listing(since: MonotonicTime, DeviceInfoResponse, [SensorInfo])
+        case listing(since: MonotonicTime, ProtoMessage<DeviceInfoResponse>, [ProtoMessage<SensorInfo>])
         case reading(SensorChoice)
     }
 
@@ -121,12 +121,12 @@ package struct NodeMeter: Sendable {
                     guard sensors.count < Self.sensorsMax else {
                         throw .unsuitable("\(node.display) has more than \(Self.sensorsMax) sensors.")
                     }
-                    phase = .listing(since: since, info, sensors + [try APISession.read(frame)])
+                    phase = .listing(since: since, info, sensors + [try frame.read(SensorInfo.self)])
                 case (.listing(_, let info, let sensors), EmptyMessage.listEntitiesDone.id):
                     phase = .reading(try SensorChoice(sensors, of: info, names: names, node: node))
                     actions += [.send(session.seal(EmptyMessage.subscribeStatesRequest)), .opened]
                 case (.reading(let choice), SensorState.id):
-                    isNew = take(try APISession.read(frame), choice, at: now) || isNew
+                    isNew = take(try frame.read(SensorState.self), choice, at: now) || isNew
                 default: break
                 }
             case .ended(let fault): return actions + [.close(fault)]
@@ -137,7 +137,9 @@ package struct NodeMeter: Sendable {
     }
 
     /// - Returns: whether something new is known of the meter.
-    private mutating func take(_ state: SensorState, _ choice: SensorChoice, at now: MonotonicTime) -> Bool {
+    private mutating func take(_ state: ProtoMessage<SensorState>, _ choice: SensorChoice, at now: MonotonicTime)
+        -> Bool
+    {
         guard let sensor = choice.sensors[state.key], !remembered.insert(state.key).inserted else { return false }
         values[sensor.quantity] = (state.isMissing ? nil : sensor.unit.value(of: state.state), now)
         return true

@@ -15,11 +15,12 @@ struct SensorChoice: Sendable {
     /// - Parameter names: the object ids that a person chose; empty for a quantity that is to be left out.
     /// - Throws: what is to be chosen, or that there is nothing.
     init(
-        _ listed: [SensorInfo], of info: DeviceInfoResponse, names: [Quantity: String], node: ProxyNode
+        _ listed: [ProtoMessage<SensorInfo>], of info: ProtoMessage<DeviceInfoResponse>, names: [Quantity: String],
+        node: ProxyNode
     ) throws(APIFault) {
         let found = listed.map { sensor in (sensor: sensor, id: Self.objectID(of: sensor, info)) }
         // A node may have hundreds.
-        let ids = { (some: [(sensor: SensorInfo, id: String)]) in
+        let ids = { (some: [(sensor: ProtoMessage<SensorInfo>, id: String)]) in
             some.prefix(24).map(\.id.visible).joined(separator: ", ") + (some.count > 24 ? " …" : "")
         }
         for quantity in Self.all where names[quantity] != "" {
@@ -64,7 +65,9 @@ struct SensorChoice: Sendable {
 
     /// The object id, which firmware since 2026.1 leaves to the client, and how it makes it: aioesphomeapi 46.23.0,
     /// `object_id.py`.
-    private static func objectID(of sensor: SensorInfo, _ info: DeviceInfoResponse) -> String {
+    private static func objectID(of sensor: ProtoMessage<SensorInfo>, _ info: ProtoMessage<DeviceInfoResponse>)
+        -> String
+    {
         guard sensor.objectID.isEmpty else { return sensor.objectID }
         let name = [sensor.name, info.friendlyName, info.name].first { !$0.isEmpty } ?? ""
         return String(

@@ -3,91 +3,99 @@ import Domain
 
 /// One link through a proxy: how far it is, and the request that waits for its answer.
 struct ProxyLink: Sendable {
-    let isRandom: Bool
-    var phase: Phase
-    /// The bearer sends one request at a time.
-    var pending: Pending?
-    var database = GATTDatabase()
-
     enum Phase: Sendable {
-        case queued(since: MonotonicTime)
-        case connecting(since: MonotonicTime)
-        case listing(since: MonotonicTime, [ServicesFound.Service], mtu: Int)
-        case up
+        case queued, connecting, listing, up
         /// Nobody wants it any more.
-        case leaving(since: MonotonicTime)
+        case leaving
     }
 
-    enum Pending: Hashable, Sendable {
-        case read(UInt32)
-        case write(UInt32)
-        /// The first step of a subscription, and what its second writes.
-        case notify(UInt32, descriptor: UInt32, [UInt8])
-        case descriptor(UInt32)
-
-        var handle: UInt32 {
-            switch self {
-            case .read(let handle), .write(let handle), .notify(let handle, _, _), .descriptor(let handle): handle
-            }
-        }
+    /// A request about an attribute. The bearer sends one at a time.
+    struct Pending: Sendable {
+        var kind: AttributeMessage.Kind
+        var handle: UInt32
+        /// What the second step of a subscription writes, and where.
+        var subscription: (descriptor: UInt32, value: [UInt8])?
     }
 
-    init(isRandom: Bool, phase: Phase) {
-        self.isRandom = isRandom
-        self.phase = phase
+    let address: UInt64
+    let isRandom: Bool
+    private(set) var phase: Phase
+    /// When the phase began.
+    private(set) var since: MonotonicTime
+    var mtu = ATTPDU.defaultMTU
+    var database = GATTDatabase()
+    var pending: Pending?
+
+    init(_ address: UInt64, isRandom: Bool = false, _ phase: Phase, at now: MonotonicTime) {
+        (self.address, self.isRandom, self.phase, since) = (address, isRandom, phase, now)
     }
 
-    var isQueued: Bool { if case .queued = phase { true } else { false } }
-    var isLeaving: Bool { if case .leaving = phase { true } else { false } }
-    var isBeingMade: Bool {
-        switch phase {
-        case .connecting, .listing: true
-        case .queued, .up, .leaving: false
-        }
-    }
+    mutating func enter(_ phase: Phase, at now: MonotonicTime) { (self.phase, since) = (phase, now) }
 
-    /// The proxy's requests that stand for a packet.
-    mutating func requests(for pdu: ATTPDU, at address: UInt64) -> [APIFrame] {
+    var isBeingMade: Bool { phase == .connecting || phase == .listing }
+
+    /// The proxy's request that stands for a packet.
+    mutating func request(for pdu: ATTPDU) -> APIFrame? {
         switch pdu {
         case .readRequest(let handle):
-            pending = .read(UInt32(handle))
-            return [ReadRequest.made { $0.target = AttributeTarget(address, UInt32(handle)) }.frame]
+            pending = Pending(kind: .read, handle: UInt32(handle))
+            return AttributeMessage.frame(.read, address, UInt32(handle))
         case .writeRequest(let handle, let value):
-            if let owner = characteristic(subscribedBy: handle) {
-                pending = .notify(UInt32(owner), descriptor: UInt32(handle), value)
-                return [NotifyRequest(address, UInt32(owner), isOn: value.contains { $0 != 0 }).frame]
+            guard let owner = characteristic(subscribedBy: handle) else {
+                pending = Pending(kind: .write, handle: UInt32(handle))
+                return write(value, to: handle, wantsResponse: true)
             }
-            pending = .write(UInt32(handle))
-            return [write(value, to: handle, at: address, wantsResponse: true)]
-        case .writeCommand(let handle, let value):
-            return [write(value, to: handle, at: address, wantsResponse: false)]
+            let subscription = (UInt32(handle), value)
+            pending = Pending(kind: .notify, handle: UInt32(owner), subscription: subscription)
+            return notify(owner, isOn: value.contains { $0 != 0 })
+        case .writeCommand(let handle, let value): return write(value, to: handle, wantsResponse: false)
         // The proxy's own stack confirms indications. Nothing else is sent once the services are known.
-        default: return []
+        default: return nil
         }
     }
 
-    private func write(_ value: [UInt8], to handle: UInt16, at address: UInt64, wantsResponse: Bool) -> APIFrame {
-        WriteRequest.made {
-            $0.target = AttributeTarget(address, UInt32(handle))
-            $0.wantsResponse = wantsResponse
-            $0.data = value
-        }.frame
+    func notify(_ handle: UInt16, isOn: Bool) -> APIFrame {
+        AttributeMessage.frame(.notify, address, UInt32(handle)) { $0.isOn = isOn }
+    }
+
+    private func write(_ value: [UInt8], to handle: UInt16, wantsResponse: Bool) -> APIFrame {
+        AttributeMessage.frame(.write, address, UInt32(handle)) {
+            ($0.wantsResponse, $0.written) = (wantsResponse, value)
+        }
     }
 
     private func characteristic(subscribedBy descriptor: UInt16) -> UInt16? {
-        for service in database.services {
-            for characteristic in service.characteristics where characteristic.subscription == descriptor {
-                return characteristic.value
-            }
-        }
-        return nil
+        database.services.lazy.flatMap(\.characteristics).first { $0.subscription == descriptor }?.value
     }
-}
 
-extension NotifyRequest {
-    init(_ address: UInt64, _ handle: UInt32, isOn: Bool) {
-        self.init()
-        target = AttributeTarget(address, handle)
-        self.isOn = isOn
+    /// Takes the proxy's answer to the request that waits. Others are answers to writes that wanted none.
+    ///
+    /// - Returns: the packet that it stands for, or what is to be sent next.
+    mutating func answered(
+        _ kind: AttributeMessage.Kind, _ message: ProtoMessage<AttributeMessage>
+    ) -> (packet: ATTPDU?, next: APIFrame?) {
+        guard let pending, pending.handle == message.handle else { return (nil, nil) }
+        switch (pending.kind, kind) {
+        case (.notify, .notifyDone):
+            guard let (descriptor, value) = pending.subscription else { return (nil, nil) }
+            self.pending = Pending(kind: .writeDescriptor, handle: descriptor)
+            return (nil, AttributeMessage.frame(.writeDescriptor, address, descriptor) { $0.data = value })
+        case (.read, .readDone):
+            self.pending = nil
+            return (.readResponse(message.data), nil)
+        case (.write, .writeDone), (.writeDescriptor, .writeDone):
+            self.pending = nil
+            return (.writeResponse, nil)
+        case (_, .failed):
+            self.pending = nil
+            // Not worth the link: the session asks again after any request that got no answer.
+            if pending.kind == .write, message.error == AttributeMessage.congested { return (.writeResponse, nil) }
+            let opcode = pending.kind == .read ? ATTOpcode.readRequest : .writeRequest
+            let code = ATTErrorCode(rawValue: UInt8(clamping: message.error))
+            return (
+                .errorResponse(to: opcode.rawValue, handle: UInt16(clamping: message.handle), error: code), nil
+            )
+        default: return (nil, nil)
+        }
     }
 }

@@ -53,45 +53,50 @@ struct ProxyLinks: Sendable {
     private var links: [UInt64: ProxyLink] = [:]
     /// Addresses in the order in which they wait.
     private var queue: [UInt64] = []
-    private(set) var slots: ConnectionsFree?
+    private var slots: Slots?
+
+    private struct Slots: Sendable {
+        var free: Int
+        var limit: Int
+        var allocated: [UInt64]
+    }
 
     init(timing: ProxyTiming) { self.timing = timing }
 
     /// Links of this host that are up or on their way.
-    var count: Int { links.values.count { !$0.isLeaving } }
+    var count: Int { links.values.count { $0.phase != .leaving } }
 
     /// How many links the proxy bears. Nil until it has said so.
-    var limit: Int? { slots.map { Int(clamping: $0.limit) } }
+    var limit: Int? { slots?.limit }
 
     /// Slots that neither this host nor anything else has, or waits for.
-    var free: Int { max(0, Int(clamping: slots?.free ?? 0) - queue.count) }
+    var free: Int { max(0, (slots?.free ?? 0) - queue.count) }
 
-    func contains(_ address: MACAddress) -> Bool { links[address.bits].map { !$0.isLeaving } ?? false }
+    func contains(_ address: MACAddress) -> Bool { links[address.bits].map { $0.phase != .leaving } ?? false }
 
     // MARK: The owner
 
     /// Makes a link when its turn comes. An earlier link to the same device ends.
     mutating func connect(_ address: MACAddress, isRandom: Bool, at now: MonotonicTime) -> [Output] {
-        var outputs = leave(address, at: now)
+        let outputs = leave(address, at: now)
         // One that is ending keeps its place in the proxy until `allocated` lets go of it.
-        links[address.bits] = ProxyLink(isRandom: isRandom, phase: .queued(since: now))
+        links[address.bits] = ProxyLink(address.bits, isRandom: isRandom, .queued, at: now)
         queue.append(address.bits)
-        outputs += step(at: now)
-        return outputs
+        return outputs + step(at: now)
     }
 
     /// Takes a packet of the attribute protocol from the link's owner.
     mutating func send(_ packet: [UInt8], to address: MACAddress) -> [Output] {
-        guard var link = links[address.bits], case .up = link.phase, let pdu = try? ATTPDU(packet) else { return [] }
-        let frames = link.requests(for: pdu, at: address.bits)
-        links[address.bits] = link
-        return frames.map { .send($0) }
+        guard links[address.bits]?.phase == .up, let pdu = try? ATTPDU(packet),
+            let frame = links[address.bits]?.request(for: pdu)
+        else { return [] }
+        return [.send(frame)]
     }
 
     /// The owner wants the link no more, and hears nothing more of it.
     mutating func leave(_ address: MACAddress, at now: MonotonicTime) -> [Output] {
-        guard let link = links[address.bits], !link.isLeaving else { return [] }
-        guard !link.isQueued else {
+        guard let link = links[address.bits], link.phase != .leaving else { return [] }
+        guard link.phase != .queued else {
             forget(address.bits)
             return []
         }
@@ -100,24 +105,22 @@ struct ProxyLinks: Sendable {
 
     /// The proxy is gone, and with it all its links.
     mutating func proxyLost() -> [Output] {
-        defer {
-            links = [:]
-            queue = []
-            slots = nil
+        defer { self = ProxyLinks(timing: timing) }
+        return links.filter { $0.value.phase != .leaving }.keys.sorted().map {
+            .tell(MACAddress(bits: $0), .down(.proxyGone))
         }
-        return links.filter { !$0.value.isLeaving }.keys.sorted().map { .tell(MACAddress(bits: $0), .down(.proxyGone)) }
     }
 
     // MARK: Time
 
     mutating func woke(at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
-        for (address, link) in links.sorted(by: { $0.key < $1.key })
-        where now >= deadline(of: link) ?? now + .seconds(1) {
+        for (address, link) in links.sorted(by: { $0.key < $1.key }) where deadline(of: link).map({ now >= $0 }) == true
+        {
             switch link.phase {
             case .queued: outputs += down(address, .noSlot, at: now)
-            case .connecting: outputs += down(address, .timedOut, at: now) + end(address, at: now)
-            case .listing: outputs += down(address, .noServices, at: now) + end(address, at: now)
+            case .connecting: outputs += giveUp(address, .timedOut, at: now)
+            case .listing: outputs += giveUp(address, .noServices, at: now)
             case .leaving: forget(address)
             case .up: break
             }
@@ -129,10 +132,10 @@ struct ProxyLinks: Sendable {
 
     private func deadline(of link: ProxyLink) -> MonotonicTime? {
         switch link.phase {
-        case .queued(let since): since + timing.turn
-        case .connecting(let since): since + timing.connect
-        case .listing(let since, _, _): since + timing.services
-        case .leaving(let since): since + timing.disconnect
+        case .queued: link.since + timing.turn
+        case .connecting: link.since + timing.connect
+        case .listing: link.since + timing.services
+        case .leaving: link.since + timing.disconnect
         case .up: nil
         }
     }
@@ -142,16 +145,13 @@ struct ProxyLinks: Sendable {
     /// Begins the next link, if its turn has come.
     private mutating func step(at now: MonotonicTime) -> [Output] {
         guard let slots, slots.free > 0, !links.values.contains(where: \.isBeingMade),
-            let address = queue.first(where: { !slots.allocated.contains($0) }), var link = links[address]
+            let address = queue.first(where: { !slots.allocated.contains($0) }), let link = links[address]
         else { return [] }
         queue.removeAll { $0 == address }
-        link.phase = .connecting(since: now)
-        links[address] = link
+        links[address]?.enter(.connecting, at: now)
         let request = DeviceRequest.made {
-            $0.address = address
-            $0.type = DeviceRequest.connect
-            $0.hasAddressType = true
-            $0.addressType = link.isRandom ? 1 : 0
+            ($0.address, $0.kind) = (address, DeviceRequest.connect)
+            ($0.hasAddressType, $0.addressType) = (true, link.isRandom ? 1 : 0)
         }
         return [.send(request.frame)]
     }
@@ -165,62 +165,52 @@ struct ProxyLinks: Sendable {
     private mutating func down(_ address: UInt64, _ end: ProxyLinkEnd, at now: MonotonicTime) -> [Output] {
         forget(address)
         if slots?.allocated.contains(address) == true {
-            links[address] = ProxyLink(isRandom: false, phase: .leaving(since: now))
+            links[address] = ProxyLink(address, .leaving, at: now)
         }
         return [.tell(MACAddress(bits: address), .down(end))]
     }
 
     /// Has the proxy end a link, so that its slot comes back.
     private mutating func end(_ address: UInt64, at now: MonotonicTime) -> [Output] {
-        links[address] = ProxyLink(isRandom: false, phase: .leaving(since: now))
+        links[address] = ProxyLink(address, .leaving, at: now)
         return [Self.disconnect(address)]
     }
 
+    private mutating func giveUp(_ address: UInt64, _ reason: ProxyLinkEnd, at now: MonotonicTime) -> [Output] {
+        down(address, reason, at: now) + end(address, at: now)
+    }
+
     private static func disconnect(_ address: UInt64) -> Output {
-        .send(
-            DeviceRequest.made {
-                $0.address = address
-                $0.type = DeviceRequest.disconnect
-            }.frame)
+        .send(DeviceRequest.made { ($0.address, $0.kind) = (address, DeviceRequest.disconnect) }.frame)
     }
 
     // MARK: The proxy
 
-    /// Takes a message about links. Nil if it is about something else, or cannot be read.
-    mutating func received(_ frame: APIFrame, at now: MonotonicTime) -> [Output]? {
-        switch frame.id {
-        case ConnectionsFree.id:
-            guard let message = ConnectionsFree(frame) else { return nil }
-            slots = message
-            return reconcile(with: message, at: now) + step(at: now)
-        case DeviceConnection.id: return DeviceConnection(frame).map { changed($0, at: now) + step(at: now) }
-        case ServicesFound.id: return ServicesFound(frame).map { found($0, at: now) }
-        case ServicesDone.id: return ServicesDone(frame).map { allFound(of: $0.address, at: now) }
-        case NotifyData.id: return NotifyData(frame).map { notified($0) }
-        case ReadResponse.id:
-            return ReadResponse(frame).map { message in
-                answer(message.target) { if case .read = $0 { .readResponse(message.data) } else { nil } }
-            }
-        case WriteResponse.id:
-            return WriteResponse(frame).map { message in
-                answer(message.target) {
-                    switch $0 {
-                    case .write, .descriptor: .writeResponse
-                    case .read, .notify: nil
-                    }
-                }
-            }
-        case NotifyResponse.id: return NotifyResponse(frame).map { subscribed($0.target) }
-        case GATTError.id: return GATTError(frame).map { failed($0, at: now) }
-        default: return nil
+    /// Takes a message about links. Others, and those that cannot be read, mean nothing.
+    mutating func received(_ frame: APIFrame, at now: MonotonicTime) -> [Output] {
+        var outputs: [Output] = []
+        if let message = ConnectionsFree.read(frame), let allocated = message.allocated {
+            let slots = Slots(
+                free: Int(clamping: message.free), limit: Int(clamping: message.limit), allocated: allocated)
+            self.slots = slots
+            outputs = reconcile(with: slots, at: now)
+        } else if let message = DeviceConnection.read(frame) {
+            outputs = changed(message, at: now)
+        } else if let message = ServicesFound.read(frame) {
+            outputs = found(message, at: now)
+        } else if let message = ServicesDone.read(frame) {
+            outputs = allFound(of: message.address, at: now)
+        } else if let (kind, message) = AttributeMessage.read(frame) {
+            outputs = told(kind, message, at: now)
         }
+        return outputs + step(at: now)
     }
 
     /// Compares the slots with the links that are known.
-    private mutating func reconcile(with slots: ConnectionsFree, at now: MonotonicTime) -> [Output] {
+    private mutating func reconcile(with slots: Slots, at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
         // Old firmware tells no addresses.
-        let isWhole = UInt64(slots.allocated.count) + UInt64(slots.free) == UInt64(slots.limit)
+        let isWhole = slots.allocated.count + slots.free == slots.limit
         for (address, link) in links.sorted(by: { $0.key < $1.key }) where !slots.allocated.contains(address) {
             switch link.phase {
             case .leaving: forget(address)
@@ -235,21 +225,20 @@ struct ProxyLinks: Sendable {
         return outputs
     }
 
-    private mutating func changed(_ message: DeviceConnection, at now: MonotonicTime) -> [Output] {
-        let address = message.address
-        guard var link = links[address] else {
+    private mutating func changed(_ message: ProtoMessage<DeviceConnection>, at now: MonotonicTime) -> [Output] {
+        let (address, reason) = (message.address, message.error)
+        guard let link = links[address] else {
             // Late, and nobody's: it would keep its slot for ever.
             return message.isConnected ? [Self.disconnect(address)] : []
         }
         switch (link.phase, message.isConnected) {
         case (.connecting, true):
-            let mtu = message.mtu == 0 ? ATTPDU.defaultMTU : Int(clamping: message.mtu)
-            link.phase = .listing(since: now, [], mtu: mtu)
-            links[address] = link
+            links[address]?.enter(.listing, at: now)
+            if message.mtu != 0 { links[address]?.mtu = Int(clamping: message.mtu) }
             return [.send(GetServices.made { $0.address = address }.frame)]
-        case (.connecting, false): return down(address, message.error == 0 ? .noSlot : .failed(message.error), at: now)
-        case (.listing, false): return down(address, .failed(message.error), at: now)
-        case (.up, false): return down(address, .lost(message.error), at: now)
+        case (.connecting, false): return down(address, reason == 0 ? .noSlot : .failed(reason), at: now)
+        case (.listing, false): return down(address, .failed(reason), at: now)
+        case (.up, false): return down(address, .lost(reason), at: now)
         case (.leaving, false):
             // Its slot may be cleared later: `allocated` says when.
             if slots?.allocated.contains(address) != true { forget(address) }
@@ -261,117 +250,76 @@ struct ProxyLinks: Sendable {
         }
     }
 
-    private mutating func found(_ message: ServicesFound, at now: MonotonicTime) -> [Output] {
-        guard var link = links[message.address], case .listing(let since, let known, let mtu) = link.phase else {
-            return []
-        }
-        let all = known + message.services
-        guard all.attributeCount <= GATTClient.attributeLimit else {
-            return down(message.address, .noServices, at: now) + end(message.address, at: now) + step(at: now)
-        }
-        link.phase = .listing(since: since, all, mtu: mtu)
-        links[message.address] = link
-        return []
+    private mutating func found(_ message: ProtoMessage<ServicesFound>, at now: MonotonicTime) -> [Output] {
+        guard links[message.address]?.phase == .listing else { return [] }
+        let isTaken = links[message.address]?.database.append(message.services) == true
+        return isTaken ? [] : giveUp(message.address, .noServices, at: now)
     }
 
     private mutating func allFound(of address: UInt64, at now: MonotonicTime) -> [Output] {
-        guard var link = links[address], case .listing(_, let services, let mtu) = link.phase else { return [] }
-        guard let database = GATTDatabase(services), !services.isEmpty else {
-            return down(address, .noServices, at: now) + end(address, at: now) + step(at: now)
-        }
-        link.phase = .up
-        link.database = database
-        links[address] = link
+        guard let link = links[address], link.phase == .listing else { return [] }
+        guard !link.database.services.isEmpty else { return giveUp(address, .noServices, at: now) }
+        links[address]?.enter(.up, at: now)
         // A characteristic without the descriptor tells all the same, once the proxy listens to it.
-        let silent = database.services.flatMap(\.characteristics).filter {
+        let silent = link.database.services.flatMap(\.characteristics).filter {
             !$0.properties.isDisjoint(with: [.notify, .indicate]) && $0.subscription == nil
         }
-        return silent.map { .send(NotifyRequest(address, UInt32($0.value), isOn: true).frame) }
-            + [.tell(MACAddress(bits: address), .up(database, mtu: mtu))] + step(at: now)
+        return silent.map { .send(link.notify($0.value, isOn: true)) }
+            + [.tell(MACAddress(bits: address), .up(link.database, mtu: link.mtu))]
     }
 
-    private mutating func subscribed(_ target: AttributeTarget) -> [Output] {
-        guard case .notify(target.handle, let descriptor, let value) = links[target.address]?.pending else { return [] }
-        links[target.address]?.pending = .descriptor(descriptor)
-        let write = WriteDescriptorRequest.made {
-            $0.target = AttributeTarget(target.address, descriptor)
-            $0.data = value
-        }
-        return [.send(write.frame)]
-    }
-
-    private mutating func failed(_ message: GATTError, at now: MonotonicTime) -> [Output] {
-        let address = message.target.address
-        guard let link = links[address] else { return [] }
-        switch link.phase {
-        case .listing: return down(address, .noServices, at: now) + end(address, at: now) + step(at: now)
-        case .up where message.error == GATTError.notConnected: return down(address, .lost(0), at: now) + step(at: now)
-        case .up:
-            return answer(message.target) { pending in
-                // Not worth the link: the session asks again after any request that got no answer.
-                if case .write = pending, message.error == GATTError.congested { return .writeResponse }
-                let opcode: ATTOpcode = if case .read = pending { .readRequest } else { .writeRequest }
-                return .errorResponse(
-                    to: opcode.rawValue, handle: UInt16(clamping: message.target.handle),
-                    error: ATTErrorCode(rawValue: UInt8(clamping: message.error)))
-            }
-        case .queued, .connecting, .leaving: return []
-        }
-    }
-
-    /// Answers the request that waits for this attribute. Others are answers to writes that wanted none.
-    private mutating func answer(_ target: AttributeTarget, _ make: (ProxyLink.Pending) -> ATTPDU?) -> [Output] {
-        guard let pending = links[target.address]?.pending, pending.handle == target.handle, let pdu = make(pending)
-        else { return [] }
-        links[target.address]?.pending = nil
-        return [.tell(MACAddress(bits: target.address), .packet(pdu.bytes))]
-    }
-
-    /// The device sent a value by itself.
-    private func notified(_ message: NotifyData) -> [Output] {
-        guard let link = links[message.target.address], case .up = link.phase,
-            let handle = UInt16(exactly: message.target.handle)
-        else { return [] }
-        let pdu = ATTPDU.notification(ATTHandleValue(handle: handle, value: message.data))
-        return [.tell(MACAddress(bits: message.target.address), .packet(pdu.bytes))]
-    }
-}
-
-extension [ServicesFound.Service] {
-    fileprivate var attributeCount: Int {
-        reduce(count) { sum, service in
-            service.characteristics.reduce(sum + service.characteristics.count) { $0 + $1.descriptors.count }
+    /// What the proxy says of an attribute.
+    private mutating func told(
+        _ kind: AttributeMessage.Kind, _ message: ProtoMessage<AttributeMessage>, at now: MonotonicTime
+    ) -> [Output] {
+        let address = message.address
+        switch (links[address]?.phase, kind) {
+        case (.listing, .failed): return giveUp(address, .noServices, at: now)
+        case (.up, .failed) where message.error == AttributeMessage.notConnected:
+            return down(address, .lost(0), at: now)
+        case (.up, .notified):
+            guard let handle = UInt16(exactly: message.handle) else { return [] }
+            let pdu = ATTPDU.notification(ATTHandleValue(handle: handle, value: message.data))
+            return [.tell(MACAddress(bits: address), .packet(pdu.bytes))]
+        case (.up, _):
+            guard let (packet, next) = links[address]?.answered(kind, message) else { return [] }
+            return (packet.map { [.tell(MACAddress(bits: address), .packet($0.bytes))] } ?? [])
+                + (next.map { [.send($0)] } ?? [])
+        default: return []
         }
     }
 }
 
 extension GATTDatabase {
-    /// - Returns: nil for handles that no server has, or that go back.
-    fileprivate init?(_ services: [ServicesFound.Service]) {
-        self.init()
-        for found in services {
-            guard let first = UInt16(exactly: found.handle), first > (self.services.last?.range.last ?? 0) else {
-                return nil
-            }
-            var service = GATTService(uuid: found.name.uuid, range: ATTHandleRange(first, first))
-            for one in found.characteristics {
+    /// - Returns: false for handles that no server has, or that go back, and for more attributes than a server may have.
+    fileprivate mutating func append(_ found: [ProtoMessage<FoundGATTService>]?) -> Bool {
+        for found in found ?? [] {
+            guard let first = UInt16(exactly: found.handle), first > (services.last?.range.last ?? 0),
+                let characteristics = found.characteristics
+            else { return false }
+            var service = GATTService(uuid: found.uuid, range: ATTHandleRange(first, first))
+            for one in characteristics {
                 // The declaration is the attribute before the value (Core Specification 5.4, vol 3 part G 3.3).
-                guard let value = UInt16(exactly: one.handle), value > service.range.last else { return nil }
+                guard let value = UInt16(exactly: one.handle), value > service.range.last,
+                    let descriptors = one.descriptors
+                else { return false }
                 var characteristic = GATTCharacteristic(
-                    uuid: one.name.uuid,
-                    properties: GATTProperties(rawValue: UInt8(truncatingIfNeeded: one.properties)),
+                    uuid: one.uuid, properties: GATTProperties(rawValue: UInt8(truncatingIfNeeded: one.properties)),
                     declaration: value - 1, value: value, end: value)
-                for descriptor in one.descriptors {
+                for descriptor in descriptors {
                     guard let handle = UInt16(exactly: descriptor.handle), handle > characteristic.end else {
-                        return nil
+                        return false
                     }
                     characteristic.end = handle
-                    characteristic.descriptors.append(ATTInformation(handle: handle, type: descriptor.name.uuid))
+                    characteristic.descriptors.append(ATTInformation(handle: handle, type: descriptor.uuid))
                 }
                 service.range.last = characteristic.end
                 service.characteristics.append(characteristic)
             }
-            self.services.append(service)
+            services.append(service)
         }
+        let characteristics = services.flatMap(\.characteristics)
+        let count = characteristics.reduce(services.count + characteristics.count) { $0 + $1.descriptors.count }
+        return found != nil && count <= GATTClient.attributeLimit
     }
 }

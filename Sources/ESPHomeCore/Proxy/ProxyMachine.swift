@@ -9,7 +9,7 @@ package enum ProxyAction: Hashable, Sendable {
     case send([UInt8])
     /// Close the connection, without telling the machine.
     case close
-    case heard([RawAdvertisements.Advertisement])
+    case heard([ProtoMessage<RawAdvertisement>])
     case link(MACAddress, ProxyLinkEvent)
     /// The connection is made anew, for the log.
     case noteRetry(because: String)
@@ -43,7 +43,7 @@ package struct ProxyMachine: Sendable {
     private var links: ProxyLinks
     /// What it told at the last connection.
     package private(set) var info: ProxyInfo?
-    private var scanner: ScannerState?
+    private var scanner: ProtoMessage<ScannerState>?
     /// The mode that was asked for last on this connection.
     private var askedMode: UInt32?
     private var isSought = false
@@ -286,15 +286,16 @@ package struct ProxyMachine: Sendable {
     private mutating func take(_ frame: APIFrame, at now: MonotonicTime) throws(APIFault) -> [ProxyAction] {
         switch frame.id {
         case ScannerState.id:
-            scanner = try APISession.read(frame) as ScannerState
+            scanner = try frame.read(ScannerState.self)
             return landed() + setMode()
         case RawAdvertisements.id:
-            let message: RawAdvertisements = try APISession.read(frame)
-            return landed() + [.heard(message.list)]
+            guard let list = try frame.read(RawAdvertisements.self).list else {
+                throw .malformed("an advertisement cannot be read")
+            }
+            return landed() + [.heard(list)]
         default:
             // A proxy that another client has may tell of slots all the same.
-            guard let outputs = links.received(frame, at: now) else { return [] }
-            return tell(outputs)
+            return tell(links.received(frame, at: now))
         }
     }
 

@@ -50,7 +50,7 @@ package struct ProxyInfo: Hashable, Sendable {
     package var features: ProxyFeatures
 
     /// - Throws: why meterd cannot use this node.
-    init(_ message: DeviceInfoResponse, of node: ProxyNode) throws(APIFault) {
+    init(_ message: ProtoMessage<DeviceInfoResponse>, of node: ProxyNode) throws(APIFault) {
         let features = ProxyFeatures(rawValue: message.features)
         let version = message.version.isEmpty ? "an unknown version" : message.version.visible
         guard !features.isEmpty else {

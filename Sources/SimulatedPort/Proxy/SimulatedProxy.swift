@@ -84,9 +84,6 @@ package struct SimulatedProxy: Sendable {
         var hearsStates = false
     }
 
-    /// The longest message with services.
-    private static let pieceMax = 1360
-
     package init(
         _ options: Options = Options(), meters: [SimulatedRadioMeter] = [], sensors: SimulatedSensors? = nil
     ) {
@@ -171,7 +168,7 @@ package struct SimulatedProxy: Sendable {
     private mutating func take(_ frame: APIFrame, from client: Client, at time: Duration) -> [Output] {
         switch frame.id {
         case HelloRequest.id:
-            clients[client.number]?.minor = HelloRequest(frame)?.minor ?? 0
+            clients[client.number]?.minor = HelloRequest.read(frame)?.minor ?? 0
             let answer = HelloResponse.made {
                 ($0.major, $0.minor, $0.name) = (1, 14, options.name)
                 $0.server = "\(options.name) (esphome v\(options.version))"
@@ -198,7 +195,7 @@ package struct SimulatedProxy: Sendable {
         // Unlike all else, this answers whoever asks (esphome 2026.6.5, `send_connections_free`).
         case EmptyMessage.subscribeConnectionsFree.id: return send(slots, to: client)
         case SetScannerMode.id:
-            mode = SetScannerMode(frame)?.mode ?? 0
+            mode = SetScannerMode.read(frame)?.mode ?? 0
             lastMode = mode
             return tell([scannerState])
         default:
@@ -228,28 +225,34 @@ package struct SimulatedProxy: Sendable {
     // MARK: Links
 
     private mutating func answers(to frame: APIFrame, at time: Duration, isShort: Bool) -> [APIFrame] {
-        switch frame.id {
-        case DeviceRequest.id: return DeviceRequest(frame).map { asked($0) } ?? []
-        case GetServices.id:
-            guard let address = GetServices(frame)?.address, let index = linked(address) else { return [] }
-            return services(of: meters[index], isShort: isShort)
-        case ReadRequest.id:
-            guard let target = ReadRequest(frame)?.target, let index = linked(target.address) else { return [] }
-            guard let value = meters[index].value(of: UInt16(clamping: target.handle)) else {
-                return [error(2, target)]
-            }
-            return [ReadResponse.made { ($0.target, $0.data) = (target, value) }.frame]
-        case WriteRequest.id: return WriteRequest(frame).map { wrote($0, at: time) } ?? []
-        case WriteDescriptorRequest.id:
-            guard let message = WriteDescriptorRequest(frame), let index = linked(message.target.address) else {
-                return []
-            }
-            let isTaken = meters[index].writeDescriptor(message.data, to: UInt16(clamping: message.target.handle))
-            return [isTaken ? WriteResponse.made { $0.target = message.target }.frame : error(3, message.target)]
-        case NotifyRequest.id:
-            guard let target = NotifyRequest(frame)?.target, linked(target.address) != nil else { return [] }
-            return [NotifyResponse.made { $0.target = target }.frame]
-        default: return []
+        if let request = DeviceRequest.read(frame) { return asked(request) }
+        if let address = GetServices.read(frame)?.address {
+            return linked(address).map { services(of: meters[$0], isShort: isShort) } ?? []
+        }
+        guard let (kind, message) = AttributeMessage.read(frame) else { return [] }
+        func done(_ kind: AttributeMessage.Kind, _ data: [UInt8] = []) -> [APIFrame] {
+            [AttributeMessage.frame(kind, message.address, message.handle) { $0.data = data }]
+        }
+        func failed(_ code: Int) -> [APIFrame] {
+            [AttributeMessage.frame(.failed, message.address, message.handle) { $0.error = code }]
+        }
+        let handle = UInt16(clamping: message.handle)
+        guard let index = linked(message.address) else {
+            return kind == .write ? failed(AttributeMessage.notConnected) : []
+        }
+        switch kind {
+        case .read: return meters[index].value(of: handle).map { done(.readDone, $0) } ?? failed(2)
+        case .write:
+            if message.wantsResponse, options.faults.contains(.gattError) { return failed(133) }
+            if message.wantsResponse, options.faults.contains(.congested) { return failed(AttributeMessage.congested) }
+            let told = meters[index].write(
+                message.written, to: handle, wantsResponse: message.wantsResponse, at: time)
+            // Bluedroid reports a write that wanted no response as well.
+            return told.map { done(.writeDone) + notifications($0, of: meters[index]) } ?? failed(3)
+        case .writeDescriptor:
+            return meters[index].writeDescriptor(message.data, to: handle) ? done(.writeDone) : failed(3)
+        case .notify: return done(.notifyDone)
+        case .readDone, .notified, .failed, .writeDone, .notifyDone: return []
         }
     }
 
@@ -257,10 +260,10 @@ package struct SimulatedProxy: Sendable {
         links.contains(address) ? meters.firstIndex { $0.address.bits == address } : nil
     }
 
-    private mutating func asked(_ request: DeviceRequest) -> [APIFrame] {
+    private mutating func asked(_ request: ProtoMessage<DeviceRequest>) -> [APIFrame] {
         let address = request.address
         let index = meters.firstIndex { $0.address.bits == address && request.addressType == ($0.isRandom ? 1 : 0) }
-        switch request.type {
+        switch request.kind {
         case DeviceRequest.connect, DeviceRequest.connectKnown:
             if links.contains(address) { return [connection(address, isUp: true)] }
             // The slot of an earlier link is not cleared yet: ignored.
@@ -302,46 +305,18 @@ package struct SimulatedProxy: Sendable {
         }.frame
     }
 
-    private func error(_ code: Int, _ target: AttributeTarget) -> APIFrame {
-        GATTError.made { ($0.target, $0.error) = (target, code) }.frame
-    }
-
-    private mutating func wrote(_ message: WriteRequest, at time: Duration) -> [APIFrame] {
-        guard let index = linked(message.target.address) else { return [error(GATTError.notConnected, message.target)] }
-        if message.wantsResponse, options.faults.contains(.gattError) { return [error(133, message.target)] }
-        if message.wantsResponse, options.faults.contains(.congested) {
-            return [error(GATTError.congested, message.target)]
-        }
-        let handle = UInt16(clamping: message.target.handle)
-        guard
-            let told = meters[index].write(message.data, to: handle, wantsResponse: message.wantsResponse, at: time)
-        else { return [error(3, message.target)] }
-        // Bluedroid reports a write that wanted no response as well.
-        return [WriteResponse.made { $0.target = message.target }.frame] + notifications(told, of: meters[index])
-    }
-
     private func notifications(_ values: [[UInt8]], of meter: SimulatedRadioMeter) -> [APIFrame] {
         values.map { value in
-            NotifyData.made {
-                $0.target = AttributeTarget(meter.address.bits, UInt32(meter.inputHandle))
-                $0.data = value
-            }.frame
+            AttributeMessage.frame(.notified, meter.address.bits, UInt32(meter.inputHandle)) { $0.data = value }
         }
     }
 
     private func services(of meter: SimulatedRadioMeter, isShort: Bool) -> [APIFrame] {
-        var frames: [APIFrame] = []
-        var piece = ServicesFound.made { $0.address = meter.address.bits }
-        for service in meter.database.services {
-            var longer = piece
-            longer.services.append(ServicesFound.Service(service, isShort: isShort))
-            if longer.encoded.count > Self.pieceMax || piece.services.count == 1 {
-                frames.append(piece.frame)
-                longer.services = [ServicesFound.Service(service, isShort: isShort)]
-            }
-            piece = longer
+        let frames = meter.database.services.map { service in
+            ServicesFound.made {
+                ($0.address, $0.services) = (meter.address.bits, [FoundGATTService.made(service, isShort: isShort)])
+            }.frame
         }
-        frames.append(piece.frame)
         guard !options.faults.contains(.servicesCut) else { return frames }
         return frames + [ServicesDone.made { $0.address = meter.address.bits }.frame]
     }
@@ -363,13 +338,13 @@ package struct SimulatedProxy: Sendable {
         nextAdvertisement = time + options.advertisingInterval
         let heard = RawAdvertisements.made {
             $0.list = meters.filter { !links.contains($0.address.bits) }.map { meter in
-                var one = RawAdvertisements.Advertisement()
-                (one.address, one.rssi) = (meter.address.bits, meter.rssi)
-                (one.addressType, one.data) = (meter.isRandom ? 1 : 0, meter.advertisement)
-                return one
+                RawAdvertisement.made {
+                    ($0.address, $0.rssi) = (meter.address.bits, meter.rssi)
+                    ($0.addressType, $0.data) = (meter.isRandom ? 1 : 0, meter.advertisement)
+                }
             }
         }
-        return outputs + (heard.list.isEmpty ? [] : tell([heard.frame]))
+        return outputs + (heard.list?.isEmpty != false ? [] : tell([heard.frame]))
     }
 
     package var nextDue: Duration? {
@@ -378,23 +353,17 @@ package struct SimulatedProxy: Sendable {
     }
 }
 
-extension ServicesFound.Service {
-    fileprivate init(_ service: GATTService, isShort: Bool) {
-        self.init()
-        name = ProxyUUID(service.uuid, isShort: isShort)
-        handle = UInt32(service.range.first)
-        characteristics = service.characteristics.map { one in
-            var characteristic = ServicesFound.Characteristic()
-            characteristic.name = ProxyUUID(one.uuid, isShort: isShort)
-            characteristic.handle = UInt32(one.value)
-            characteristic.properties = UInt32(one.properties.rawValue)
-            characteristic.descriptors = one.descriptors.map { descriptor in
-                var found = ServicesFound.Descriptor()
-                found.name = ProxyUUID(descriptor.type, isShort: isShort)
-                found.handle = UInt32(descriptor.handle)
-                return found
+extension FoundGATTService {
+    fileprivate static func made(_ service: GATTService, isShort: Bool) -> ProtoMessage<Self> {
+        made(service.uuid, isShort: isShort, handle: service.range.first) {
+            $0.characteristics = service.characteristics.map { one in
+                FoundCharacteristic.made(one.uuid, isShort: isShort, handle: one.value) {
+                    $0.properties = UInt32(one.properties.rawValue)
+                    $0.descriptors = one.descriptors.map {
+                        FoundDescriptor.made($0.type, isShort: isShort, handle: $0.handle)
+                    }
+                }
             }
-            return characteristic
         }
     }
 }

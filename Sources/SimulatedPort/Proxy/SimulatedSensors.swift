@@ -6,7 +6,7 @@ package import MeterSimulator
 /// The sensors of a simulated node: one for each quantity of a simulated board, whose lines they measure.
 package struct SimulatedSensors: Sendable {
     /// What the node lists. May be changed to anything.
-    package var infos: [SensorInfo]
+    package var infos: [ProtoMessage<SensorInfo>]
     private var board: any SimulatedMeter
     private var driver: any MeterDriver
     private var last = Reading()

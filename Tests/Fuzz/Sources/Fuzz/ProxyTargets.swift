@@ -12,7 +12,7 @@ extension FuzzTarget {
             }
             let slots = ConnectionsFree.made { ($0.free, $0.limit) = (3, 3) }
             let up = DeviceConnection.made { ($0.address, $0.isConnected, $0.mtu) = (1, true, 23) }
-            let first = [HelloResponse().frame, info.frame, ScannerState().frame, slots.frame]
+            let first = [HelloResponse.made { _ in }.frame, info.frame, ScannerState.made { _ in }.frame, slots.frame]
             let frames: [APIFrame] = first + [up.frame, ServicesDone.made { $0.address = 1 }.frame]
             return [
                 [0] + first.flatMap { FrameWriter.plaintext($0) }, [0] + frames.flatMap { FrameWriter.plaintext($0) },
@@ -34,7 +34,8 @@ extension FuzzTarget {
             let states = (0..<3).map { key in
                 SensorState.made { ($0.key, $0.state, $0.isMissing) = (key, 5.02, key == 2) }.frame
             }
-            let listed = [HelloResponse().frame, info.frame] + sensors.map(\.frame) + [EmptyMessage.listEntitiesDone]
+            let listed =
+                [HelloResponse.made { _ in }.frame, info.frame] + sensors.map(\.frame) + [EmptyMessage.listEntitiesDone]
             return [listed, listed + states + states].map { [0] + $0.flatMap { FrameWriter.plaintext($0) } }
         })
 

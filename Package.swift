@@ -83,8 +83,7 @@ let package = Package(
         .target(name: "StoreKit", dependencies: ["LinuxIO", grdb]),
         .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Domain", "MeterCodec"]),
         // Daemons that are asked over the system bus: bluetoothd, and Avahi of what is in the network.
-        .target(name: "CSystemBus"),
-        .target(name: "SystemBus", dependencies: ["CSystemBus", "LinuxIO", "Domain"]),
+        .target(name: "SystemBus", dependencies: ["LinuxIO", "Domain"]),
         .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(
             name: "BlueZTransport",

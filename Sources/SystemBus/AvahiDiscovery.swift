@@ -29,8 +29,12 @@ private final class AvahiBrowse: @unchecked Sendable {
 
     /// Avahi counts all as told a second after it asked (avahi-core/querier.c); the rest is for its answers about each.
     private static let limit = Duration.seconds(2)
-    private static let servicesMax: UInt32 = 64
-    private static let browseCall: UInt32 = 0
+    private static let servicesMax = 64
+    private static let anyInterface = BusValue.int(-1)
+    private static let anyProtocol = BusValue.int(-1)
+    private static let noFlags = BusValue.uint(0)
+    /// `AVAHI_LOOKUP_NO_ADDRESS` (avahi-common/defs.h).
+    private static let noAddress = BusValue.uint(8)
 
     private let type: String
     private let loop: IOLoop
@@ -41,8 +45,8 @@ private final class AvahiBrowse: @unchecked Sendable {
     /// The same name comes once for each interface and protocol.
     private var names: Set<String> = []
     private var found = FoundServices()
-    /// Calls that ask where a service is.
-    private var pending: Set<UInt32> = []
+    /// Number of calls that ask where a service is.
+    private var pending = 0
     private var isAllTold = false
 
     init(_ type: String, loop: IOLoop, done: @escaping (Result<FoundServices, DiscoveryFault>) -> Void) {
@@ -50,7 +54,10 @@ private final class AvahiBrowse: @unchecked Sendable {
     }
 
     func begin(on address: String?) {
-        let bus = SystemBus(loop: loop, address: address, daemon: .avahi) { [self] in if done != nil { happened($0) } }
+        let bus = SystemBus(
+            loop: loop, address: address, daemon: "org.freedesktop.Avahi",
+            signals: "org.freedesktop.Avahi.ServiceBrowser"
+        ) { [self] in if done != nil { happened($0) } }
         self.bus = bus
         timer = loop.schedule(at: loop.now + Self.limit) { [self] in
             end(owner.isEmpty ? .failure(.silent) : .success(found))
@@ -72,33 +79,63 @@ private final class AvahiBrowse: @unchecked Sendable {
         case .owner(let new) where owner.isEmpty:
             guard !new.isEmpty else { return end(.failure(.noDaemon)) }
             owner = new
-            bus?.send(.browse(type), Self.browseCall)
+            call("ServiceBrowserNew", [.text(type), .text(""), Self.noFlags]) { [self] answer in
+                if case .failure(let error) = answer { end(.failure(.refused("\(error)"))) }
+            }
         // What another daemon began to tell is over.
         case .owner(let new): if new != owner { end(.failure(.silent)) }
-        case .answered(Self.browseCall, let error, _): if let error { end(.failure(.refused("\(error)"))) }
-        // It is gone again.
-        case .answered(let call, _, _): pending.remove(call)
         // Anybody may send a signal.
-        case .browsed(let sender, let member, let name, let domain):
-            if sender == owner { browsed(member, name: name, domain: domain) }
-        case .resolved(let call, let service): if pending.remove(call) != nil { found.services.append(service) }
+        case .signal(let sender, let member, let values): if sender == owner { browsed(member, values) }
         case .closed(let cause): end(.failure(.noBus(cause)))
         }
-        if isAllTold, pending.isEmpty { end(.success(found)) }
+        endIfAllFound()
     }
 
-    private func browsed(_ member: String, name: String, domain: String) {
+    private func endIfAllFound() {
+        if isAllTold, pending == 0 { end(.success(found)) }
+    }
+
+    private func call(_ member: String, _ arguments: [BusValue], then answer: @escaping SystemBus.Answer) {
+        let all = [Self.anyInterface, Self.anyProtocol] + arguments
+        bus?.send(SystemBus.Call("/", "org.freedesktop.Avahi.Server", member, all)) { [self] in
+            if done != nil { answer($0) }
+        }
+    }
+
+    private func browsed(_ member: String, _ values: [BusValue]) {
         switch member {
-        case "ItemNew" where !names.contains(name):
-            let call = UInt32(names.count) + 1
-            guard call <= Self.servicesMax else { return found.isCut = true }
+        case "ItemNew":
+            // Interface, protocol, name, type and domain.
+            guard values.count >= 5, let name = values[2].text, !names.contains(name) else { return }
+            guard names.count < Self.servicesMax else { return found.isCut = true }
             names.insert(name)
-            pending.insert(call)
-            bus?.send(.resolve(name: name, type: type, domain: domain), call)
+            pending += 1
+            call("ResolveService", [values[2], .text(type), values[4], Self.anyProtocol, Self.noAddress]) { [self] in
+                pending -= 1
+                // Otherwise it is gone again.
+                if let service = FoundService((try? $0.get()) ?? []) { found.services.append(service) }
+                endIfAllFound()
+            }
         case "AllForNow": isAllTold = true
         case "Failure": end(.failure(.refused("it ended the search")))
         default: break
         }
+    }
+}
+
+extension FoundService {
+    /// - Parameter values: the answer of `ResolveService`: interface, protocol, name, type, domain, host, the address's
+    ///   protocol, address, port and the strings of the TXT record.
+    fileprivate init?(_ values: [BusValue]) {
+        guard values.count >= 10, let name = values[2].text, let host = values[5].text, let port = values[8].number
+        else { return nil }
+        // A string that has no room is left out.
+        let text = values[9].list.reduce(into: [UInt8]()) { text, string in
+            guard case .bytes(let bytes) = string, (1...255).contains(bytes.count), text.count + bytes.count < 2048
+            else { return }
+            text += [UInt8(bytes.count)] + bytes
+        }
+        self.init(name: name, host: host, port: port, text: text)
     }
 }
 

@@ -1,5 +1,4 @@
-import CSystemBus
-package import Domain
+import Domain
 import Glibc
 package import LinuxIO
 
@@ -9,108 +8,85 @@ package final class SystemBus: @unchecked Sendable {
 
     /// What happens on the bus. Never told from within a call to it.
     package enum Event: Sendable {
-        /// The daemon's own name on the bus; empty if it is not there.
+        /// The daemon's own name on the bus; empty if it is not there. Once at the start, and at each change.
         case owner(String)
-        /// `error` is nil if the call succeeded; `value` is that of a property.
-        case answered(_ call: UInt32, error: BusError?, value: Bool)
-        /// Avahi's service browser has news; only `ItemNew` names a service.
-        case browsed(by: String, member: String, name: String, domain: String)
-        /// Avahi knows where a service is, in place of `answered`.
-        case resolved(_ call: UInt32, FoundService)
+        /// A signal of the interface that is listened to, of the daemon or of anybody else.
+        case signal(from: String, member: String, [BusValue])
         /// The connection is gone. This is the last event.
         case closed(Errno)
     }
 
-    /// bluetoothd asks its agent.
-    package typealias Question = @Sendable (_ sender: String, _ member: String, _ device: String?) -> Answer
+    /// A method of one of the daemon's objects.
+    package struct Call: Sendable {
+        var (path, interface, member): (String, String, String)
+        var arguments: [BusValue]
 
-    package enum Daemon: Sendable { case bluetoothd, avahi }
-
-    package enum Answer: Sendable {
-        case rejected, agreed
-        case text(String)
+        package init(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) {
+            (self.path, self.interface, self.member, self.arguments) = (path, interface, member, arguments)
+        }
     }
 
-    package struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
-        package var name: String
-        package var message: String
-
-        package var description: String { message.isEmpty ? name : "\(name): \(message)" }
-    }
-
-    package enum Call: Sendable {
-        case registerAgent(capability: String), requestDefaultAgent, unregisterAgent
-        case getPaired(String)
-        case browse(String)
-        case resolve(name: String, type: String, domain: String)
-    }
+    /// Answers whoever calls a method of an object of ours.
+    package typealias Question =
+        @Sendable (_ sender: String, _ member: String, [BusValue]) -> Result<
+            [BusValue], BusError
+        >
+    package typealias Answer = @Sendable (Result<[BusValue], BusError>) -> Void
 
     private let loop: IOLoop
-    private let daemon: Daemon
-    private let question: Question
+    /// Its name on the bus.
+    private let daemon: String
+    /// Where the bus listens. Nil for the system bus.
+    private let address: String?
+    /// The interface of the signals that are listened to.
+    private let signals: String?
+    /// The interface of the object that others may call.
+    private let object: (interface: String, asked: Question)?
     private let handle: @Sendable (Event) -> Void
     private var bus: OpaquePointer?
     /// Belongs to sd-bus, which closes it.
     private var descriptor: FileDescriptor?
     private var timer: LoopTimer?
     private var isDirty = false
+    /// Calls without an answer yet, by the numbers of their messages.
+    private var waiting: [UInt64: Answer] = [:]
 
-    /// Where the bus listens. Nil for the system bus.
-    private let address: String?
+    private static let valuesMax = 1024
 
     package init(
-        loop: IOLoop, address: String?, daemon: Daemon, asked question: @escaping Question = { _, _, _ in .rejected },
-        handle: @escaping @Sendable (Event) -> Void
+        loop: IOLoop, address: String?, daemon: String, signals: String? = nil,
+        object: (interface: String, asked: Question)? = nil, handle: @escaping @Sendable (Event) -> Void
     ) {
         (self.loop, self.address, self.daemon) = (loop, address, daemon)
-        (self.question, self.handle) = (question, handle)
+        (self.signals, self.object, self.handle) = (signals, object, handle)
     }
 
+    /// - Throws: `ELIBACC` if there is no libsystemd.
     package func open() throws(Errno) {
-        var made: OpaquePointer?
-        var listener = cs_bus_listener(
-            context: Unmanaged.passUnretained(self).toOpaque(),
-            owner: { context, owner in SystemBus.from(context).tell(.owner(SystemBus.text(owner))) },
-            answered: { context, call, error, message, value in
-                let failure = error.map { BusError(name: String(cString: $0), message: SystemBus.text(message)) }
-                SystemBus.from(context).tell(.answered(call, error: failure, value: value != 0))
-            },
-            asked: { context, sender, member, device, place in
-                let device = device.map { String(cString: $0) }
-                let answer = SystemBus.from(context).question(SystemBus.text(sender), SystemBus.text(member), device)
-                return SystemBus.put(answer, at: place)
-            },
-            browsed: { context, sender, member, name, domain in
-                SystemBus.from(context).tell(
-                    .browsed(
-                        by: SystemBus.text(sender), member: SystemBus.text(member), name: SystemBus.text(name),
-                        domain: SystemBus.text(domain)))
-            },
-            resolved: { context, call, name, host, port, text, length in
-                let service = FoundService(
-                    name: SystemBus.text(name), host: SystemBus.text(host), port: Int(port),
-                    text: Array(UnsafeBufferPointer(start: text, count: length)))
-                SystemBus.from(context).tell(.resolved(call, service))
-            })
-        let result = cs_bus_open(&made, address, daemon == .avahi ? cs_bus_avahi : cs_bus_bluetoothd, &listener)
-        guard result == 0, let made else { throw Errno(-result) }
-        bus = made
-        // A duplicate for the same connection: each of the two is closed by its owner.
-        let copy = fcntl(cs_bus_descriptor(made), F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else {
-            let reason = Errno(errno)
-            close()
-            throw reason
-        }
-        let descriptor = FileDescriptor(owning: copy)
+        guard BusLibrary.isThere else { throw Errno(ELIBACC) }
         do throws(Errno) {
-            try loop.register(descriptor, .readable) { [weak self] _ in self?.process() }
+            try Self.check(address == nil ? BusLibrary.openSystem(&bus) : BusLibrary.new(&bus))
+            if let address {
+                try Self.check(BusLibrary.setAddress(bus, address))
+                try Self.check(BusLibrary.setClient(bus, 1))
+                try Self.check(BusLibrary.start(bus))
+            }
+            try Self.check(BusLibrary.addFilter(bus, nil, Self.received, context))
+            // A duplicate for the same connection: each of the two is closed by its owner.
+            let number = BusLibrary.descriptor(bus)
+            let copy = FileDescriptor(owning: try Errno.check { fcntl(number, F_DUPFD_CLOEXEC, 0) })
+            try loop.register(copy, .readable) { [weak self] _ in self?.process() }
+            descriptor = copy
         } catch {
             close()
             throw error
         }
-        self.descriptor = descriptor
+        watch()
         process()
+    }
+
+    private static func check(_ result: Int32) throws(Errno) {
+        if result < 0 { throw Errno(-result) }
     }
 
     package func close() {
@@ -121,31 +97,50 @@ package final class SystemBus: @unchecked Sendable {
             descriptor.close()
         }
         descriptor = nil
-        if let bus { cs_bus_close(bus) }
-        bus = nil
+        if let bus { _ = BusLibrary.close(bus) }
+        (bus, waiting) = (nil, [:])
     }
 
-    /// - Parameter number: identifies the call in `answered`; not the number of a call still waiting for its answer.
-    package func send(_ call: Call, _ number: UInt32) {
+    /// Calls the daemon. No answer comes once the bus is closed.
+    package func send(_ call: Call, then answer: @escaping Answer) { send(call, to: daemon, then: answer) }
+
+    /// Answers to earlier calls mean nothing any more.
+    package func forgetCalls() { waiting = [:] }
+
+    private func send(_ call: Call, to destination: String, then answer: @escaping Answer) {
         guard let bus else { return }
-        let result =
-            switch call {
-            case .registerAgent(let capability): cs_bus_register_agent(bus, number, capability)
-            case .requestDefaultAgent: cs_bus_request_default_agent(bus, number)
-            case .unregisterAgent: cs_bus_unregister_agent(bus, number)
-            case .getPaired(let device): cs_bus_get_paired(bus, number, device)
-            case .browse(let type): cs_bus_browse(bus, number, type)
-            case .resolve(let name, let type, let domain): cs_bus_resolve(bus, number, name, type, domain)
-            }
-        if result < 0 {
-            tell(.answered(number, error: BusError(name: "\(Errno(-result))", message: ""), value: false))
+        var (message, number): (OpaquePointer?, UInt64) = (nil, 0)
+        var result = BusLibrary.newCall(bus, &message, destination, call.path, call.interface, call.member)
+        if result >= 0 { result = BusLibrary.append(call.arguments, to: message) }
+        if result >= 0 { result = BusLibrary.call(bus, nil, message, Self.answered, context, 0) }
+        if result >= 0 { result = BusLibrary.cookie(message, &number) }
+        if let message { _ = BusLibrary.unref(message) }
+        if result >= 0 {
+            waiting[number] = answer
+        } else {
+            let failure = BusError("\(Errno(-result))")
+            loop.execute { answer(.failure(failure)) }
         }
         processSoon()
     }
 
+    /// Who is the daemon, and what it says. The bus answers in turn: no change is missed in between.
+    private func watch() {
+        let bus = "org.freedesktop.DBus"
+        let place = "/org/freedesktop/DBus"
+        var rules = [
+            "type='signal',sender='\(bus)',path='\(place)',interface='\(bus)',member='NameOwnerChanged',arg0='\(daemon)'"
+        ]
+        if let signals { rules.append("type='signal',sender='\(daemon)',interface='\(signals)'") }
+        for rule in rules { send(Call(place, bus, "AddMatch", [.text(rule)]), to: bus) { _ in } }
+        send(Call(place, bus, "GetNameOwner", [.text(daemon)]), to: bus) { [handle] answer in
+            handle(.owner((try? answer.get().first?.text) ?? ""))
+        }
+    }
+
     // MARK: The loop
 
-    /// Not from within a call by the library.
+    /// Not from within a call by the BusLibrary.
     private func processSoon() {
         guard !isDirty else { return }
         isDirty = true
@@ -157,7 +152,7 @@ package final class SystemBus: @unchecked Sendable {
         // Bounded, so that a busy bus shares the loop with meters.
         for _ in 0..<32 {
             guard let bus else { return }
-            let result = cs_bus_process(bus)
+            let result = BusLibrary.process(bus, nil)
             if result < 0 {
                 close()
                 return handle(.closed(Errno(-result)))
@@ -169,37 +164,96 @@ package final class SystemBus: @unchecked Sendable {
 
     private func waitOn() {
         guard let bus, let descriptor else { return }
-        let events = cs_bus_events(bus)
+        let events = BusLibrary.events(bus)
         let interest: Readiness = events > 0 && events & Int32(POLLOUT) != 0 ? [.readable, .writable] : .readable
         // It is registered and open, so only memory can be lacking.
         try? loop.modify(descriptor, interest)
         if let timer { loop.cancel(timer) }
-        let wait = cs_bus_wait_ms(bus)
-        timer =
-            wait < 0
-            ? nil : loop.schedule(at: loop.now + .milliseconds(wait)) { [weak self] in self?.process() }
+        timer = nil
+        // In microseconds of the clock that stands still while the machine sleeps.
+        var until = UInt64.max
+        guard BusLibrary.timeout(bus, &until) >= 0, until != .max else { return }
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        let wait = Int64(clamping: until) - Int64(now.tv_sec) * 1_000_000 - Int64(now.tv_nsec) / 1000
+        timer = loop.schedule(at: loop.now + .milliseconds(max(0, wait / 1000 + 1))) { [weak self] in self?.process() }
     }
 
-    // MARK: Incoming events
+    // MARK: Incoming messages
 
-    private func tell(_ event: Event) { loop.execute { [handle] in handle(event) } }
+    private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> SystemBus {
-        guard let context else { preconditionFailure("The C part hands on what it was given") }
+        guard let context else { preconditionFailure("sd-bus hands on what it was given") }
         return Unmanaged<SystemBus>.fromOpaque(context).takeUnretainedValue()
     }
 
-    private static func text(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0) } ?? "" }
-
-    private static func put(_ answer: Answer, at place: UnsafeMutablePointer<CChar>?) -> Int32 {
-        switch answer {
-        case .rejected: return Int32(cs_bus_reject)
-        case .agreed: return Int32(cs_bus_agree)
-        case .text(let text):
-            guard let place else { return Int32(cs_bus_reject) }
-            // At most sixteen characters, followed by the terminating zero.
-            for (offset, byte) in text.utf8.prefix(16).enumerated() { place[offset] = CChar(bitPattern: byte) }
-            return Int32(cs_bus_text)
-        }
+    private static let answered: BusLibrary.Handler = { message, context, _ in
+        SystemBus.from(context).answered(message)
+        return 1
     }
+
+    private static let received: BusLibrary.Handler = { message, context, _ in
+        SystemBus.from(context).received(message) ? 1 : 0
+    }
+
+    private func answered(_ message: OpaquePointer?) {
+        var number: UInt64 = 0
+        guard BusLibrary.replyCookie(message, &number) >= 0, let answer = waiting.removeValue(forKey: number)
+        else { return }
+        // An `sd_bus_error` begins with its name and its message.
+        let result: Result<[BusValue], BusError> =
+            if let error = BusLibrary.error(message) {
+                .failure(BusError(Self.text(error[0]), Self.text(error[1])))
+            } else {
+                .success(values(of: message))
+            }
+        loop.execute { answer(result) }
+    }
+
+    /// - Returns: whether it needs no other answer, such as that of the library to a method that there is not.
+    private func received(_ message: OpaquePointer?) -> Bool {
+        let (sender, member) = (Self.text(BusLibrary.sender(message)), Self.text(BusLibrary.member(message)))
+        if let object, BusLibrary.isCall(message, object.interface, nil) > 0 {
+            reply(object.asked(sender, member, values(of: message)), to: message)
+            return true
+        }
+        if let signals, BusLibrary.isSignal(message, signals, nil) > 0 {
+            tell(.signal(from: sender, member: member, values(of: message)))
+        } else if sender == "org.freedesktop.DBus", member == "NameOwnerChanged" {
+            tell(.owner(values(of: message).last?.text ?? ""))
+        }
+        return false
+    }
+
+    private func tell(_ event: Event) { loop.execute { [handle] in handle(event) } }
+
+    private func values(of message: OpaquePointer?) -> [BusValue] {
+        var left = Self.valuesMax
+        return BusLibrary.values(of: message, &left)
+    }
+
+    private func reply(_ answer: Result<[BusValue], BusError>, to question: OpaquePointer?) {
+        var message: OpaquePointer?
+        switch answer {
+        case .success(let values):
+            guard BusLibrary.newReturn(question, &message) >= 0, BusLibrary.append(values, to: message) >= 0 else {
+                break
+            }
+            _ = BusLibrary.send(bus, message, nil)
+        case .failure(let error):
+            let result = error.name.withCString { name in
+                error.message.withCString { words in
+                    // An `sd_bus_error`, whose third member says that it frees nothing.
+                    withUnsafeBytes(of: (name, words, 0)) {
+                        $0.baseAddress.map { BusLibrary.newError(question, &message, $0) }
+                    }
+                }
+            }
+            if result ?? -1 >= 0 { _ = BusLibrary.send(bus, message, nil) }
+        }
+        if let message { _ = BusLibrary.unref(message) }
+    }
+
+    private static func text(_ text: BusLibrary.Text) -> String { text.map { String(cString: $0) } ?? "" }
 }

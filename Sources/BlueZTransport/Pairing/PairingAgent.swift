@@ -27,14 +27,10 @@ final class PairingAgent: @unchecked Sendable {
     private var machine = AgentMachine()
     private var bus: SystemBus?
     private var owner = ""
-    private var calls: [UInt32: Call] = [:]
-    private var lastCall: UInt32 = 0
     private var waiting: [AgentDevice: Waiting] = [:]
     private var reopening: LoopTimer?
     /// Why the bus could not be opened the last time.
     private var problem: Errno?
-
-    private enum Call { case register, requestDefault, unregister, paired(AgentDevice) }
 
     private struct Waiting {
         var proceed: @Sendable () -> Void
@@ -47,7 +43,10 @@ final class PairingAgent: @unchecked Sendable {
     private static let patience: Duration = .seconds(5)
     /// Just Works if the meter can do more than a PIN; a PIN is requested in any case (src/adapter.c,
     /// `pin_code_request_callback`).
-    private static let capability = "NoInputNoOutput"
+    private static let capability = BusValue.text("NoInputNoOutput")
+    /// The path of this agent's object.
+    private static let path = BusValue.path("/meter_gateway/agent")
+    private static let rejected = BusError("org.bluez.Error.Rejected", "no meter of this program's")
 
     init(loop: IOLoop, bus address: String?, pin: String, logger: Logger, listener: Listener) {
         self.loop = loop
@@ -64,8 +63,13 @@ final class PairingAgent: @unchecked Sendable {
         if let reopening { loop.cancel(reopening) }
         reopening = nil
         let new = SystemBus(
-            loop: loop, address: address, daemon: .bluetoothd,
-            asked: { [weak self] sender, member, device in self?.asked(sender, member, device) ?? .rejected },
+            loop: loop, address: address, daemon: "org.bluez",
+            object: (
+                "org.bluez.Agent1",
+                { [weak self] sender, member, values in
+                    self?.asked(sender, member, values.first?.text) ?? .failure(Self.rejected)
+                }
+            ),
             handle: { [weak self] in self?.happened($0) })
         do throws(Errno) {
             try new.open()
@@ -85,14 +89,12 @@ final class PairingAgent: @unchecked Sendable {
         bus = nil
         for (_, waits) in waiting { loop.cancel(waits.timer) }
         waiting = [:]
-        calls = [:]
     }
 
     private func lost(_ reason: Errno) {
         bus?.close()
         bus = nil
         owner = ""
-        calls = [:]
         if reason != problem {
             problem = reason
             logger.info("no agent for bluetoothd: no system bus", metadata: ["cause": "\(reason)"])
@@ -139,21 +141,34 @@ final class PairingAgent: @unchecked Sendable {
     private func perform(_ actions: [AgentMachine.Action]) {
         for action in actions {
             switch action {
-            case .askWhetherPaired(let device): send(.getPaired(device.path), .paired(device))
-            case .register: send(.registerAgent(capability: Self.capability), .register)
-            case .requestDefault: send(.requestDefaultAgent, .requestDefault)
+            case .askWhetherPaired(let device): askWhetherPaired(device)
+            case .register: call("RegisterAgent", [Self.path, Self.capability]) { $0.registered($1) }
+            case .requestDefault: call("RequestDefaultAgent", [Self.path]) { $0.becameDefault($1) }
             case .unregister:
                 listener.leaves()
-                send(.unregisterAgent, .unregister)
+                call("UnregisterAgent", [Self.path]) { own, _ in own.perform(own.machine.left()) }
             case .proceed(let device): proceed(device)
             }
         }
     }
 
-    private func send(_ call: SystemBus.Call, _ kind: Call) {
-        lastCall &+= 1
-        calls[lastCall] = kind
-        bus?.send(call, lastCall)
+    private func call(
+        _ member: String, _ arguments: [BusValue], then: @escaping @Sendable (PairingAgent, BusError?) -> Void
+    ) {
+        bus?.send(SystemBus.Call("/org/bluez", "org.bluez.AgentManager1", member, arguments)) { [weak self] answer in
+            guard let self else { return }
+            if case .failure(let error) = answer { then(self, error) } else { then(self, nil) }
+        }
+    }
+
+    private func askWhetherPaired(_ device: AgentDevice) {
+        let arguments: [BusValue] = [.text("org.bluez.Device1"), .text("Paired")]
+        let call = SystemBus.Call(device.path, "org.freedesktop.DBus.Properties", "Get", arguments)
+        bus?.send(call) { [weak self] answer in
+            guard let self else { return }
+            // The value is a variant.
+            perform(machine.paired(device, (try? answer.get())?.first?.list.first == .uint(1)))
+        }
     }
 
     // MARK: Events from bluetoothd
@@ -161,9 +176,8 @@ final class PairingAgent: @unchecked Sendable {
     private func happened(_ event: SystemBus.Event) {
         switch event {
         case .owner(let owner): ownerChanged(owner)
-        case .answered(let call, let error, let value): answered(call, error, value)
         case .closed(let reason): lost(reason)
-        case .browsed, .resolved: break
+        case .signal: break
         }
     }
 
@@ -173,36 +187,32 @@ final class PairingAgent: @unchecked Sendable {
         logger.debug("bluetoothd on the bus", metadata: ["there": "\(!new.isEmpty)"])
         // A new bluetoothd does not have its predecessor's agents.
         var actions = machine.daemonVanished()
-        calls = [:]
+        bus?.forgetCalls()
         if !new.isEmpty { actions += machine.daemonAppeared() }
         perform(actions)
     }
 
-    private func answered(_ number: UInt32, _ error: SystemBus.BusError?, _ value: Bool) {
-        guard let call = calls.removeValue(forKey: number) else { return }
-        switch call {
-        case .paired(let device): perform(machine.paired(device, error == nil && value))
-        case .register:
-            // Our own agent from before, believed to have left.
-            let isThere = error?.name == "org.bluez.Error.AlreadyExists"
-            note(isThere ? nil : error)
-            perform(machine.registered(error: isThere ? nil : error?.description))
-        case .requestDefault:
-            note(error)
-            perform(machine.becameDefault(error: error?.description))
-            if error == nil { logger.debug("bluetoothd's agent", metadata: ["stands": "true"]) }
-        case .unregister: perform(machine.left())
-        }
+    private func registered(_ error: BusError?) {
+        // Our own agent from before, believed to have left.
+        let failure = error?.name == "org.bluez.Error.AlreadyExists" ? nil : error
+        note(failure)
+        perform(machine.registered(error: failure?.description))
     }
 
-    private func note(_ error: SystemBus.BusError?) {
+    private func becameDefault(_ error: BusError?) {
+        note(error)
+        perform(machine.becameDefault(error: error?.description))
+        if error == nil { logger.debug("bluetoothd's agent", metadata: ["stands": "true"]) }
+    }
+
+    private func note(_ error: BusError?) {
         guard let error, error.description != machine.refusal else { return }
         logger.warning("bluetoothd has no agent of ours", metadata: ["cause": "\(error)"])
     }
 
-    private func asked(_ sender: String, _ member: String, _ path: String?) -> SystemBus.Answer {
+    private func asked(_ sender: String, _ member: String, _ path: String?) -> Result<[BusValue], BusError> {
         // Anybody may call an object on the bus.
-        guard sender == owner, !owner.isEmpty else { return .rejected }
+        guard sender == owner, !owner.isEmpty else { return .failure(Self.rejected) }
         let device = path.flatMap { AgentDevice(path: $0) }
         let request = AgentMachine.Request(member, device)
         let answer = machine.answer(request)
@@ -215,11 +225,12 @@ final class PairingAgent: @unchecked Sendable {
         switch answer {
         case .pin:
             if let device { listener.pinGiven(device) }
-            return .text(pin)
+            // At most sixteen characters.
+            return .success([.text(String(pin.prefix(16)))])
         case .agreed:
             if request == .release { loop.execute { [weak self] in self?.released() } }
-            return .agreed
-        case .rejected: return .rejected
+            return .success([])
+        case .rejected: return .failure(Self.rejected)
         }
     }
 

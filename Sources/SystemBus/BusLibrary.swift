@@ -1,0 +1,149 @@
+import Glibc
+
+/// libsystemd's sd-bus, found at run time, so that nothing links against it and a machine without it works without an agent
+/// and without Avahi. Declared by hand (systemd's src/systemd/sd-bus.h; symbol versions LIBSYSTEMD_221 to 241): its interface
+/// is versioned and does not change. Functions with variable arguments, which Swift cannot call, are not among these.
+enum BusLibrary {
+    typealias Bus = OpaquePointer?
+    typealias Message = OpaquePointer?
+    typealias Made = UnsafeMutablePointer<OpaquePointer?>
+    typealias Text = UnsafePointer<CChar>?
+    /// The slots of sd-bus, which stay with the bus.
+    typealias Slot = UnsafeMutableRawPointer?
+    typealias Number = UnsafeMutablePointer<UInt64>
+    typealias Context = UnsafeMutableRawPointer
+    typealias Handler = @convention(c) (Message, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Int32
+
+    static let openSystem: @Sendable @convention(c) (Made) -> Int32 = find("open_system")
+    static let new: @Sendable @convention(c) (Made) -> Int32 = find("new")
+    static let setAddress: @Sendable @convention(c) (Bus, Text) -> Int32 = find("set_address")
+    static let setClient: @Sendable @convention(c) (Bus, Int32) -> Int32 = find("set_bus_client")
+    static let start: @Sendable @convention(c) (Bus) -> Int32 = find("start")
+    static let close: @Sendable @convention(c) (Bus) -> Bus = find("close_unref")
+    static let descriptor: @Sendable @convention(c) (Bus) -> Int32 = find("get_fd")
+    static let events: @Sendable @convention(c) (Bus) -> Int32 = find("get_events")
+    static let timeout: @Sendable @convention(c) (Bus, Number) -> Int32 = find("get_timeout")
+    static let process: @Sendable @convention(c) (Bus, Made?) -> Int32 = find("process")
+    static let addFilter: @Sendable @convention(c) (Bus, Slot, Handler, Context) -> Int32 = find("add_filter")
+    static let newCall: @Sendable @convention(c) (Bus, Made, Text, Text, Text, Text) -> Int32 = find(
+        "message_new_method_call")
+    static let call: @Sendable @convention(c) (Bus, Slot, Message, Handler, Context, UInt64) -> Int32 = find(
+        "call_async")
+    static let newReturn: @Sendable @convention(c) (Message, Made) -> Int32 = find("message_new_method_return")
+    static let newError: @Sendable @convention(c) (Message, Made, UnsafeRawPointer) -> Int32 = find(
+        "message_new_method_error")
+    static let send: @Sendable @convention(c) (Bus, Message, Number?) -> Int32 = find("send")
+    static let unref: @Sendable @convention(c) (Message) -> Message = find("message_unref")
+    static let append: @Sendable @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32 = find(
+        "message_append_basic")
+    static let cookie: @Sendable @convention(c) (Message, Number) -> Int32 = find("message_get_cookie")
+    static let replyCookie: @Sendable @convention(c) (Message, Number) -> Int32 = find("message_get_reply_cookie")
+    static let error: @Sendable @convention(c) (Message) -> UnsafePointer<Text>? = find("message_get_error")
+    static let sender: @Sendable @convention(c) (Message) -> Text = find("message_get_sender")
+    static let member: @Sendable @convention(c) (Message) -> Text = find("message_get_member")
+    static let isSignal: @Sendable @convention(c) (Message, Text, Text) -> Int32 = find("message_is_signal")
+    static let isCall: @Sendable @convention(c) (Message, Text, Text) -> Int32 = find("message_is_method_call")
+    static let peek:
+        @Sendable @convention(c) (Message, UnsafeMutablePointer<CChar>, UnsafeMutablePointer<Text>) -> Int32 = find(
+            "message_peek_type")
+    static let read: @Sendable @convention(c) (Message, CChar, Context) -> Int32 = find("message_read_basic")
+    static let readArray:
+        @Sendable @convention(c) (Message, CChar, UnsafeMutablePointer<UnsafeRawPointer?>, UnsafeMutablePointer<Int>) ->
+            Int32 = find("message_read_array")
+    static let enter: @Sendable @convention(c) (Message, CChar, Text) -> Int32 = find("message_enter_container")
+    static let leave: @Sendable @convention(c) (Message) -> Int32 = find("message_exit_container")
+
+    /// Never closed: what it keeps for a thread outlives each bus.
+    private nonisolated(unsafe) static let handle = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL)
+
+    /// Whether the library is there, and not too old. The newest of these functions came with LIBSYSTEMD_241, which has
+    /// all that earlier versions have.
+    static let isThere = handle != nil && dlsym(handle, "sd_bus_close_unref") != nil
+
+    private static func find<Function>(_ name: String) -> Function {
+        guard let symbol = dlsym(handle, "sd_bus_\(name)") else { preconditionFailure("`isThere` comes first") }
+        return unsafeBitCast(symbol, to: Function.self)
+    }
+}
+
+package struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var name: String
+    package var message: String
+
+    package init(_ name: String, _ message: String = "") { (self.name, self.message) = (name, message) }
+
+    package var description: String { message.isEmpty ? name : "\(name): \(message)" }
+}
+
+/// A value in a message.
+package enum BusValue: Hashable, Sendable {
+    case text(String)
+    /// Of an object.
+    case path(String)
+    case int(Int32)
+    /// Any other number of up to 32 bits, and a flag.
+    case uint(UInt32)
+    case bytes([UInt8])
+    /// An array, a structure or a variant.
+    case list([BusValue])
+
+    package var text: String? {
+        switch self {
+        case .text(let text), .path(let text): text
+        case .int, .uint, .bytes, .list: nil
+        }
+    }
+
+    package var number: Int? { if case .uint(let number) = self { Int(number) } else { nil } }
+    package var list: [BusValue] { if case .list(let values) = self { values } else { [] } }
+}
+
+extension BusLibrary {
+    /// - Returns: a negative errno where the value cannot be part of a message, such as a path that is none.
+    static func append(_ values: [BusValue], to message: Message) -> Int32 {
+        func basic(_ type: Unicode.Scalar, _ value: UnsafeRawPointer) -> Int32 {
+            append(message, CChar(truncatingIfNeeded: type.value), value)
+        }
+        for value in values {
+            let result =
+                switch value {
+                case .text(let text): basic("s", text)
+                case .path(let path): basic("o", path)
+                case .int(let number): withUnsafeBytes(of: number) { $0.baseAddress.map { basic("i", $0) } ?? 0 }
+                case .uint(let number): withUnsafeBytes(of: number) { $0.baseAddress.map { basic("u", $0) } ?? 0 }
+                case .bytes, .list: -EINVAL
+                }
+            if result < 0 { return result }
+        }
+        return 0
+    }
+
+    /// What a message says. Strangers send messages too: of one with more than `left` values, the rest is not read.
+    static func values(of message: Message, _ left: inout Int) -> [BusValue] {
+        var values: [BusValue] = []
+        var (type, contents): (CChar, Text) = (0, nil)
+        while left > 0, peek(message, &type, &contents) > 0 {
+            left -= 1
+            var (number, text, count): (UInt32, Text, Int) = (0, nil, 0)
+            var bytes: UnsafeRawPointer?
+            switch Unicode.Scalar(UInt8(truncatingIfNeeded: type)) {
+            case "s", "o", "g":
+                guard read(message, type, &text) > 0, let text else { return values }
+                let string = String(cString: text)
+                values.append(type == 0x6F ? .path(string) : .text(string))
+            case "y", "q", "u", "b", "n", "i":
+                guard read(message, type, &number) > 0 else { return values }
+                values.append(type == 0x69 ? .int(Int32(bitPattern: number)) : .uint(number))
+            case "a" where contents.map { String(cString: $0) } == "y":
+                guard readArray(message, 0x79, &bytes, &count) >= 0 else { return values }
+                values.append(.bytes(Array(UnsafeRawBufferPointer(start: bytes, count: count))))
+            case "a", "v", "r", "e":
+                guard enter(message, type, contents) > 0 else { return values }
+                values.append(.list(self.values(of: message, &left)))
+                guard leave(message) >= 0 else { return values }
+            default: return values
+            }
+        }
+        return values
+    }
+}

@@ -155,8 +155,8 @@ let package = Package(
             name: "meterd",
             dependencies: [
                 "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "BlueZTransport", "ProxyTransport", "SystemBus", "BluetoothCore", "SimulatedPort", "MeterStore",
-                "GatewayServer", "CloudAPI",
+                "BlueZTransport", "ProxyTransport", "SystemBus", "BluetoothCore", "ESPHomeCore", "SimulatedPort",
+                "MeterStore", "GatewayServer", "CloudAPI",
                 "Notifications", "HomeAutomation", "Cloud", "CloudHosting", "CloudServer", "CloudClient",
                 "Cryptography", "ProgramKit", "ServerKit", argumentParser, logging, serviceLifecycle, tomlKit,
                 unixSignals,
@@ -342,7 +342,8 @@ let package = Package(
             name: "MeterdTests",
             dependencies: [
                 "meterd", "BluetoothCore", "Domain", "MeterCodec", "Gateway", "GatewayAPI", "CloudAPI", "CloudClient",
-                "MeterTestKit", "HomeAutomation", "ServerKit", "Notifications", "ProxyTransport", logging,
+                "MeterTestKit", "HomeAutomation", "ServerKit", "Notifications", "ESPHomeCore", "ProxyTransport",
+                logging,
             ]),
         .testTarget(
             name: "MeterctlTests",
@@ -361,8 +362,8 @@ let package = Package(
         .testTarget(
             name: "ProxyTransportTests",
             dependencies: [
-                "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "ProxyTransport",
-                "SimulatedPort", "MeterTestKit", "CoreTestKit", logging,
+                "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "ESPHomeCore",
+                "ProxyTransport", "SimulatedPort", "MeterTestKit", "CoreTestKit", logging,
             ]),
         .testTarget(
             name: "BlueZTransportTests",

@@ -1,3 +1,5 @@
+package import Domain
+
 /// `GET /v1/scan/nodes`: ESPHome nodes that announce themselves in meterd's network. meterd connects to none of them unless
 /// `[[bluetooth.proxy]]` names it. Unknown is null.
 package struct ScanNodes: Codable, Hashable, Sendable {
@@ -15,7 +17,8 @@ package struct ScanNodes: Codable, Hashable, Sendable {
     package init() {}
 }
 
-/// What an ESPHome node announces, or a stranger who pretends to be one.
+/// What an ESPHome node announces, or a stranger who pretends to be one (esphome 2026.6.5,
+/// components/mdns/mdns_component.cpp, `MDNSComponent::compile_records_`). Which components it has is not announced.
 package struct ScanNode: Codable, Hashable, Sendable {
     /// Its name in ESPHome.
     package var name: String
@@ -35,4 +38,22 @@ package struct ScanNode: Codable, Hashable, Sendable {
     package var configured = false
 
     package init(name: String, host: String, port: Int) { (self.name, self.host, self.port) = (name, host, port) }
+
+    /// Only names that can stand in meterd.toml as they are make a node.
+    package init?(_ service: FoundService) {
+        // A node's name has up to 31 characters (esphome/core/config.py, `validate_hostname`).
+        guard service.name.isPlainName(max: 31), service.host.isPlainName(max: 253, allowsDots: true),
+            service.name.first != "-", service.host.first != "-", (1...0xFFFF).contains(service.port)
+        else { return nil }
+        self.init(name: service.name, host: service.host, port: service.port)
+        func told(_ key: String) -> String? {
+            service.value(of: key).flatMap { $0.isEmpty ? nil : String($0.prefix(120)) }
+        }
+        (friendly_name, version) = (told("friendly_name"), told("version"))
+        mac = told("mac").flatMap { MACAddress($0) }?.description
+        // One that only supports a key announces `api_encryption_supported`.
+        encrypted = told("api_encryption") != nil
+        // The ready-made firmware (Home Assistant core, components/esphome/const.py, `PROJECT_URLS`).
+        looks_like_proxy = told("project_name") == "esphome.bluetooth-proxy"
+    }
 }

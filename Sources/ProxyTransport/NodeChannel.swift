@@ -1,10 +1,10 @@
 package import Domain
-import ESPHomeCore
+package import ESPHomeCore
 package import LinuxIO
 
 /// A board with ESPHome as a person configured it for a meter.
 package struct NodeMeterSettings: Hashable, Sendable {
-    package var node: ProxySettings
+    package var node: NodeSettings
     /// Object ids of its sensors that a person chose, by quantity; empty for one that is to be left out.
     package var sensors: [Quantity: String]
     /// How old a sensor's last value may be in a reading.
@@ -13,7 +13,7 @@ package struct NodeMeterSettings: Hashable, Sendable {
     /// One and a half times the interval at which ESPHome's components measure where nobody sets another (60 s).
     package static let maxAgeDefault = Duration.seconds(90)
 
-    package init(_ node: ProxySettings, sensors: [Quantity: String] = [:], maxAge: Duration = maxAgeDefault) {
+    package init(_ node: NodeSettings, sensors: [Quantity: String] = [:], maxAge: Duration = maxAgeDefault) {
         (self.node, self.sensors, self.maxAge) = (node, sensors, maxAge)
     }
 }
@@ -90,8 +90,8 @@ final class NodeChannel: ByteChannel, @unchecked Sendable {
         case .opened:
             do throws(APIFault) {
                 machine = NodeMeter(
-                    settings.node.node, names: settings.sensors, maxAge: settings.maxAge, try settings.node.security(),
-                    ephemeral: ProxySettings.ephemeral(makeRNG()), at: loop.now)
+                    settings.node, names: settings.sensors, maxAge: settings.maxAge,
+                    try settings.node.security(makeRNG()), at: loop.now)
                 update { machine, now in machine.begin(at: now) }
             } catch {
                 fail(error)
@@ -126,7 +126,7 @@ final class NodeChannel: ByteChannel, @unchecked Sendable {
 
     private func fail(_ fault: APIFault) {
         let last = handle
-        let words = fault.words(of: settings.node.node)
+        let words = fault.words(of: settings.node)
         end()
         last?(.closed(ChannelFailure(fault.needsAPerson ? .unsuitable : .unreachable, words)))
     }

@@ -8,7 +8,7 @@ import Logging
 
 /// A proxy that is configured, and what belongs to its connection.
 struct PresentProxy {
-    let settings: ProxySettings
+    let settings: NodeSettings
     var machine: ProxyMachine
     var connection: DescriptorChannel?
     /// Channels of links, by the meter's address.
@@ -21,10 +21,10 @@ struct PresentProxy {
     private var scanned = Duration.zero
     private var scanningSince: MonotonicTime?
 
-    init(_ settings: ProxySettings, since: WallTime) {
+    init(_ settings: NodeSettings, since: WallTime) {
         self.settings = settings
         self.since = since
-        machine = ProxyMachine(settings.node)
+        machine = ProxyMachine(settings)
     }
 
     /// Nil until it was reached.

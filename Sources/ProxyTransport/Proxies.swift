@@ -1,7 +1,7 @@
 import BlueZTransport
 import BluetoothCore
 package import Domain
-import ESPHomeCore
+package import ESPHomeCore
 package import Gateway
 package import GatewayAPI
 package import LinuxIO
@@ -36,7 +36,7 @@ package actor Proxies: RadioSource, RadioSlots {
 
     /// - Parameter makeRNG: gives the keys of connections, which nobody else may know.
     package init(
-        _ settings: [ProxySettings], loop: IOLoop, makeRNG: @escaping @Sendable () -> any RandomNumberGenerator,
+        _ settings: [NodeSettings], loop: IOLoop, makeRNG: @escaping @Sendable () -> any RandomNumberGenerator,
         logger: Logger
     ) {
         self.loop = loop
@@ -273,9 +273,8 @@ package actor Proxies: RadioSource, RadioSlots {
         switch event {
         case .opened:
             do throws(APIFault) {
-                let security = try proxies[place].settings.security()
-                let ephemeral = ProxySettings.ephemeral(makeRNG())
-                update(place) { machine, now in machine.opened(security, ephemeral: ephemeral, at: now) }
+                let security = try proxies[place].settings.security(makeRNG())
+                update(place) { machine, now in machine.opened(security, at: now) }
             } catch {
                 update(place) { machine, now in machine.closed(error, at: now) }
             }

@@ -1,17 +1,17 @@
 package import Domain
-import ESPHomeCore
+package import ESPHomeCore
 package import GatewayAPI
 
 /// ESPHome nodes in this network, of which a person may make Bluetooth proxies of this host.
 package actor ProxyOffers {
     private let discovery: (any Discovery)?
-    private let settings: [ProxySettings]
+    private let settings: [NodeSettings]
     private let proxies: Proxies?
     /// Whoever asks meanwhile gets the same answer.
     private var look: Task<ScanNodes, Never>?
 
     /// - Parameter discovery: nil if nobody is to be asked.
-    package init(_ discovery: (any Discovery)?, configured settings: [ProxySettings], proxies: Proxies?) {
+    package init(_ discovery: (any Discovery)?, configured settings: [NodeSettings], proxies: Proxies?) {
         (self.discovery, self.settings, self.proxies) = (discovery, settings, proxies)
     }
 
@@ -27,11 +27,13 @@ package actor ProxyOffers {
         var answer = ScanNodes()
         answer.browses = discovery != nil
         do throws(DiscoveryFault) {
-            guard let found = try await discovery?.services(of: AnnouncedNode.service) else { return answer }
+            guard let found = try await discovery?.services(of: "_esphomelib._tcp") else { return answer }
             let met = Set(await proxies?.adapters().compactMap(\.proxy?.name) ?? [])
             answer.more = found.isCut
-            answer.nodes = found.services.compactMap { AnnouncedNode($0) }.map { node in
-                ScanNode(node, isConfigured: met.contains(node.name) || settings.contains { $0.names(node) })
+            answer.nodes = found.services.compactMap { ScanNode($0) }.map { node in
+                var node = node
+                node.configured = met.contains(node.name) || settings.contains { $0.names(node) }
+                return node
             }.sorted { ($0.looks_like_proxy ? 0 : 1, $0.name) < ($1.looks_like_proxy ? 0 : 1, $1.name) }
         } catch {
             (answer.error, answer.next) = (error.message, error.next)
@@ -40,17 +42,9 @@ package actor ProxyOffers {
     }
 }
 
-extension ProxySettings {
-    fileprivate func names(_ node: AnnouncedNode) -> Bool {
+extension NodeSettings {
+    fileprivate func names(_ node: ScanNode) -> Bool {
         (host.lowercased() == node.host.lowercased() && port == node.port) || (name == node.name)
-            || (mac != nil && mac == node.mac)
-    }
-}
-
-extension ScanNode {
-    fileprivate init(_ node: AnnouncedNode, isConfigured: Bool) {
-        self.init(name: node.name, host: node.host, port: node.port)
-        (friendly_name, version, mac) = (node.friendlyName, node.version, node.mac?.description)
-        (encrypted, looks_like_proxy, configured) = (node.isEncrypted, node.isMadeAsProxy, isConfigured)
+            || (mac != nil && mac?.description == node.mac)
     }
 }

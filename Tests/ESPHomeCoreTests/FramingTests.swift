@@ -10,9 +10,9 @@ struct FramingTests {
     @Test func handshake_givesTheBytesOfAnotherImplementation() {
         let key = (0..<32).map { UInt8($0) }
         var host = NoiseHandshake(
-            .initiator, key: key, prologue: APIWire.prologue, ephemeral: [UInt8](repeating: 0x11, count: 32))
+            .initiator, key: key, prologue: APIFraming.prologue, ephemeral: [UInt8](repeating: 0x11, count: 32))
         var node = NoiseHandshake(
-            .responder, key: key, prologue: APIWire.prologue, ephemeral: [UInt8](repeating: 0x22, count: 32))
+            .responder, key: key, prologue: APIFraming.prologue, ephemeral: [UInt8](repeating: 0x22, count: 32))
 
         let first = host.write() ?? []
         #expect(
@@ -51,10 +51,10 @@ struct FramingTests {
         let key = [UInt8](repeating: 7, count: 32)
         func node(_ key: [UInt8]) -> NoiseHandshake {
             NoiseHandshake(
-                .responder, key: key, prologue: APIWire.prologue, ephemeral: [UInt8](repeating: 2, count: 32))
+                .responder, key: key, prologue: APIFraming.prologue, ephemeral: [UInt8](repeating: 2, count: 32))
         }
         var host = NoiseHandshake(
-            .initiator, key: key, prologue: APIWire.prologue, ephemeral: [UInt8](repeating: 1, count: 32))
+            .initiator, key: key, prologue: APIFraming.prologue, ephemeral: [UInt8](repeating: 1, count: 32))
         var message = host.write() ?? []
 
         var (right, wrong) = (node(key), node([UInt8](repeating: 8, count: 32)))
@@ -75,13 +75,13 @@ struct FramingTests {
 
     @Test(
         arguments: [
-            ([1, 0, 0], FrameSplitter.Form.plaintext, APIFault.wantsEncryption), ([0, 0, 2], .sealed, .hasNoKey),
+            ([1, 0, 0], APIFraming.Form.plaintext, APIFault.wantsEncryption), ([0, 0, 2], .sealed, .hasNoKey),
             ([0x47], .plaintext, .malformed("a frame begins with 0x47")),
             ([0, 0xFF, 0xFF, 0xFF, 0xFF, 1], .plaintext, .malformed("a number of more than four bytes")),
             ([0, 0x80, 0x80, 0x04, 1], .plaintext, .malformed("a message of 65536 bytes")),
-        ] as [([UInt8], FrameSplitter.Form, APIFault)])
-    func bytesThatAreNoFrame_areAFault(bytes: [UInt8], form: FrameSplitter.Form, fault: APIFault) {
-        var splitter = FrameSplitter(form)
+        ] as [([UInt8], APIFraming.Form, APIFault)])
+    func bytesThatAreNoFrame_areAFault(bytes: [UInt8], form: APIFraming.Form, fault: APIFault) {
+        var splitter = APIFraming(form)
         splitter.append(bytes)
         #expect(throws: fault) { try splitter.next() }
     }

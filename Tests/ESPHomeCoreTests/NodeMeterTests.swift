@@ -16,13 +16,13 @@ struct NodeMeterTests {
         private(set) var failure: String?
         private var wire: [APIFrame] = []
 
-        static let node = ProxyNode(display: "shelf.local", mac: MACAddress(bits: 1), table: "[[esphome.meter]]")
+        static let node = NodeSettings(host: "shelf.local", mac: MACAddress(bits: 1), table: "[[esphome.meter]]")
 
         init(
             _ sensors: [ProtoMessage<SensorInfo>], names: [Quantity: String] = [:], maxAge: Duration = .seconds(90),
             friendlyName: String = ""
         ) {
-            machine = NodeMeter(Self.node, names: names, maxAge: maxAge, .plaintext, ephemeral: [], at: .origin)
+            machine = NodeMeter(Self.node, names: names, maxAge: maxAge, .plaintext, at: .origin)
             take(machine.begin(at: now))
             let info = DeviceInfoResponse.made {
                 ($0.name, $0.mac, $0.friendlyName) = ("shelf", "00:00:00:00:00:01", friendlyName)
@@ -198,7 +198,7 @@ struct NodeMeterTests {
         bench = Bench((0...1000).map { Self.sensor(UInt32($0), "", "") })
         #expect(bench.failure?.contains("more than 1000 sensors") == true)
 
-        var machine = NodeMeter(Bench.node, maxAge: .seconds(1), .plaintext, ephemeral: [], at: .origin)
+        var machine = NodeMeter(Bench.node, maxAge: .seconds(1), .plaintext, at: .origin)
         _ = machine.begin(at: .origin)
         let info = DeviceInfoResponse.made { $0.mac = "00:00:00:00:00:01" }
         _ = machine.received(FrameWriter.plaintext(info.frame), at: .origin)
@@ -217,9 +217,9 @@ struct NodeMeterTests {
         let board = try #require(SimulatorCatalogue.standard.meter(.esphome, over: .network))
         var simulated = SimulatedProxy(options, sensors: SimulatedSensors(board))
         let client = simulated.accepted(ephemeral: ProxyBench.key)
-        let node = ProxyNode(display: "x", mac: options.mac, table: "[[esphome.meter]]")
+        let node = NodeSettings(host: "x", mac: options.mac, table: "[[esphome.meter]]")
         var machine = NodeMeter(
-            node, maxAge: .seconds(90), key.map { .key($0) } ?? .plaintext, ephemeral: ProxyBench.key.reversed(),
+            node, maxAge: .seconds(90), key.map { .key($0, ephemeral: ProxyBench.key.reversed()) } ?? .plaintext,
             at: .origin)
         var driver = try #require(MeterCatalogue.standard.driver(for: .esphome, over: .network))
         var readings: [Reading] = []

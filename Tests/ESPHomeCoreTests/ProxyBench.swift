@@ -17,7 +17,7 @@ struct ProxyBench {
     /// Whether the node can be reached.
     var isReachable = true
     private var client: SimulatedProxy.Client?
-    private let security: APIWire.Security
+    private let security: APISecurity
     private var underWay: [SimulatedProxy.Output] = []
     private var isDelivering = false
     /// Whether a link's owner speaks as soon as it hears that the link is up, as a meter's line does.
@@ -31,7 +31,7 @@ struct ProxyBench {
     ///   - nodeKey: the same of the node.
     init(
         key: [UInt8]? = key, nodeKey: [UInt8]? = key, faults: Set<SimulatedProxy.Fault> = [],
-        node: ProxyNode = ProxyNode(display: "garage.local"),
+        node: NodeSettings = NodeSettings(host: "garage.local"),
         _ change: (inout SimulatedProxy.Options) -> Void = { _ in }
     ) {
         var options = SimulatedProxy.Options()
@@ -44,7 +44,7 @@ struct ProxyBench {
         }
         proxy = SimulatedProxy(options, meters: meters)
         machine = ProxyMachine(node)
-        security = key.map { .key($0) } ?? .plaintext
+        security = key.map { .key($0, ephemeral: [UInt8](repeating: 0x11, count: 32)) } ?? .plaintext
     }
 
     mutating func begin() { perform(machine.begin()) }
@@ -121,7 +121,7 @@ struct ProxyBench {
     private mutating func open() {
         guard isReachable else { return perform(machine.closed(.ended("cannot be reached"), at: now)) }
         client = proxy.accepted(ephemeral: [UInt8](repeating: 0x22, count: 32))
-        perform(machine.opened(security, ephemeral: [UInt8](repeating: 0x11, count: 32), at: now))
+        perform(machine.opened(security, at: now))
     }
 
     /// Bytes arrive in order, in pieces of any length, and after what is being handled.

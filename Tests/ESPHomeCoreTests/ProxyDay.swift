@@ -22,7 +22,7 @@ struct ProxyDay {
     static let meters = [ProxyBench.meter, ProxyBench.other]
 
     private(set) var now = MonotonicTime.origin
-    private var machine = ProxyMachine(ProxyNode(display: "garage.local"))
+    private var machine = ProxyMachine(NodeSettings(host: "garage.local"))
     private var proxy: SimulatedProxy
     private var random: SplitMix64
     private let bug: Bug?
@@ -254,10 +254,10 @@ struct ProxyDay {
         }
     }
 
-    private static func frames(in bytes: [UInt8]) -> [FrameSplitter.Piece] {
-        var splitter = FrameSplitter(.plaintext)
+    private static func frames(in bytes: [UInt8]) -> [APIFraming.Piece] {
+        var splitter = APIFraming(.plaintext)
         splitter.append(bytes)
-        var pieces: [FrameSplitter.Piece] = []
+        var pieces: [APIFraming.Piece] = []
         while let piece = try? splitter.next() { pieces.append(piece) }
         return pieces
     }
@@ -291,7 +291,7 @@ struct ProxyDay {
                     continue
                 }
                 (client, slotsTold) = (proxy.accepted(ephemeral: ProxyBench.key), [])
-                perform(machine.opened(.plaintext, ephemeral: ProxyBench.key, at: now))
+                perform(machine.opened(.plaintext, at: now))
                 if bug == .connectsUnasked, let client {
                     let request = DeviceRequest.made {
                         ($0.address, $0.kind, $0.hasAddressType) = (ProxyBench.meter.bits, DeviceRequest.connect, true)

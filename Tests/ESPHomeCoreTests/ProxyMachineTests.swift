@@ -60,11 +60,11 @@ struct ProxyMachineTests {
 
     /// Names and addresses are compared before the node is trusted and after, and a node that cannot serve is refused.
     @Test func nodeThatIsAnother_orCannot_isRefused() {
-        let cases: [(ProxyNode, (inout SimulatedProxy.Options) -> Void, String)] = [
-            (ProxyNode(display: "x", name: "attic"), { _ in }, "x is called \"simulated-proxy\""),
-            (ProxyNode(display: "x", mac: MACAddress(bits: 5)), { _ in }, "x has the address"),
-            (ProxyNode(display: "x"), { $0.features = 0 }, "x runs ESPHome 2026.6.5 without a Bluetooth proxy"),
-            (ProxyNode(display: "x"), { $0.features = 7 }, "x runs ESPHome 2026.6.5, whose Bluetooth proxy is too old"),
+        let cases: [(NodeSettings, (inout SimulatedProxy.Options) -> Void, String)] = [
+            (NodeSettings(host: "x", name: "attic"), { _ in }, "x is called \"simulated-proxy\""),
+            (NodeSettings(host: "x", mac: MACAddress(bits: 5)), { _ in }, "x has the address"),
+            (NodeSettings(host: "x"), { $0.features = 0 }, "x runs ESPHome 2026.6.5 without a Bluetooth proxy"),
+            (NodeSettings(host: "x"), { $0.features = 7 }, "x runs ESPHome 2026.6.5, whose Bluetooth proxy is too old"),
         ]
         for (node, change, words) in cases {
             for key in [ProxyBench.key, nil] {
@@ -321,11 +321,12 @@ struct ProxyMachineTests {
     @Test func randomBytes_neverTrap() {
         var random = SplitMix64(seed: 0xE5)
         for round in 0..<300 {
-            var machine = ProxyMachine(ProxyNode(display: "x"))
+            var machine = ProxyMachine(NodeSettings(host: "x"))
             var now = MonotonicTime.origin
             _ = machine.begin()
-            let security: APIWire.Security = round % 2 == 0 ? .plaintext : .key(ProxyBench.key)
-            _ = machine.opened(security, ephemeral: [UInt8](repeating: 1, count: 32), at: now)
+            let security: APISecurity =
+                round % 2 == 0 ? .plaintext : .key(ProxyBench.key, ephemeral: [UInt8](repeating: 1, count: 32))
+            _ = machine.opened(security, at: now)
             for _ in 0..<20 {
                 let id = UInt32([2, 10, 126, 81, 69, 71, 72, 79, 82, 83, 84, 93, 5].randomElement(using: &random) ?? 2)
                 let body = (0..<Int.random(in: 0...24, using: &random)).map { _ in

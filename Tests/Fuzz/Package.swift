@@ -19,6 +19,8 @@ let package = Package(
         .target(name: "BluetoothCore", dependencies: ["Domain", "MeterCodec"], swiftSettings: strict),
         .target(
             name: "ESPHomeCore", dependencies: ["Domain", "Cryptography", "BluetoothCore"], swiftSettings: strict),
+        .target(name: "CBuildInfo"),
+        .target(name: "GatewayAPI", dependencies: ["Domain", "CBuildInfo"], swiftSettings: strict),
         .systemLibrary(name: "COpenSSL"),
         .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "MeterCodec", dependencies: ["Domain", "Cryptography"], swiftSettings: strict),
@@ -30,8 +32,8 @@ let package = Package(
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "BluetoothCore", "CFuzzer", "Cryptography", "ESPHomeCore", "Gateway", "MeterCodec", "Domain",
-                "MeterSimulator",
+                "BluetoothCore", "CFuzzer", "Cryptography", "ESPHomeCore", "Gateway", "GatewayAPI", "MeterCodec",
+                "Domain", "MeterSimulator",
             ],
             swiftSettings: strict,
             // libFuzzer itself comes without its main: Fuzz has one. See `run` for the library's path.

@@ -1,5 +1,6 @@
 import BluetoothCore
 import Domain
+import ESPHomeCore
 import Gateway
 import GatewayAPI
 import Logging
@@ -49,11 +50,11 @@ struct ConfigurationTests {
         #expect(bluetooth.search == .always)
         #expect(
             bluetooth.proxies == [
-                ProxySettings(
+                NodeSettings(
                     host: "garage.local", keyPath: "/etc/meterd/garage-key", name: "garage",
                     mac: MACAddress(bits: 0xA0B7_6500_1122)),
-                ProxySettings(host: "192.168.1.20", port: 6054, keyPath: nil),
-                ProxySettings(host: "fd00::1", keyPath: nil),
+                NodeSettings(host: "192.168.1.20", port: 6054, keyPath: nil),
+                NodeSettings(host: "fd00::1", keyPath: nil),
             ])
     }
 
@@ -93,9 +94,9 @@ struct ConfigurationTests {
         #expect(
             configuration.boards == [
                 NodeMeterSettings(
-                    ProxySettings(host: "shelf.local", keyPath: "/etc/meterd/shelf-key", mac: one, table: table)),
+                    NodeSettings(host: "shelf.local", keyPath: "/etc/meterd/shelf-key", mac: one, table: table)),
                 NodeMeterSettings(
-                    ProxySettings(host: "192.168.1.20", port: 6054, keyPath: nil, mac: two, table: table),
+                    NodeSettings(host: "192.168.1.20", port: 6054, keyPath: nil, mac: two, table: table),
                     sensors: [.current: "current_a", .temperature: ""], maxAge: .seconds(3)),
             ])
         let shelf = DeclaredPort(

@@ -1,4 +1,5 @@
 import Domain
+import ESPHomeCore
 import Foundation
 import Gateway
 import MeterCodec

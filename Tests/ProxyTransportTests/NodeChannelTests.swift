@@ -1,4 +1,5 @@
 import Domain
+import ESPHomeCore
 import GatewayAPI
 import LinuxIO
 import Logging
@@ -17,7 +18,7 @@ struct NodeChannelTests {
 
     private func withBoard(
         nodeKey: Bool = true, change: (inout SimulatedSensors) -> Void = { _ in },
-        _ body: (_ loop: IOLoop, _ board: SimulatedProxyPort, _ settings: ProxySettings) async throws -> Void
+        _ body: (_ loop: IOLoop, _ board: SimulatedProxyPort, _ settings: NodeSettings) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/key"
@@ -40,14 +41,14 @@ struct NodeChannelTests {
             let port = try await board.serve(at: "127.0.0.1", port: 0)
             try await body(
                 loop, board,
-                ProxySettings(
+                NodeSettings(
                     host: "127.0.0.1", port: port, keyPath: path, mac: Self.mac, table: "[[esphome.meter]]"))
             await board.stop()
         }
     }
 
     private func open(
-        _ settings: ProxySettings, sensors: [Quantity: String] = [:], link: LinkAddress? = nil, on loop: IOLoop
+        _ settings: NodeSettings, sensors: [Quantity: String] = [:], link: LinkAddress? = nil, on loop: IOLoop
     ) async throws -> ChannelProbe {
         let opener = NodeChannelOpener(
             [NodeMeterSettings(settings, sensors: sensors)], on: loop, makeRNG: { SplitMix64(seed: 1) })
@@ -91,7 +92,7 @@ struct NodeChannelTests {
             other.mac = MACAddress(bits: 1)
             var unkeyed = settings
             unkeyed.keyPath = nil
-            let cases: [(ProxySettings, [Quantity: String], LinkAddress?, String)] = [
+            let cases: [(NodeSettings, [Quantity: String], LinkAddress?, String)] = [
                 (settings, [:], nil, "\(display) has 2 sensors of voltage: bus_voltage, bus_voltage. Name one in its"),
                 (settings, [.voltage: "x"], nil, "\(display) has no sensor \"x\""),
                 (other, [:], nil, "\(display) has the address"),

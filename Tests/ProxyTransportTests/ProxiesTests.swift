@@ -1,4 +1,5 @@
 import Domain
+import ESPHomeCore
 import Gateway
 import GatewayAPI
 import LinuxIO
@@ -80,7 +81,7 @@ struct ProxiesTests {
             let radio = SimulatedRadioMeter(meter, address: Self.meter, rssi: -61)
             let port = SimulatedProxyPort(SimulatedProxy(options, meters: [radio]), loop: loop)
             let number = try await port.serve(at: "127.0.0.1", port: 0)
-            let settings = ProxySettings(
+            let settings = NodeSettings(
                 host: "127.0.0.1", port: number, keyPath: fileKey == nil ? nil : path, name: "simulated-proxy")
             let proxies = Proxies(
                 [settings], loop: loop, makeRNG: { SplitMix64(seed: 1) },

@@ -1,4 +1,5 @@
 import Domain
+import ESPHomeCore
 import GatewayAPI
 import MeterTestKit
 import ProxyTransport
@@ -29,9 +30,9 @@ struct ProxyOffersTests {
     }
 
     private let settings = [
-        ProxySettings(host: "Byhost.local", keyPath: nil),
-        ProxySettings(host: "192.168.1.2", keyPath: nil, name: "byname"),
-        ProxySettings(host: "192.168.1.3", keyPath: nil, mac: MACAddress(bits: 0xA0B7_6500_1122)),
+        NodeSettings(host: "Byhost.local", keyPath: nil),
+        NodeSettings(host: "192.168.1.2", keyPath: nil, name: "byname"),
+        NodeSettings(host: "192.168.1.3", keyPath: nil, mac: MACAddress(bits: 0xA0B7_6500_1122)),
     ]
 
     @Test func nodes_areOffered_andThoseOfMeterdTomlAreMarked() async throws {

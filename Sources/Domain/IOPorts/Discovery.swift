@@ -45,6 +45,20 @@ package struct FoundService: Hashable, Sendable {
     }
 }
 
+extension String {
+    /// Whether it consists of 1 to `max` letters, digits, dashes and underscores, and so needs no quotes anywhere.
+    package func isPlainName(max: Int, allowsDots: Bool = false) -> Bool {
+        (1...max).contains(utf8.count)
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+                case 0x2E: allowsDots
+                default: false
+                }
+            }
+    }
+}
+
 /// Why nothing could be looked for.
 package struct DiscoveryFault: Error, Hashable, Sendable {
     package var message: String

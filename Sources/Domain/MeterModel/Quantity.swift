@@ -24,6 +24,9 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     /// The same of charge.
     case countedCharge = 17
 
+    /// Those of an ESPHome node that is a meter. ESPHome's device classes are called by their words.
+    package static let ofNodes: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
+
     /// The key in JSON and CSV: the name with its unit (Docs/CommandLine.md#output).
     package var key: String {
         switch self {

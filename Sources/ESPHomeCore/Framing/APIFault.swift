@@ -23,7 +23,7 @@ package enum APIFault: Error, Hashable, Sendable {
 extension APIFault {
     /// What went wrong, and where a person can do something about it, what.
     ///
-    package func words(of target: ProxyNode) -> String {
+    package func words(of target: NodeSettings) -> String {
         let node = target.display
         return switch self {
         case .wantsEncryption:

@@ -15,9 +15,13 @@ struct APISession: Sendable {
         case ended(APIFault)
     }
 
-    private let node: ProxyNode
+    private let node: NodeSettings
     private let timing: ProxyTiming
-    private var wire: APIWire
+    private var framing: APIFraming
+    /// Nil in plain text.
+    private var handshake: NoiseHandshake?
+    /// Whether the node has said of itself what it says before it is trusted.
+    private var hasClaimed = false
     private var lastReceived: MonotonicTime
     private var lastPing: MonotonicTime
     /// Nil once the node has told about itself.
@@ -27,26 +31,40 @@ struct APISession: Sendable {
     private static let version: (major: UInt32, minor: UInt32) = (1, 14)
 
     /// The connection is up.
-    ///
-    /// - Parameter ephemeral: 32 random bytes, for this connection alone.
-    init(
-        _ node: ProxyNode, _ timing: ProxyTiming, _ security: APIWire.Security, ephemeral: [UInt8],
-        at now: MonotonicTime
-    ) {
+    init(_ node: NodeSettings, _ timing: ProxyTiming, _ security: APISecurity, at now: MonotonicTime) {
         (self.node, self.timing) = (node, timing)
-        wire = APIWire(security, ephemeral: ephemeral)
         (lastReceived, lastPing, greetingSince) = (now, now, now)
+        switch security {
+        case .plaintext: framing = APIFraming(.plaintext)
+        case .key(let key, let ephemeral):
+            framing = APIFraming(.sealed)
+            handshake = NoiseHandshake(.initiator, key: key, prologue: APIFraming.prologue, ephemeral: ephemeral)
+        }
     }
 
-    mutating func begin() throws(APIFault) -> [Event] { try handle(wire.opened()) }
+    mutating func begin() throws(APIFault) -> [Event] {
+        guard handshake != nil else { return greeting }
+        guard let message = handshake?.write() else { throw .wrongKey }
+        return [.bytes(FrameWriter.sealed([]) + FrameWriter.sealed([0] + message))]
+    }
 
     /// Takes bytes, which may be any at all.
     mutating func received(_ bytes: [UInt8], at now: MonotonicTime) throws(APIFault) -> [Event] {
         lastReceived = now
-        return try handle(wire.received(bytes))
+        framing.append(bytes)
+        var events: [Event] = []
+        while let piece = try framing.next() {
+            switch piece {
+            case .handshake(let content): events += try shake(content)
+            case .message(let frame): events += try take(frame)
+            }
+            if case .ended? = events.last { break }
+        }
+        return events
     }
 
-    mutating func seal(_ frame: APIFrame) -> [UInt8] { wire.seal(frame) }
+    /// The bytes of a message. Empty before messages can be sent.
+    mutating func seal(_ frame: APIFrame) -> [UInt8] { framing.bytes(of: frame) }
 
     mutating func woke(at now: MonotonicTime) throws(APIFault) -> [Event] {
         if let greetingSince, now >= greetingSince + timing.greeting {
@@ -67,24 +85,33 @@ struct APISession: Sendable {
 
     private var pingTime: MonotonicTime { max(lastReceived, lastPing) + timing.pingAfter }
 
-    private mutating func handle(_ all: [APIWire.Event]) throws(APIFault) -> [Event] {
-        var events: [Event] = []
-        for event in all {
-            switch event {
-            case .send(let bytes): events.append(.bytes(bytes))
-            case .claims(let name, let mac): try node.check(name: name, mac: mac)
-            case .ready:
-                let hello = HelloRequest.made {
-                    $0.client = "meterd"
-                    ($0.major, $0.minor) = (Self.version.major, Self.version.minor)
-                }
-                events += [.send(hello.frame), .send(AuthenticationRequest.made { _ in }.frame)]
-            case .message(let frame):
-                events += try take(frame)
-                if case .ended? = events.last { return events }
-            }
+    /// The first words, once messages can be sent.
+    private var greeting: [Event] {
+        let hello = HelloRequest.made {
+            ($0.client, $0.major, $0.minor) = ("meterd", Self.version.major, Self.version.minor)
         }
-        return events
+        return [.send(hello.frame), .send(AuthenticationRequest.made { _ in }.frame)]
+    }
+
+    /// Takes one of the node's two messages of the handshake.
+    private mutating func shake(_ content: [UInt8]) throws(APIFault) -> [Event] {
+        guard hasClaimed else {
+            guard content.first == 1 else { throw .malformed("it chose protocol \(content.first ?? 0)") }
+            hasClaimed = true
+            // Old firmware says nothing.
+            let texts = content.dropFirst().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+                .map { String(decoding: $0.prefix(64), as: UTF8.self) }
+            try node.check(name: texts[0], mac: texts.count > 1 ? texts[1] : "")
+            return []
+        }
+        guard content.first == 0 else {
+            // The node's text: this is what esphome's `api_frame_helper_noise.cpp` says of a wrong key.
+            let reason = String(decoding: content.dropFirst().prefix(200), as: UTF8.self)
+            throw reason == "Handshake MAC failure" ? .wrongKey : .refused(reason)
+        }
+        guard handshake?.read(Array(content.dropFirst())) == true, let handshake else { throw .wrongKey }
+        framing.begin(handshake)
+        return greeting
     }
 
     private mutating func take(_ frame: APIFrame) throws(APIFault) -> [Event] {

@@ -27,7 +27,7 @@ package enum NodeMeterAction: Hashable, Sendable {
 /// The first state after the subscription is what the node remembers (`subscribe_state.cpp` there). How old it is, it does
 /// not say: a sensor that broke weeks ago is among them. So it counts for nothing.
 package struct NodeMeter: Sendable {
-    private let node: ProxyNode
+    private let node: NodeSettings
     private let names: [Quantity: String]
     private let maxAge: Duration
     private var session: APISession
@@ -51,17 +51,16 @@ package struct NodeMeter: Sendable {
     /// - Parameters:
     ///   - names: the sensors that a person chose, by quantity.
     ///   - maxAge: how old a sensor's last value may be in a reading.
-    ///   - ephemeral: 32 random bytes, for this connection alone.
     package init(
-        _ node: ProxyNode, names: [Quantity: String] = [:], maxAge: Duration, _ security: APIWire.Security,
-        ephemeral: [UInt8], at now: MonotonicTime
+        _ node: NodeSettings, names: [Quantity: String] = [:], maxAge: Duration, _ security: APISecurity,
+        at now: MonotonicTime
     ) {
         (self.node, self.names, self.maxAge) = (node, names, maxAge)
         var timing = ProxyTiming()
         // Less than a session gives to an attempt (30 s), so that the reason is known.
         (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
         self.timing = timing
-        session = APISession(node, timing, security, ephemeral: ephemeral, at: now)
+        session = APISession(node, timing, security, at: now)
     }
 
     package mutating func begin(at now: MonotonicTime) -> [NodeMeterAction] {

@@ -9,21 +9,18 @@ struct SensorChoice: Sendable {
     /// What a person should know of those that are not read.
     private(set) var remark: String?
 
-    /// The quantities of a meter. ESPHome's device classes are called as they are.
-    static let all: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
-
     /// - Parameter names: the object ids that a person chose; empty for a quantity that is to be left out.
     /// - Throws: what is to be chosen, or that there is nothing.
     init(
         _ listed: [ProtoMessage<SensorInfo>], of info: ProtoMessage<DeviceInfoResponse>, names: [Quantity: String],
-        node: ProxyNode
+        node: NodeSettings
     ) throws(APIFault) {
         let found = listed.map { sensor in (sensor: sensor, id: Self.objectID(of: sensor, info)) }
         // A node may have hundreds.
         let ids = { (some: [(sensor: ProtoMessage<SensorInfo>, id: String)]) in
             some.prefix(24).map(\.id.visible).joined(separator: ", ") + (some.count > 24 ? " …" : "")
         }
-        for quantity in Self.all where names[quantity] != "" {
+        for quantity in Quantity.ofNodes where names[quantity] != "" {
             let name = names[quantity]
             // What a node tells of its own health is not what it measures.
             let fitting = found.filter { one in

@@ -36,7 +36,7 @@ package enum ProxyAction: Hashable, Sendable {
 /// are made only once a subscription was answered (TAKEN makes none). The machine performs no I/O and reads no clock, as
 /// `AdapterMachine`: each method names something that happened and returns what to do.
 package struct ProxyMachine: Sendable {
-    package let node: ProxyNode
+    package let node: NodeSettings
     private let timing: ProxyTiming
     private var phase = Phase.off
     private var session: APISession?
@@ -69,7 +69,7 @@ package struct ProxyMachine: Sendable {
         var count = 0
     }
 
-    package init(_ node: ProxyNode, timing: ProxyTiming = ProxyTiming()) {
+    package init(_ node: NodeSettings, timing: ProxyTiming = ProxyTiming()) {
         self.node = node
         self.timing = timing
         links = ProxyLinks(timing: timing)
@@ -123,15 +123,11 @@ package struct ProxyMachine: Sendable {
     }
 
     /// The connection is up.
-    ///
-    /// - Parameter ephemeral: 32 random bytes, for this connection alone.
-    package mutating func opened(
-        _ security: APIWire.Security, ephemeral: [UInt8], at now: MonotonicTime
-    ) -> [ProxyAction] {
+    package mutating func opened(_ security: APISecurity, at now: MonotonicTime) -> [ProxyAction] {
         guard phase == .opening else { return [] }
         phase = .greeting
         (scanner, askedMode) = (nil, nil)
-        session = APISession(node, timing, security, ephemeral: ephemeral, at: now)
+        session = APISession(node, timing, security, at: now)
         return happened(at: now) { session throws(APIFault) in try session.begin() }
     }
 

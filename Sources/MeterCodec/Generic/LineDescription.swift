@@ -80,10 +80,9 @@ package struct LineDescription: Hashable, Sendable {
     /// What is made of the sensors of an ESPHome node: a flat object of those that it has, by their quantities. An interval
     /// is what ESPHome's components have where nobody sets another (`update_interval: 60s`).
     package static let node: LineDescription = {
-        let quantities: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
         var description = LineDescription(
             format: .json,
-            fields: quantities.map { quantity in
+            fields: Quantity.ofNodes.map { quantity in
                 var field = LineField(quantity, name: Array(quantity.word.utf8))
                 field.isOptional = true
                 return field

@@ -16,7 +16,7 @@ package struct SimulatedSensors: Sendable {
         guard let driver = catalogue.driver(for: board.model, over: .network) else { return nil }
         (self.board, self.driver) = (board, driver)
         let units: [Quantity: String] = [.current: "mA", .energy: "kWh"]
-        infos = LineDescription.node.fields.map(\.quantity).map { quantity in
+        infos = Quantity.ofNodes.map { quantity in
             SensorInfo.made {
                 $0.key = 0xE532_0000 | UInt32(quantity.rawValue)
                 // As firmware since 2026.1, without an object id.

@@ -1,5 +1,6 @@
 import BluetoothCore
 import Domain
+import ESPHomeCore
 import Gateway
 import GatewayAPI
 import HomeAutomation
@@ -72,7 +73,7 @@ struct Configuration: Hashable, Sendable {
         /// file.
         var requestFolder: String?
         var search = SearchMode.gentle
-        var proxies: [ProxySettings] = []
+        var proxies: [NodeSettings] = []
     }
 
     /// What this host asks the network about others.

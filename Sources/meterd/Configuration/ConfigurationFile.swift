@@ -1,7 +1,7 @@
 import Domain
+import ESPHomeCore
 import MeterCodec
 import Notifications
-import ProxyTransport
 import TOMLKit
 
 /// Reads meterd.toml, with the keys in `ConfigurationKeys`.
@@ -44,7 +44,9 @@ struct ConfigurationFile {
         if try read(keys.sync, into: &configuration.sync) { try keys.check(configuration.sync) }
         try read(keys.bluetooth, tables: ["proxy"], into: &configuration.bluetooth)
         for table in try tables(of: keys.proxy.name, max: keys.proxiesMax) {
-            let proxy = try ProxySettings(table)
+            var node = keys.proxy.defaults
+            try keys.proxy.read(table, prefix: "bluetooth.proxy.", into: &node)
+            let proxy = try node.checked()
             guard !configuration.bluetooth.proxies.contains(where: { $0.display == proxy.display }) else {
                 throw ConfigurationError(
                     "two [[bluetooth.proxy]] have the host \(proxy.display.visible)", next: "take one of them away")

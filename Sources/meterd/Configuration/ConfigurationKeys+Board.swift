@@ -1,19 +1,16 @@
 import Domain
+import ESPHomeCore
 import MeterCodec
 import ProxyTransport
 
 /// The keys of an `[[esphome.meter]]`, before they are checked against each other.
 struct BoardKeys: Sendable {
-    var node = ProxyKeys()
+    var node = NodeKeys(in: "[[esphome.meter]]")
     /// The meter's, for people.
     var name: String?
     var connects = true
     var maxAge = NodeMeterSettings.maxAgeDefault
-    var voltage: String?
-    var current: String?
-    var power: String?
-    var energy: String?
-    var temperature: String?
+    var sensors: [Quantity: String] = [:]
 }
 
 extension ConfigurationKeys {
@@ -24,13 +21,13 @@ extension ConfigurationKeys {
         defaults: BoardKeys(),
         keys: [
             .init(
-                "host", optional: \.node.host, .nodeHost, example: #""shelf.local""#,
+                "host", optional: \.node.address, .nodeHost, example: #""shelf.local""#,
                 "Its name or address in the network, with a port unless that is 6053."),
             .init(
-                "mac", optional: \.node.mac, .macAddress, example: #""A0:B7:65:00:11:23""#,
+                "mac", optional: \.node.node.mac, .macAddress, example: #""A0:B7:65:00:11:23""#,
                 "The address of its network interface, by which the meter is known. ESPHome's log has it."),
             .init(
-                "key-file", optional: \.node.keyPath, .file, example: #""/etc/meterd/shelf-key""#,
+                "key-file", optional: \.node.node.keyPath, .file, example: #""/etc/meterd/shelf-key""#,
                 "Its key, as for a [[bluetooth.proxy]]."),
             .init("plaintext", \.node.isPlaintext, .flag, "true in place of key-file: it has no key."),
             .init("name", optional: \.name, .text, example: #""Shelf""#),
@@ -39,34 +36,16 @@ extension ConfigurationKeys {
             .init(
                 "max-age", \.maxAge, .time(.seconds(1)...(.seconds(3600))),
                 "How old the last value of a sensor may be in a reading, {range}. An older one is unknown."),
-            .init(
-                "voltage", optional: \.voltage, .text, example: #""bus_voltage""#,
-                "The object id of the sensor, where the board has several of this device_class. \"\": none of them."),
-            .init("current", optional: \.current, .text, example: #""bus_current""#, "The same of current."),
-            .init("power", optional: \.power, .text, example: #""bus_power""#, "The same of power."),
-            .init("energy", optional: \.energy, .text, example: #""bus_energy""#, "The same of energy."),
-            .init(
-                "temperature", optional: \.temperature, .text, example: #""board_temperature""#,
-                "The same of temperature."),
-        ])
-}
-
-extension NodeMeterSettings {
-    init(_ keys: BoardKeys) throws(ConfigurationError) {
-        let table = "[[esphome.meter]]"
-        let node = try ProxySettings(keys.node, in: table)
-        guard node.mac != nil else {
-            throw ConfigurationError(
-                "the \(table) \(node.display.visible) has no mac",
-                next: "give it the address of its network interface, which ESPHome's log has, for example mac = "
-                    + "\"A0:B7:65:00:11:23\"")
-        }
-        let names: [(Quantity, String?)] = [
-            (.voltage, keys.voltage), (.current, keys.current), (.power, keys.power), (.energy, keys.energy),
-            (.temperature, keys.temperature),
         ]
-        self.init(node, sensors: names.reduce(into: [:]) { $0[$1.0] = $1.1 }, maxAge: keys.maxAge)
-    }
+            + Quantity.ofNodes.map { quantity in
+                .init(
+                    quantity.word, optional: \.sensors[quantity], .text,
+                    example: quantity == .temperature ? #""board_temperature""# : "\"bus_\(quantity.word)\"",
+                    quantity == .voltage
+                        ? "The object id of the sensor, where the board has several of this device_class. \"\": none of "
+                            + "them."
+                        : "The same of \(quantity.word).")
+            })
 }
 
 extension Configuration {
@@ -74,15 +53,21 @@ extension Configuration {
     mutating func add(board table: [String: DescriptionValue]) throws(ConfigurationError) {
         var keys = BoardKeys()
         try ConfigurationKeys.board.read(table, prefix: "esphome.meter.", into: &keys)
-        let board = try NodeMeterSettings(keys)
-        let host = board.node.display
-        guard !boards.contains(where: { $0.node.display == host || $0.node.mac == board.node.mac }) else {
+        let node = try keys.node.checked()
+        guard let mac = node.mac else {
+            throw ConfigurationError(
+                "the \(node.table) \(node.display.visible) has no mac",
+                next: "give it the address of its network interface, which ESPHome's log has, for example mac = "
+                    + "\"A0:B7:65:00:11:23\"")
+        }
+        let host = node.display
+        guard !boards.contains(where: { $0.node.display == host || $0.node.mac == mac }) else {
             throw ConfigurationError(
                 "two [[esphome.meter]] have the host or the mac of \(host.visible)",
                 next: "take one of them away: a board is one meter")
         }
-        boards.append(board)
-        guard let model = catalogue.models(over: .network).first, let mac = board.node.mac else { return }
+        boards.append(NodeMeterSettings(node, sensors: keys.sensors, maxAge: keys.maxAge))
+        guard let model = catalogue.models(over: .network).first else { return }
         let port = DeclaredPort(.network(host: host), model: model, id: .mac(mac), name: keys.name)
         ports.append(Port(declared: port, connects: keys.connects))
     }

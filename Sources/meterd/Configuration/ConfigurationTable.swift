@@ -51,7 +51,7 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
     let keys: [ConfigurationKey<Target>]
     private let heading: String
     private let explanation: String
-    private let defaults: Target
+    let defaults: Target
 
     /// - Parameter heading: `[name]` if nil.
     init(

@@ -1,8 +1,11 @@
 import BluetoothCore
 import Domain
 import ESPHomeCore
+import GatewayAPI
 
 extension FuzzTarget {
+    private static let ones = [UInt8](repeating: 1, count: 32)
+
     /// What claims to be a Bluetooth proxy: any bytes end in a state with words, and what it has the host keep is bounded.
     static let esphome = FuzzTarget(
         name: "esphome", run: runESPHome,
@@ -41,11 +44,12 @@ extension FuzzTarget {
 
     private static func runESPHomeMeter(_ input: [UInt8]) {
         guard let mode = input.first else { return }
-        let node = ProxyNode(display: "x", table: "[[esphome.meter]]")
-        let security: APIWire.Security = mode & 1 == 0 ? .plaintext : .key([UInt8](repeating: 1, count: 32))
+        let node = NodeSettings(host: "x", table: "[[esphome.meter]]")
+        let security: APISecurity =
+            mode & 1 == 0 ? .plaintext : .key(ones, ephemeral: [UInt8](repeating: 2, count: 32))
         var now = MonotonicTime.origin
         var machine = NodeMeter(
-            node, maxAge: .seconds(2), security, ephemeral: [UInt8](repeating: 2, count: 32), at: now)
+            node, maxAge: .seconds(2), security, at: now)
         var actions = machine.begin(at: now)
         let pieces = Int(mode >> 1) + 1
         var rest = input.dropFirst()
@@ -88,20 +92,21 @@ extension FuzzTarget {
         let service = FoundService(
             name: String(decoding: name, as: UTF8.self), host: String(decoding: host, as: UTF8.self),
             port: Int(length) * 300, text: text)
-        guard let node = AnnouncedNode(service) else { return }
+        guard let node = ScanNode(service) else { return }
         promise((1...0xFFFF).contains(node.port), "a port can be connected to")
         promise(
             (node.name + node.host).utf8.allSatisfy { $0 > 0x2C && $0 < 0x7B && $0 != 0x5C }, "a name needs no quotes")
-        promise((node.friendlyName ?? "").count <= 120 && (node.version ?? "").count <= 120, "a text is bounded")
+        promise((node.friendly_name ?? "").count <= 120 && (node.version ?? "").count <= 120, "a text is bounded")
     }
 
     private static func runESPHome(_ input: [UInt8]) {
         guard let mode = input.first else { return }
-        var machine = ProxyMachine(ProxyNode(display: "x"))
+        var machine = ProxyMachine(NodeSettings(host: "x"))
         var now = MonotonicTime.origin
         _ = machine.begin()
-        let security: APIWire.Security = mode & 1 == 0 ? .plaintext : .key([UInt8](repeating: 1, count: 32))
-        _ = machine.opened(security, ephemeral: [UInt8](repeating: 2, count: 32), at: now)
+        let security: APISecurity =
+            mode & 1 == 0 ? .plaintext : .key(ones, ephemeral: [UInt8](repeating: 2, count: 32))
+        _ = machine.opened(security, at: now)
         let address = MACAddress(bits: 1)
         let pieces = Int(mode >> 1) + 1
         var rest = input.dropFirst()

@@ -1,9 +1,9 @@
 import Domain
-import ESPHomeCore
+import GatewayAPI
 import Testing
 
 /// What an ESPHome node announces in the network.
-struct AnnouncedNodeTests {
+struct ScanNodeTests {
     private func service(_ strings: [String], name: String = "garage", host: String = "garage.local", port: Int = 6053)
         -> FoundService
     {
@@ -14,23 +14,23 @@ struct AnnouncedNodeTests {
     /// As esphome 2026.6.5 writes it (components/mdns/mdns_component.cpp), of a ready-made proxy.
     @Test func node_isWhatItAnnounces() throws {
         let node = try #require(
-            AnnouncedNode(
+            ScanNode(
                 service([
                     "friendly_name=Garage Proxy", "version=2026.6.5", "config_hash=0123abcd", "mac=a0b765001122",
                     "platform=ESP32", "board=esp32dev", "network=wifi",
                     "api_encryption=Noise_NNpsk0_25519_ChaChaPoly_SHA256", "project_name=esphome.bluetooth-proxy",
                 ])))
         #expect((node.name, node.host, node.port) == ("garage", "garage.local", 6053))
-        #expect((node.friendlyName, node.version) == ("Garage Proxy", "2026.6.5"))
-        #expect(node.mac?.description == "A0:B7:65:00:11:22" && node.isEncrypted && node.isMadeAsProxy)
+        #expect((node.friendly_name, node.version) == ("Garage Proxy", "2026.6.5"))
+        #expect(node.mac == "A0:B7:65:00:11:22" && node.encrypted && node.looks_like_proxy)
     }
 
     @Test func node_thatTellsLittle_isOneAllTheSame() throws {
         let node = try #require(
-            AnnouncedNode(
+            ScanNode(
                 service(["MAC=none", "version", "api_encryption_supported=Noise", "=x", "", "friendly_name=", "é=é"])))
-        #expect(node.mac == nil && node.version == nil && node.friendlyName == nil)
-        #expect(!node.isEncrypted && !node.isMadeAsProxy)
+        #expect(node.mac == nil && node.version == nil && node.friendly_name == nil)
+        #expect(!node.encrypted && !node.looks_like_proxy)
     }
 
     /// Keys are found in any case, and the first of two counts (RFC 6763, section 6.4). A record that ends early is read as
@@ -52,6 +52,6 @@ struct AnnouncedNodeTests {
         ("garage", String(repeating: "a", count: 254), 6053),
     ])
     func name_thatCannotStandInMeterdToml_isNone(name: String, host: String, port: Int) {
-        #expect(AnnouncedNode(service([], name: name, host: host, port: port)) == nil)
+        #expect(ScanNode(service([], name: name, host: host, port: port)) == nil)
     }
 }

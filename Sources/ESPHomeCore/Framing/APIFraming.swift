@@ -9,9 +9,19 @@ package struct APIFrame: Hashable, Sendable {
     }
 }
 
-/// Splits a stream into frames, in plain text or sealed. Both forms were read from aioesphomeapi 46.23.0,
-/// `_frame_helper/plain_text.py` and `noise.py`.
-package struct FrameSplitter: Sendable {
+/// How a connection is protected.
+package enum APISecurity: Hashable, Sendable {
+    /// Anybody on the network may read and change what is said.
+    case plaintext
+    /// - Parameters:
+    ///   - key: 32 bytes, not all of them zero.
+    ///   - ephemeral: 32 random bytes of which nobody else knows, for this connection alone.
+    case key([UInt8], ephemeral: [UInt8])
+}
+
+/// The framing of either end of a connection: splits a stream into messages, in plain text or sealed, and makes bytes of
+/// messages. Both forms were read from aioesphomeapi 46.23.0, `_frame_helper/plain_text.py` and `noise.py`.
+package struct APIFraming: Sendable {
     package enum Form: Sendable {
         /// A zero, the length and the message's number as varints, the message.
         case plaintext
@@ -21,17 +31,24 @@ package struct FrameSplitter: Sendable {
 
     package enum Piece: Hashable, Sendable {
         case message(APIFrame)
-        case sealed([UInt8])
+        /// Of a sealed connection before `begin`.
+        case handshake([UInt8])
     }
 
     /// The longest message that is taken, as in the reference client.
     package static let lengthMax = 65_535
+    /// What both ends of a handshake begin with: the empty first frame is part of it.
+    package static let prologue = Array("NoiseAPIInit".utf8) + [0, 0]
 
     private let form: Form
     private var buffer: [UInt8] = []
     private var start = 0
+    private var ciphers: (sending: NoiseCipher, receiving: NoiseCipher)?
 
     package init(_ form: Form) { self.form = form }
+
+    /// Both messages of the handshake have gone: what follows is sealed.
+    package mutating func begin(_ handshake: NoiseHandshake) { ciphers = handshake.split }
 
     package mutating func append(_ bytes: [UInt8]) {
         if start > 0 {
@@ -41,12 +58,18 @@ package struct FrameSplitter: Sendable {
         buffer += bytes
     }
 
-    /// The next frame. Nil until more bytes have come.
+    /// The bytes of a message. Empty before it can be sealed.
+    package mutating func bytes(of frame: APIFrame) -> [UInt8] {
+        guard form == .sealed else { return FrameWriter.plaintext(frame) }
+        return ciphers?.sending.seal(FrameWriter.inner(frame)).map { FrameWriter.sealed($0) } ?? []
+    }
+
+    /// The next piece. Nil until more bytes have come.
     package mutating func next() throws(APIFault) -> Piece? {
         guard start < buffer.count else { return nil }
         switch (form, buffer[start]) {
         case (.plaintext, 0): return try nextMessage()
-        case (.sealed, 1): return nextSealed()
+        case (.sealed, 1): return try nextSealed()
         case (.plaintext, 1): throw .wantsEncryption
         case (.sealed, 0): throw .hasNoKey
         case (_, let other): throw .malformed("a frame begins with 0x\(String(other, radix: 16))")
@@ -75,12 +98,17 @@ package struct FrameSplitter: Sendable {
         throw .malformed("a number of more than four bytes")
     }
 
-    private mutating func nextSealed() -> Piece? {
+    private mutating func nextSealed() throws(APIFault) -> Piece? {
         guard buffer.count - start >= 3 else { return nil }
         let length = Int(buffer[start + 1]) << 8 | Int(buffer[start + 2])
         guard buffer.count - start - 3 >= length else { return nil }
-        defer { start += 3 + length }
-        return .sealed(Array(buffer[start + 3..<start + 3 + length]))
+        let content = Array(buffer[start + 3..<start + 3 + length])
+        start += 3 + length
+        guard ciphers != nil else { return .handshake(content) }
+        guard let plain = ciphers?.receiving.open(content) else { throw .damaged }
+        // Number and length, which is ignored, as the reference client does.
+        guard plain.count >= 4 else { throw .malformed("a sealed message of \(plain.count) bytes") }
+        return .message(APIFrame(id: UInt32(plain[0]) << 8 | UInt32(plain[1]), body: Array(plain.dropFirst(4))))
     }
 }
 
@@ -100,11 +128,5 @@ package enum FrameWriter {
         [UInt32(frame.id), UInt32(frame.body.count)].flatMap {
             [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]
         } + frame.body
-    }
-
-    /// What `inner` wrote. The length in it is ignored, as the reference client does. Nil if it is too short.
-    package static func message(_ plain: [UInt8]) -> APIFrame? {
-        guard plain.count >= 4 else { return nil }
-        return APIFrame(id: UInt32(plain[0]) << 8 | UInt32(plain[1]), body: Array(plain.dropFirst(4)))
     }
 }

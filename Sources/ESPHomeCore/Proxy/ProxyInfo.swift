@@ -1,44 +1,5 @@
 package import Domain
 
-/// Which node a person means, and what is known to recognise it by.
-package struct ProxyNode: Hashable, Sendable {
-    /// Its name for people: the configured host.
-    package var display: String
-    /// The table of the configuration that names it.
-    package var table: String
-    /// Its name in ESPHome. Nil for any.
-    package var name: String?
-    /// The address of its network interface. Nil for any.
-    package var mac: MACAddress?
-
-    package init(
-        display: String, name: String? = nil, mac: MACAddress? = nil, table: String = "[[bluetooth.proxy]]"
-    ) {
-        self.display = display
-        self.table = table
-        self.name = name
-        self.mac = mac
-    }
-
-    /// Compares what a node says of itself, which is done twice: before it is trusted, and after.
-    ///
-    /// - Parameters:
-    ///   - name: empty if it says none, as old firmware does.
-    ///   - mac: the same.
-    func check(name claimed: String, mac claimedMAC: String) throws(APIFault) {
-        if let name, !claimed.isEmpty, claimed != name {
-            throw .unsuitable(
-                "\(display) is called \"\(claimed.visible)\", and its \(table) names \"\(name)\". Correct name or"
-                    + " host.")
-        }
-        if let mac, !claimedMAC.isEmpty, MACAddress(claimedMAC) != mac {
-            throw .unsuitable(
-                "\(display) has the address \(claimedMAC.visible), and its \(table) names \(mac). Correct mac or"
-                    + " host.")
-        }
-    }
-}
-
 /// What a proxy told about itself.
 package struct ProxyInfo: Hashable, Sendable {
     package var name: String
@@ -50,7 +11,7 @@ package struct ProxyInfo: Hashable, Sendable {
     package var features: ProxyFeatures
 
     /// - Throws: why meterd cannot use this node.
-    init(_ message: ProtoMessage<DeviceInfoResponse>, of node: ProxyNode) throws(APIFault) {
+    init(_ message: ProtoMessage<DeviceInfoResponse>, of node: NodeSettings) throws(APIFault) {
         let features = ProxyFeatures(rawValue: message.features)
         let version = message.version.isEmpty ? "an unknown version" : message.version.visible
         guard !features.isEmpty else {

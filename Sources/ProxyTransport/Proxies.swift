@@ -158,20 +158,18 @@ package actor Proxies: RadioSource, RadioSlots {
     package nonisolated func open(
         _ link: RadioLink, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
-        let address = link.address
-        let packets = ProxyPackets(
-            send: { [weak self] packet in self?.assumeIsolated { $0.send(packet, over: link) } },
-            leave: { [weak self] packets in self?.assumeIsolated { $0.leave(address, packets, over: link.adapter) } })
+        let packets = ProxyPackets(link, over: self)
         return GATTSerialChannel.open(
             link, slots: self, on: loop, setUpLimit: Self.setUpLimit, knowing: { packets.known },
             packets: { happened in
                 packets.begin(happened)
-                loop.execute { [weak self] in self?.assumeIsolated { $0.connect(link, packets) } }
+                loop.execute { [weak self] in self?.assumeIsolated { $0.connect(packets) } }
                 return packets
             }, handle: handle)
     }
 
-    private func connect(_ link: RadioLink, _ packets: ProxyPackets) {
+    private func connect(_ packets: ProxyPackets) {
+        let link = packets.link
         guard packets.isWanted else { return }
         guard let place = place(of: link.adapter), proxies[place].machine.isRunning, report != nil else {
             return packets.ended(.proxied(link.address, over: "\(link.adapter)", .proxyGone))
@@ -180,14 +178,15 @@ package actor Proxies: RadioSource, RadioSlots {
         update(place) { machine, now in machine.connect(link, at: now) }
     }
 
-    private func send(_ packet: [UInt8], over link: RadioLink) {
+    func send(_ packet: [UInt8], over link: RadioLink) {
         guard let place = place(of: link.adapter) else { return }
         update(place) { machine, _ in machine.send(packet, to: link.address) }
     }
 
-    private func leave(_ address: MACAddress, _ packets: ProxyPackets, over adapter: MACAddress) {
+    func leave(_ packets: ProxyPackets) {
+        let address = packets.link.address
         // A newer channel to the same meter keeps its link.
-        guard let place = place(of: adapter), proxies[place].owners[address] === packets else { return }
+        guard let place = place(of: packets.link.adapter), proxies[place].owners[address] === packets else { return }
         proxies[place].owners[address] = nil
         update(place) { machine, now in machine.leave(address, at: now) }
         shutIfUnused()

@@ -7,30 +7,25 @@ import Domain
 final class ProxyPackets: ByteChannel, @unchecked Sendable {
     // Unchecked: loop only.
 
-    private let sendPacket: @Sendable ([UInt8]) -> Void
-    private let leave: @Sendable (ProxyPackets) -> Void
+    let link: RadioLink
+    private weak let proxies: Proxies?
     private var handle: (@Sendable (ChannelEvent) -> Void)?
     /// What the proxy found out about the device. Nil until the link is up.
     private(set) var known: GATTSerialChannel.Known?
 
-    init(
-        send: @escaping @Sendable ([UInt8]) -> Void, leave: @escaping @Sendable (ProxyPackets) -> Void
-    ) {
-        sendPacket = send
-        self.leave = leave
-    }
+    init(_ link: RadioLink, over proxies: Proxies) { (self.link, self.proxies) = (link, proxies) }
 
     /// Whether its owner has not closed it.
     var isWanted: Bool { handle != nil }
 
     func begin(_ handle: @escaping @Sendable (ChannelEvent) -> Void) { self.handle = handle }
 
-    func send(_ bytes: [UInt8]) { if handle != nil { sendPacket(bytes) } }
+    func send(_ bytes: [UInt8]) { if isWanted { proxies?.assumeIsolated { $0.send(bytes, over: link) } } }
 
     func close() {
-        guard handle != nil else { return }
+        guard isWanted else { return }
         handle = nil
-        leave(self)
+        proxies?.assumeIsolated { $0.leave(self) }
     }
 
     // MARK: The proxy

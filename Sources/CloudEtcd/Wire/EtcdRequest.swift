@@ -1,3 +1,5 @@
+import Domain
+
 /// A request to etcd for one step, and its JSON for the gateway: names as in etcd's protocol, keys and values in
 /// base64, 64-bit numbers as text.
 indirect enum EtcdOperation: Hashable, Sendable {

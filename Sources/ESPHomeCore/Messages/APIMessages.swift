@@ -69,11 +69,9 @@ package struct ProxyFeatures: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    package static let passiveScan = ProxyFeatures(rawValue: 1)
     package static let activeConnections = ProxyFeatures(rawValue: 2)
     package static let remoteCaching = ProxyFeatures(rawValue: 4)
     package static let rawAdvertisements = ProxyFeatures(rawValue: 32)
-    package static let scannerState = ProxyFeatures(rawValue: 64)
 }
 
 /// Messages without fields.

@@ -39,6 +39,10 @@ package struct ProxyMachine: Sendable {
     package let node: NodeSettings
     private let timing: ProxyTiming
     private var phase = Phase.off
+    /// When the phase ends by itself, if it does.
+    private var until: MonotonicTime?
+    /// Number of subscriptions on this connection.
+    private var attempts = 0
     private var session: APISession?
     private var links: ProxyLinks
     /// What it told at the last connection.
@@ -51,16 +55,7 @@ package struct ProxyMachine: Sendable {
     /// Number of connections made after one that ended or failed.
     package private(set) var recoveries = 0
 
-    private enum Phase: Hashable, Sendable {
-        case off
-        case waiting(until: MonotonicTime)
-        case opening
-        case greeting
-        /// - Parameter attempt: the first is 1.
-        case subscribing(since: MonotonicTime, attempt: Int)
-        case taken(until: MonotonicTime, attempt: Int)
-        case running
-    }
+    private enum Phase: Sendable { case off, waiting, opening, greeting, subscribing, taken, running }
 
     /// What is wrong until the proxy runs again.
     private struct Failure: Sendable {
@@ -90,7 +85,8 @@ package struct ProxyMachine: Sendable {
     /// What is wrong and what to do about it. Nil if nothing is.
     package var trouble: String? {
         switch phase {
-        case .taken, .subscribing(_, 2...):
+        case .taken,
+            .subscribing where attempts > 1:
             return
                 "Another client, probably Home Assistant, has the Bluetooth proxy of \(node.display). Give meterd a proxy"
                 + " of its own, or take this one out of the other program. meterd asks again every minute."
@@ -118,15 +114,19 @@ package struct ProxyMachine: Sendable {
     // MARK: The connection
 
     package mutating func begin() -> [ProxyAction] {
-        phase = .opening
+        enter(.opening)
         return [.open]
+    }
+
+    private mutating func enter(_ phase: Phase, until: MonotonicTime? = nil) {
+        (self.phase, self.until) = (phase, until)
     }
 
     /// The connection is up.
     package mutating func opened(_ security: APISecurity, at now: MonotonicTime) -> [ProxyAction] {
         guard phase == .opening else { return [] }
-        phase = .greeting
-        (scanner, askedMode) = (nil, nil)
+        enter(.greeting)
+        (scanner, askedMode, attempts) = (nil, nil, 0)
         session = APISession(node, timing, security, at: now)
         return happened(at: now) { session throws(APIFault) in try session.begin() }
     }
@@ -162,7 +162,7 @@ package struct ProxyMachine: Sendable {
             actions.append(send(SetScannerMode.made { $0.mode = scanner.configuredMode }.frame))
         }
         if session != nil { actions += [send(EmptyMessage.disconnectRequest), .close] }
-        phase = .off
+        enter(.off)
         session = nil
         return actions + tell(links.proxyLost())
     }
@@ -174,7 +174,7 @@ package struct ProxyMachine: Sendable {
         failure.count += 1
         self.failure = failure
         let longest = fault.needsAPerson ? timing.retry.longest : min(pause, timing.retry.longest)
-        phase = .waiting(until: now + longest)
+        enter(.waiting, until: now + longest)
         session = nil
         return [.close] + tell(links.proxyLost())
     }
@@ -229,35 +229,25 @@ package struct ProxyMachine: Sendable {
     // MARK: Time
 
     package mutating func woke(at now: MonotonicTime) -> [ProxyAction] {
+        let isOver = until.map { now >= $0 } == true
         switch phase {
-        case .off, .opening: return []
-        case .waiting(let until):
-            guard now >= until else { return [] }
-            phase = .opening
+        case .waiting where isOver:
+            enter(.opening)
             recoveries += 1
             // Once for each outage: a proxy may be away for weeks.
             guard let failure, failure.count == 1 else { return [.open] }
             return [.noteRetry(because: failure.fault.words(of: node)), .open]
-        case .subscribing(let since, let attempt) where now >= since + timing.subscription:
-            let pause = attempt == 1 ? timing.subscribeAgain.first : timing.subscribeAgain.later
-            phase = .taken(until: now + pause, attempt: attempt)
-        case .taken(let until, let attempt) where now >= until:
-            return subscribe(attempt: attempt + 1, at: now)
-        case .greeting, .subscribing, .taken, .running: break
+        case .subscribing where isOver:
+            enter(.taken, until: now + (attempts == 1 ? timing.subscribeAgain.first : timing.subscribeAgain.later))
+        case .taken where isOver: return subscribe(at: now)
+        case .off, .waiting, .opening, .greeting, .subscribing, .taken, .running: break
         }
         let actions = happened(at: now) { session throws(APIFault) in try session.woke(at: now) }
         return session == nil ? actions : inTurn(actions + tell(links.woke(at: now)))
     }
 
     package var nextWake: MonotonicTime? {
-        let own: MonotonicTime? =
-            switch phase {
-            case .off, .opening, .greeting, .running: nil
-            case .waiting(let until), .taken(let until, _): until
-            case .subscribing(let since, _): since + timing.subscription
-            }
-        guard let session else { return own }
-        return [own, session.nextWake, links.nextWake].compactMap { $0 }.min()
+        [until, session?.nextWake, session == nil ? nil : links.nextWake].compactMap { $0 }.min()
     }
 
     // MARK: Messages
@@ -271,7 +261,7 @@ package struct ProxyMachine: Sendable {
             case .send(let frame): actions.append(send(frame))
             case .told(let message):
                 info = try ProxyInfo(message, of: node)
-                actions += subscribe(attempt: 1, at: now)
+                actions += subscribe(at: now)
             case .message(let frame): actions += try take(frame, at: now)
             case .ended(let fault): actions += fail(fault, at: now)
             }
@@ -295,21 +285,19 @@ package struct ProxyMachine: Sendable {
         }
     }
 
-    private mutating func subscribe(attempt: Int, at now: MonotonicTime) -> [ProxyAction] {
-        phase = .subscribing(since: now, attempt: attempt)
+    private mutating func subscribe(at now: MonotonicTime) -> [ProxyAction] {
+        attempts += 1
+        enter(.subscribing, until: now + timing.subscription)
         return [send(SubscribeAdvertisements.made { $0.flags = 1 }.frame)]
     }
 
     /// The subscription was answered: the proxy is ours.
     private mutating func landed() -> [ProxyAction] {
-        switch phase {
-        case .subscribing, .taken:
-            phase = .running
-            defer { failure = nil }
-            let again: [ProxyAction] = failure == nil ? [] : [.noteRecovered]
-            return again + [send(EmptyMessage.subscribeConnectionsFree)]
-        case .off, .waiting, .opening, .greeting, .running: return []
-        }
+        guard phase == .subscribing || phase == .taken else { return [] }
+        enter(.running)
+        defer { failure = nil }
+        let again: [ProxyAction] = failure == nil ? [] : [.noteRecovered]
+        return again + [send(EmptyMessage.subscribeConnectionsFree)]
     }
 
     private func inTurn(_ actions: [ProxyAction]) -> [ProxyAction] {

@@ -61,10 +61,10 @@ package struct SimulatedProxy: Sendable {
     }
 
     package var options: Options
-    private var clients: [Int: Connection] = [:]
+    private var clients: [Client: Connection] = [:]
     private var lastClient = 0
     /// Who has subscribed. A second one is ignored until this one is gone.
-    private var subscriber: Int?
+    private var subscriber: Client?
     package private(set) var meters: [SimulatedRadioMeter]
     package var sensors: SimulatedSensors?
     /// Links by address.
@@ -97,14 +97,15 @@ package struct SimulatedProxy: Sendable {
     /// - Parameter ephemeral: 32 random bytes.
     package mutating func accepted(ephemeral: [UInt8]) -> Client {
         lastClient += 1
-        clients[lastClient] = Connection(wire: SimulatedWire(options, ephemeral: ephemeral))
-        return Client(number: lastClient)
+        let client = Client(number: lastClient)
+        clients[client] = Connection(wire: SimulatedWire(options, ephemeral: ephemeral))
+        return client
     }
 
     /// The client is gone: with the subscriber go its links.
     package mutating func ended(_ client: Client) {
-        clients[client.number] = nil
-        guard subscriber == client.number else { return }
+        clients[client] = nil
+        guard subscriber == client else { return }
         (subscriber, mode) = (nil, 0)
         guard !options.faults.contains(.linksKept) else { return }
         links = []
@@ -112,18 +113,18 @@ package struct SimulatedProxy: Sendable {
         for index in meters.indices { meters[index].reset() }
     }
 
-    package func isSubscriber(_ client: Client) -> Bool { subscriber == client.number }
+    package func isSubscriber(_ client: Client) -> Bool { subscriber == client }
 
     /// Restarts: every client is cut off, and everything but its configuration is forgotten.
     package mutating func reboot() -> [Output] {
-        let all = clients.keys.sorted().map { Client(number: $0) }
+        let all = clients.keys.sorted { $0.number < $1.number }
         for client in all { ended(client) }
         (links, allocated) = ([], [])
         return all.map { .close($0) }
     }
 
     package mutating func received(_ bytes: [UInt8], from client: Client, at time: Duration) -> [Output] {
-        guard let events = clients[client.number]?.wire.received(bytes) else { return [] }
+        guard let events = clients[client]?.wire.received(bytes) else { return [] }
         var outputs: [Output] = []
         for event in events {
             switch event {
@@ -131,7 +132,7 @@ package struct SimulatedProxy: Sendable {
             case .refuse: return outputs + close(client)
             case .message(let frame): outputs += take(frame, from: client, at: time)
             }
-            guard clients[client.number] != nil else { break }
+            guard clients[client] != nil else { break }
         }
         return outputs
     }
@@ -145,7 +146,7 @@ package struct SimulatedProxy: Sendable {
 
     /// Messages that arrive together.
     private mutating func send(_ frames: [APIFrame], to client: Client) -> [Output] {
-        guard !frames.isEmpty, var connection = clients[client.number] else { return [] }
+        guard !frames.isEmpty, var connection = clients[client] else { return [] }
         var all: [UInt8] = []
         for frame in frames {
             var bytes = connection.wire.seal(frame)
@@ -155,12 +156,12 @@ package struct SimulatedProxy: Sendable {
             }
             all += bytes
         }
-        clients[client.number] = connection
+        clients[client] = connection
         return [.send(client, all)]
     }
 
     private mutating func tell(_ frames: [APIFrame]) -> [Output] {
-        subscriber.map { send(frames, to: Client(number: $0)) } ?? []
+        subscriber.map { send(frames, to: $0) } ?? []
     }
 
     // MARK: Messages
@@ -168,7 +169,7 @@ package struct SimulatedProxy: Sendable {
     private mutating func take(_ frame: APIFrame, from client: Client, at time: Duration) -> [Output] {
         switch frame.id {
         case HelloRequest.id:
-            clients[client.number]?.minor = HelloRequest.read(frame)?.minor ?? 0
+            clients[client]?.minor = HelloRequest.read(frame)?.minor ?? 0
             let answer = HelloResponse.made {
                 ($0.major, $0.minor, $0.name) = (1, 14, options.name)
                 $0.server = "\(options.name) (esphome v\(options.version))"
@@ -181,15 +182,15 @@ package struct SimulatedProxy: Sendable {
         case EmptyMessage.listEntitiesRequest.id:
             return send((sensors?.infos ?? []).map(\.frame) + [EmptyMessage.listEntitiesDone], to: client)
         case EmptyMessage.subscribeStatesRequest.id:
-            clients[client.number]?.hearsStates = true
+            clients[client]?.hearsStates = true
             return send(sensors?.states ?? [], to: client)
         case SubscribeAdvertisements.id:
             // A second subscriber hears nothing at all.
-            guard subscriber == nil || subscriber == client.number else { return [] }
-            subscriber = client.number
+            guard subscriber == nil || subscriber == client else { return [] }
+            subscriber = client
             nextAdvertisement = time
             return tell([scannerState])
-        case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client.number:
+        case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client:
             subscriber = nil
             return []
         // Unlike all else, this answers whoever asks (esphome 2026.6.5, `send_connections_free`).
@@ -199,7 +200,7 @@ package struct SimulatedProxy: Sendable {
             lastMode = mode
             return tell([scannerState])
         default:
-            return tell(answers(to: frame, at: time, isShort: clients[client.number].map { $0.minor >= 12 } ?? false))
+            return tell(answers(to: frame, at: time, isShort: clients[client].map { $0.minor >= 12 } ?? false))
         }
     }
 
@@ -331,8 +332,8 @@ package struct SimulatedProxy: Sendable {
             if links.contains(meters[index].address.bits) { outputs += tell(notifications(told, of: meters[index])) }
         }
         let states = sensors?.due(at: time) ?? []
-        for (number, connection) in clients.sorted(by: { $0.key < $1.key }) where connection.hearsStates {
-            outputs += send(states, to: Client(number: number))
+        for (client, connection) in clients.sorted(by: { $0.key.number < $1.key.number }) where connection.hearsStates {
+            outputs += send(states, to: client)
         }
         guard subscriber != nil, time >= nextAdvertisement else { return outputs }
         nextAdvertisement = time + options.advertisingInterval

@@ -2,17 +2,15 @@ import Domain
 import MeterSimulator
 import ProgramKit
 import SimulatedPort
+import UnixSignals
 
-/// Commands that a person can type to a running simulator.
-struct PortConsole {
-    let port: SimulatedPort
-
-    /// Carries out lines until the input ends. Without input, as in a script, there is nothing to do.
-    func run() async {
+/// Carries out what a person types to a simulator, until SIGINT or SIGTERM. Without input, as in a script, there is nothing to
+/// do.
+func untilStopped(_ obey: @escaping @Sendable (_ line: String) async throws -> Void) async {
+    let console = Task {
         for await line in StandardInput.lines() {
             do {
-                guard let order = try PortOrder(line) else { continue }
-                try await obey(order)
+                try await obey(line)
             } catch let failure as CommandFailure {
                 failure.tell()
             } catch {
@@ -20,9 +18,17 @@ struct PortConsole {
             }
         }
     }
+    for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
+    console.cancel()
+}
 
-    private func obey(_ order: PortOrder) async throws {
-        switch order {
+/// Commands that a person can type to a running simulator.
+struct PortConsole {
+    let port: SimulatedPort
+
+    func obey(_ line: String) async throws {
+        switch try PortOrder(line) {
+        case nil: break
         case .faults(let faults): await port.setFaults(faults)
         case .powerCycle: await port.powerCycle()
         case .unplug: await port.unplug()

@@ -3,7 +3,6 @@ import LinuxIO
 import MeterSimulator
 import ProgramKit
 import SimulatedPort
-import UnixSignals
 
 /// Serves a simulated node, until SIGINT or SIGTERM: a Bluetooth proxy that hears a meter, or a board that is one.
 ///
@@ -42,23 +41,13 @@ func runProxy(
     Terminal.talk("host = \"\(address.host):\(served)\"")
     if sensors != nil { Terminal.talk("mac = \"\(options.mac)\"") }
     Terminal.talk(key == nil ? "plaintext = true" : "key-file = the file of --proxy-key")
-    let console = Task {
-        for await line in StandardInput.lines() {
-            do {
-                switch try ProxyOrder(line) {
-                case .faults(let faults): await port.setFaults(faults)
-                case .reboot: await port.reboot()
-                case nil: continue
-                }
-            } catch let failure as CommandFailure {
-                failure.tell()
-            } catch {
-                Terminal.talk("\(error)")
-            }
+    await untilStopped { line in
+        switch try ProxyOrder(line) {
+        case .faults(let faults): await port.setFaults(faults)
+        case .reboot: await port.reboot()
+        case nil: break
         }
     }
-    for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
-    console.cancel()
     await port.stop()
 }
 

@@ -7,7 +7,6 @@ import MeterCodec
 import MeterSimulator
 import ProgramKit
 import SimulatedPort
-import UnixSignals
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -184,9 +183,7 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     } else {
         Terminal.talk("meterd cannot read a \(meter.model.displayName) over a serial port yet")
     }
-    let console = Task { await PortConsole(port: port).run() }
-    for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
-    console.cancel()
+    await untilStopped { try await PortConsole(port: port).obey($0) }
     await port.stop()
 }
 

@@ -1,8 +1,8 @@
 /// RFC 4648, section 4.
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    static func write(_ bytes: [UInt8], to text: inout [UInt8]) {
+    package static func write(_ bytes: [UInt8], to text: inout [UInt8]) {
         text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
         var index = 0
         while index < bytes.count {
@@ -26,7 +26,7 @@ enum Base64 {
     }()
 
     /// - Returns: nil unless it is exactly what `write` writes.
-    static func read(_ text: some RandomAccessCollection<UInt8>) -> [UInt8]? {
+    package static func read(_ text: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
         var bytes: [UInt8] = []

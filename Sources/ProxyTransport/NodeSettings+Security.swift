@@ -13,7 +13,7 @@ extension NodeSettings {
         } catch {
             throw .unsuitable("\(error.message).")
         }
-        guard let key = ProxyKey(base64: text) else {
+        guard let key = NodeKey(base64: text) else {
             throw .unsuitable(
                 "\(keyPath) has no key of an ESPHome node: it takes the 44 characters under api: encryption: in its"
                     + " configuration, and never 32 zeros.")

@@ -116,11 +116,11 @@ struct FramingTests {
 
     @Test func key_isRead_unlessItIsNone() {
         // RFC 4648 by Python's base64.b64encode(bytes(range(32))).
-        #expect(ProxyKey(base64: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")?.bytes == (0..<32).map { UInt8($0) })
+        #expect(NodeKey(base64: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")?.bytes == (0..<32).map { UInt8($0) })
         let zero = String(repeating: "A", count: 43) + "="
         for text in [zero, "", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", String(repeating: "-", count: 43) + "="] {
-            #expect(ProxyKey(base64: text) == nil)
+            #expect(NodeKey(base64: text) == nil)
         }
-        #expect("\(ProxyKey(base64: String(repeating: "Q", count: 43) + "=").debugDescription)".contains("redacted"))
+        #expect("\(NodeKey(base64: String(repeating: "Q", count: 43) + "=").debugDescription)".contains("redacted"))
     }
 }

@@ -16,7 +16,7 @@ struct APISession: Sendable {
     }
 
     private let node: NodeSettings
-    private let timing: ProxyTiming
+    private let timing: NodeTiming
     private var framing: APIFraming
     /// Nil in plain text.
     private var handshake: NoiseHandshake?
@@ -31,7 +31,7 @@ struct APISession: Sendable {
     private static let version: (major: UInt32, minor: UInt32) = (1, 14)
 
     /// The connection is up.
-    init(_ node: NodeSettings, _ timing: ProxyTiming, _ security: APISecurity, at now: MonotonicTime) {
+    init(_ node: NodeSettings, _ timing: NodeTiming, _ security: APISecurity, at now: MonotonicTime) {
         (self.node, self.timing) = (node, timing)
         (lastReceived, lastPing, greetingSince) = (now, now, now)
         switch security {

@@ -36,7 +36,7 @@ package struct NodeMeter: Sendable {
     private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
     /// Sensors that have told what they remember.
     private var remembered: Set<UInt32> = []
-    private let timing: ProxyTiming
+    private let timing: NodeTiming
 
     private enum Phase: Sendable {
         case greeting
@@ -56,7 +56,7 @@ package struct NodeMeter: Sendable {
         at now: MonotonicTime
     ) {
         (self.node, self.names, self.maxAge) = (node, names, maxAge)
-        var timing = ProxyTiming()
+        var timing = NodeTiming()
         // Less than a session gives to an attempt (30 s), so that the reason is known.
         (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
         self.timing = timing

@@ -49,7 +49,7 @@ struct ProxyLinks: Sendable {
         case tell(MACAddress, ProxyLinkEvent)
     }
 
-    private let timing: ProxyTiming
+    private let timing: NodeTiming
     private var links: [UInt64: ProxyLink] = [:]
     /// Addresses in the order in which they wait.
     private var queue: [UInt64] = []
@@ -61,7 +61,7 @@ struct ProxyLinks: Sendable {
         var allocated: [UInt64]
     }
 
-    init(timing: ProxyTiming) { self.timing = timing }
+    init(timing: NodeTiming) { self.timing = timing }
 
     /// Links of this host that are up or on their way.
     var count: Int { links.values.count { $0.phase != .leaving } }

@@ -37,7 +37,7 @@ package enum ProxyAction: Hashable, Sendable {
 /// `AdapterMachine`: each method names something that happened and returns what to do.
 package struct ProxyMachine: Sendable {
     package let node: NodeSettings
-    private let timing: ProxyTiming
+    private let timing: NodeTiming
     private var phase = Phase.off
     /// When the phase ends by itself, if it does.
     private var until: MonotonicTime?
@@ -64,7 +64,7 @@ package struct ProxyMachine: Sendable {
         var count = 0
     }
 
-    package init(_ node: NodeSettings, timing: ProxyTiming = ProxyTiming()) {
+    package init(_ node: NodeSettings, timing: NodeTiming = NodeTiming()) {
         self.node = node
         self.timing = timing
         links = ProxyLinks(timing: timing)

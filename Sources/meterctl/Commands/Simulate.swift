@@ -113,7 +113,7 @@ struct Simulate: AsyncParsableCommand {
         get throws {
             guard let proxyKey else { return nil }
             let text = FileTree.text(at: proxyKey, bytesMax: 1024)?.split(separator: "\n").first
-            guard let key = text.flatMap({ ProxyKey(base64: String($0)) }) else {
+            guard let key = text.flatMap({ NodeKey(base64: String($0)) }) else {
                 throw CommandFailure(
                     .usage, "\(proxyKey) has no key of a proxy in its first line",
                     next: "it takes 32 bytes in base64; make one with: openssl rand -base64 32")

@@ -1,6 +1,6 @@
-/// The times of a proxy's machine. Those with a source are of the reference clients, aioesphomeapi 46.23.0 and
+/// The times of a node's machines. Those with a source are of the reference clients, aioesphomeapi 46.23.0 and
 /// bleak-esphome 4.1.0, or of esphome 2026.6.5.
-package struct ProxyTiming: Sendable {
+package struct NodeTiming: Sendable {
     /// From the connection being up until the node has told about itself (aioesphomeapi: 30 s).
     package var greeting = Duration.seconds(30)
     /// Without a byte for this long the node is asked whether it lives (aioesphomeapi: 20 s).

@@ -1,7 +1,7 @@
 import Domain
 
 /// The key of a node: `api: encryption: key:` in its ESPHome configuration. It prints as nothing.
-package struct ProxyKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+package struct NodeKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// 32 bytes, not all of them zero: a node without a key takes zeros from anybody.
     package let bytes: [UInt8]
 

@@ -70,12 +70,12 @@ let package = Package(
         .systemLibrary(name: "CMosquitto"),
         .systemLibrary(name: "CUdev"),
         .systemLibrary(name: "CZlib"),
-        // What two servers have in common: who may ask how often, and how slowly.
+        // What two servers have in common: who may ask how often, and how slowly; certificates and TLS.
         .target(
             name: "ServerKit",
             dependencies: [
-                "Cryptography", "LinuxIO", "Domain", hummingbird, hummingbirdCore, logging, nioCore, nioHTTP1, nioTLS,
-                serviceLifecycle,
+                "COpenSSL", "Cryptography", "LinuxIO", "Domain", hummingbird, hummingbirdCore, logging, nioCore,
+                nioHTTP1, nioSSL, nioTLS, serviceLifecycle,
             ]),
         // How a host reaches the cloud, and one copy of it another: by the pin of its certificate.
         .target(name: "PinnedHTTP", dependencies: ["CloudAPI", "Cryptography", asyncHTTPClient, nioCore, nioSSL]),
@@ -128,8 +128,8 @@ let package = Package(
         .target(
             name: "CloudServer",
             dependencies: [
-                "COpenSSL", "Domain", "CloudAPI", "Cloud", "Cryptography", "LinuxIO", "ServerKit", hummingbird,
-                hummingbirdCore, hummingbirdTLS, logging, nioCore, nioSSL, serviceLifecycle,
+                "Domain", "CloudAPI", "Cloud", "Cryptography", "LinuxIO", "ServerKit", hummingbird, hummingbirdCore,
+                hummingbirdTLS, logging, nioCore, nioSSL, serviceLifecycle,
             ]),
         .target(
             name: "CloudClient",
@@ -330,7 +330,7 @@ let package = Package(
                 "CZlib", "Domain", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer",
                 "MeterStore",
                 "MeterTestKit", "StoreTestKit", "YAMLDocument", "ServerKit", asyncHTTPClient, hummingbird,
-                hummingbirdTesting, logging, nioCore, nioHTTP1, serviceLifecycle,
+                hummingbirdTesting, logging, nioCore, nioEmbedded, nioHTTP1, nioSSL, serviceLifecycle,
             ]),
         .testTarget(
             name: "ServerKitTests",

@@ -1,8 +1,6 @@
 package import Cloud
 import CloudAPI
 package import Domain
-import FoundationEssentials
-import Glibc
 import LinuxIO
 package import ServerKit
 
@@ -24,15 +22,12 @@ package struct CloudFolder: Hashable, Sendable {
     /// The certificate, created if missing, and renewed if it does not cover all the names, with the same key and so
     /// the same pin.
     package func certificate(names: Set<String>, at now: WallTime) throws(CloudSetupError) -> ServerCertificate {
-        let key = try read(keyPath)
-        if let key, let text = try read(certificatePath) {
-            let certificate = try ServerCertificate(certificatePEM: text, keyPEM: key)
-            if names.isSubset(of: certificate.names) { return certificate }
+        do throws(CertificateError) {
+            return try CertificateFiles(certificatePath: certificatePath, keyPath: keyPath)
+                .own(.cloud, names: names, at: now)
+        } catch {
+            throw CloudSetupError("\(error)")
         }
-        let certificate = try ServerCertificate.make(names: names, keyPEM: key, at: now)
-        if key == nil { try write(certificate.keyPEM, to: keyPath) }
-        try write(certificate.certificatePEM, to: certificatePath)
-        return certificate
     }
 
     /// Creates the first zone and a token to join it, if the store has none yet.
@@ -64,15 +59,11 @@ package struct CloudFolder: Hashable, Sendable {
 
     /// Nil if there is no such file.
     private func read(_ path: String) throws(CloudSetupError) -> String? {
-        guard access(path, F_OK) == 0 else {
-            guard errno == ENOENT else { throw CloudSetupError("\(path) cannot be read: \(Self.reason)") }
-            return nil
+        do throws(Errno) {
+            return try WholeFile.text(path)
+        } catch {
+            throw CloudSetupError("\(path) cannot be read: \(error.words)")
         }
-        // errno says better than the thrown error why it cannot be read.
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw CloudSetupError("\(path) cannot be read: \(Self.reason)")
-        }
-        return text
     }
 
     /// Writes a file that only its owner may read, completely or not at all.
@@ -83,8 +74,6 @@ package struct CloudFolder: Hashable, Sendable {
             throw CloudSetupError("\(path) cannot be written: \(error.words)")
         }
     }
-
-    private static var reason: String { String(cString: strerror(errno)) }
 }
 
 extension String {

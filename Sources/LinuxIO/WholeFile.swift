@@ -1,6 +1,6 @@
 import Glibc
 
-/// Files that exist complete or not at all.
+/// Files that exist complete or not at all, and are read at once.
 package enum WholeFile {
     /// Puts a file at `path`, replacing what may be there. It is on the disk when this returns; a crash before that
     /// leaves the old one.
@@ -20,5 +20,29 @@ package enum WholeFile {
         try Errno.check { rename(new, path) }
         let folder = try FileDescriptor(opening: path.parentFolder, O_RDONLY | O_DIRECTORY)
         try Errno.check { fsync(folder.raw) }
+    }
+
+    /// The text of a file of at most 1 MiB; nil if there is no such file.
+    package static func text(_ path: String) throws(Errno) -> String? {
+        let file: FileDescriptor
+        do throws(Errno) {
+            // A pipe must not block this.
+            file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var length = 0
+        while length < bytes.count {
+            let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(Errno) -> Int? in
+                let rest = UnsafeMutableBufferPointer(rebasing: buffer[length...])
+                return try file.read(into: UnsafeMutableRawBufferPointer(rest))
+            }
+            guard let count else { throw Errno(EAGAIN) }
+            if count == 0 { return String(decoding: bytes.prefix(length), as: UTF8.self) }
+            length += count
+        }
+        throw Errno(EFBIG)
     }
 }

@@ -2,6 +2,7 @@ import CloudAPI
 import CloudServer
 import Domain
 import NIOSSL
+import ServerKit
 import Testing
 
 @testable import CloudClient
@@ -40,8 +41,8 @@ struct PinnedConnectionTests {
     }
 
     @Test func serverWithAnotherKey_getsNoByteOfARequest_andIsLeft() async throws {
-        let certificate = try ServerCertificate.make(names: ["localhost"], at: LocalCloud.now)
-        let joined = try ServerCertificate.make(names: ["localhost"], at: LocalCloud.now)
+        let certificate = try ServerCertificate.make(.cloud, names: ["localhost"], at: LocalCloud.now)
+        let joined = try ServerCertificate.make(.cloud, names: ["localhost"], at: LocalCloud.now)
         let server = try await WireServer.start(.closing("HTTP/1.1 200 OK\r\n\r\n"), certificate: certificate)
         let url = "https://127.0.0.1:\(server.port)"
 
@@ -56,7 +57,7 @@ struct PinnedConnectionTests {
     }
 
     @Test func selfMadeCertificate_isNotTrusted_withoutItsPin() async throws {
-        let certificate = try ServerCertificate.make(names: ["127.0.0.1"], at: LocalCloud.now)
+        let certificate = try ServerCertificate.make(.cloud, names: ["127.0.0.1"], at: LocalCloud.now)
         let server = try await WireServer.start(.closing("HTTP/1.1 200 OK\r\n\r\n"), certificate: certificate)
         let url = "https://127.0.0.1:\(server.port)"
 
@@ -76,7 +77,7 @@ struct PinnedConnectionTests {
     }
 
     @Test func pin_isRefused_whereNothingIsEncrypted() throws {
-        let certificate = try ServerCertificate.make(names: ["localhost"], at: LocalCloud.now)
+        let certificate = try ServerCertificate.make(.cloud, names: ["localhost"], at: LocalCloud.now)
 
         let failure = #expect(throws: SyncFailure.self) {
             try CloudClient(membership("http://127.0.0.1:1", pin: certificate.pin))

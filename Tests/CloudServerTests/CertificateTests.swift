@@ -21,7 +21,7 @@ struct CertificateTests {
     @Test func certificate_readsBack_withItsNamesAndPin() throws {
         let names: Set = ["pi.local", "192.168.1.5", "fd00::1"]
 
-        let made = try ServerCertificate.make(names: names, at: Self.now)
+        let made = try ServerCertificate.make(.cloud, names: names, at: Self.now)
         let read = try ServerCertificate(certificatePEM: made.certificatePEM, keyPEM: made.keyPEM)
 
         #expect(made.names == names)
@@ -30,7 +30,7 @@ struct CertificateTests {
     }
 
     @Test func pin_isOfThePublicKey_asTheTLSLibrarySeesIt() throws {
-        let made = try ServerCertificate.make(names: ["localhost"], at: Self.now)
+        let made = try ServerCertificate.make(.cloud, names: ["localhost"], at: Self.now)
 
         let certificate = try NIOSSLCertificate(bytes: Array(made.certificatePEM.utf8), format: .pem)
         let key = try certificate.extractPublicKey().toSPKIBytes()
@@ -47,9 +47,9 @@ struct CertificateTests {
     }
 
     @Test func newNames_makeANewCertificate_underTheSamePin() throws {
-        let first = try ServerCertificate.make(names: ["a"], at: Self.now)
+        let first = try ServerCertificate.make(.cloud, names: ["a"], at: Self.now)
 
-        let second = try ServerCertificate.make(names: ["b"], keyPEM: first.keyPEM, at: Self.now)
+        let second = try ServerCertificate.make(.cloud, names: ["b"], keyPEM: first.keyPEM, at: Self.now)
 
         #expect(second.pin == first.pin)
         #expect(second.certificatePEM != first.certificatePEM)
@@ -57,28 +57,28 @@ struct CertificateTests {
 
     @Test(arguments: [WallTime(millisecondsSince1970: 0), WallTime(millisecondsSince1970: 4_000_000_000_000)])
     func clockThatIsWrong_makesACertificateAllTheSame(now: WallTime) throws {
-        let made = try ServerCertificate.make(names: ["a"], at: now)
+        let made = try ServerCertificate.make(.cloud, names: ["a"], at: now)
 
         #expect(try ServerCertificate(certificatePEM: made.certificatePEM, keyPEM: made.keyPEM).names == ["a"])
     }
 
     @Test func certificateOfAnotherKey_isRefused() throws {
         let (one, other) = (
-            try ServerCertificate.make(names: ["a"], at: Self.now),
-            try ServerCertificate.make(names: ["a"], at: Self.now)
+            try ServerCertificate.make(.cloud, names: ["a"], at: Self.now),
+            try ServerCertificate.make(.cloud, names: ["a"], at: Self.now)
         )
 
-        #expect(throws: CloudSetupError("the certificate is not of this key")) {
+        #expect(throws: CertificateError("the certificate is not of this key")) {
             try ServerCertificate(certificatePEM: one.certificatePEM, keyPEM: other.keyPEM)
         }
-        #expect(throws: CloudSetupError.self) { try ServerCertificate(certificatePEM: "x", keyPEM: "y") }
+        #expect(throws: CertificateError.self) { try ServerCertificate(certificatePEM: "x", keyPEM: "y") }
     }
 
     /// As version 0.1.0 of November 2026 wrote them, by swift-certificates; the pin is what `openssl pkey -pubout -outform
     /// DER | sha256sum` makes of the key. Hosts that joined by it still know this cloud.
     @Test func certificateOfAnEarlierVersion_isReadUnderTheSamePin() throws {
         let read = try ServerCertificate(certificatePEM: Self.earlierCertificate, keyPEM: Self.earlierKey)
-        let renewed = try ServerCertificate.make(names: ["a"], keyPEM: Self.earlierKey, at: Self.now)
+        let renewed = try ServerCertificate.make(.cloud, names: ["a"], keyPEM: Self.earlierKey, at: Self.now)
 
         let pin = "sha256:e829bafc12a67739f960927bb65ab28d161d2d3b6efe6f2d4fac42f2f9d5d044"
         #expect("\(read.pin)" == pin)
@@ -95,7 +95,8 @@ struct CertificateTests {
     func certificate_saysWhatAServerOfItsOwnSays() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/certificate.pem"
-        let made = try ServerCertificate.make(names: ["pi.local", "a,DNS:b", "192.168.1.5", "fd00::1"], at: Self.now)
+        let made = try ServerCertificate.make(
+            .cloud, names: ["pi.local", "a,DNS:b", "192.168.1.5", "fd00::1"], at: Self.now)
         try Data(made.certificatePEM.utf8).write(to: URL(filePath: path))
 
         // OpenSSL 3.2 left out the blanks beside the equals sign.
@@ -118,7 +119,9 @@ struct CertificateTests {
         CertificateTests.keyOfAnotherCurve,
     ])
     func keyThatIsNone_isRefused_andAsksNobody(pem: String) {
-        #expect(throws: CloudSetupError.self) { try ServerCertificate.make(names: ["a"], keyPEM: pem, at: Self.now) }
+        #expect(throws: CertificateError.self) {
+            try ServerCertificate.make(.cloud, names: ["a"], keyPEM: pem, at: Self.now)
+        }
     }
 
     /// Made by `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-256-cbc -pass pass:x`.
@@ -239,7 +242,7 @@ struct CertificateTests {
 
     @Test func server_speaksTLS_andClientsThatKnowItsCertificateTrustIt() async throws {
         let bench = try CloudBench()
-        let certificate = try ServerCertificate.make(names: ["localhost", "127.0.0.1"], at: WallTime.today)
+        let certificate = try ServerCertificate.make(.cloud, names: ["localhost", "127.0.0.1"], at: WallTime.today)
         let application = CloudApplication(
             routes: bench.routes, host: "127.0.0.1", port: 0,
             tls: try certificate.tlsConfiguration(), logger: bench.log.logger)
@@ -253,7 +256,7 @@ struct CertificateTests {
 
             #expect(try await Self.health(port, trusting: certificate).contains("ok"))
             await #expect(throws: (any Error).self) {
-                let other = try ServerCertificate.make(names: ["127.0.0.1"], at: WallTime.today)
+                let other = try ServerCertificate.make(.cloud, names: ["127.0.0.1"], at: WallTime.today)
                 return try await Self.health(port, trusting: other)
             }
 

@@ -30,7 +30,7 @@ struct LocalCloud: Sendable {
         service = CloudService(
             engine: engine, clock: clock, rng: SystemRandomNumberGenerator(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        certificate = try ServerCertificate.make(names: ["localhost"], at: Self.now)
+        certificate = try ServerCertificate.make(.cloud, names: ["localhost"], at: Self.now)
         var rng = SystemRandomNumberGenerator()
         let token = BearerToken(using: &rng)
         enrolment = Secret(token.text)

@@ -2,6 +2,7 @@ import CloudServer
 import NIOCore
 import NIOPosix
 import NIOSSL
+import ServerKit
 import Synchronization
 
 /// Something that listens where a cloud should be: it sends what it is told to, and remembers what it was sent.

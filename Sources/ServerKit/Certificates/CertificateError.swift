@@ -10,7 +10,7 @@ package struct CertificateError: Error, Hashable, Sendable, CustomStringConverti
     package var description: String { reasons.isEmpty ? step : "\(step): \(reasons.joined(separator: ", "))" }
 
     /// Takes what OpenSSL noted on this thread, so that nobody else finds it there later.
-    init(_ step: String) {
+    package init(_ step: String) {
         self.step = step
         reasons = []
         while case let code = ERR_get_error(), code != 0 {

@@ -1,0 +1,27 @@
+package import CloudAPI
+import Cryptography
+package import ServerKit
+
+extension CertificateTerms {
+    /// Twenty years, five of them leap years. Hosts recognise it by its pin, whatever its dates.
+    package static let cloud = CertificateTerms(commonName: "metercloud", daysValid: 20 * 365 + 5)
+}
+
+extension ServerCertificate {
+    /// By which hosts recognise the cloud: of the public key.
+    package var pin: CertificatePin {
+        guard let pin = CertificatePin(digest: SHA256.digest(publicKey)) else {
+            preconditionFailure("A pin is a digest of SHA-256")
+        }
+        return pin
+    }
+}
+
+/// Why the cloud's folder or its certificate cannot be created, read or used.
+package struct CloudSetupError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var message: String
+
+    package init(_ message: String) { self.message = message }
+
+    package var description: String { message }
+}

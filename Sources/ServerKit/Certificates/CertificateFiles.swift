@@ -1,0 +1,84 @@
+package import Domain
+import Glibc
+import LinuxIO
+
+/// The files of a certificate and its key.
+package struct CertificateFiles: Hashable, Sendable {
+    package let certificatePath: String
+    package let keyPath: String
+
+    package init(certificatePath: String, keyPath: String) {
+        self.certificatePath = certificatePath
+        self.keyPath = keyPath
+    }
+
+    /// The certificate that this server makes for itself: created if missing, and renewed if it ends soon or does not
+    /// cover all the names. It keeps its key, and so its pin.
+    ///
+    /// - Parameter more: further names for a new one. That the present one lacks them does not matter.
+    package func own(
+        _ terms: CertificateTerms, names: Set<String>, more: Set<String> = [], at now: WallTime
+    ) throws(CertificateError) -> ServerCertificate {
+        let key = try Self.read(keyPath)
+        if let key, let text = try Self.read(certificatePath) {
+            let certificate = try ServerCertificate(certificatePEM: text, keyPEM: key)
+            let renewal = try terms.renewal(of: ServedCertificate(chainPEM: text, keyPEM: key))
+            if names.isSubset(of: certificate.names), renewal.map({ now < $0 }) ?? true { return certificate }
+        }
+        let certificate = try ServerCertificate.make(terms, names: names.union(more), keyPEM: key, at: now)
+        if key == nil { try Self.write(certificate.keyPEM, to: keyPath) }
+        try Self.write(certificate.certificatePEM, to: certificatePath)
+        return certificate
+    }
+
+    /// The certificate and its key that somebody else keeps there.
+    package func served() throws(CertificateError) -> ServedCertificate {
+        guard let chain = try Self.read(certificatePath) else {
+            throw CertificateError("\(certificatePath) is missing")
+        }
+        guard let key = try Self.read(keyPath) else { throw CertificateError("\(keyPath) is missing") }
+        do throws(CertificateError) {
+            return try ServedCertificate(chainPEM: chain, keyPEM: key)
+        } catch {
+            throw CertificateError("\(certificatePath) with \(keyPath): \(error)")
+        }
+    }
+
+    /// Differs once one of the files was replaced or written to.
+    var stamp: [Int64] { [certificatePath, keyPath].flatMap(Self.stamp) }
+
+    /// Empty if there is no such file.
+    private static func stamp(of path: String) -> [Int64] {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return [] }
+        return [
+            Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size), Int64(status.st_mtim.tv_sec),
+            Int64(status.st_mtim.tv_nsec),
+        ]
+    }
+
+    /// Nil if there is no such file.
+    private static func read(_ path: String) throws(CertificateError) -> String? {
+        do throws(Errno) {
+            return try WholeFile.text(path)
+        } catch {
+            throw CertificateError("\(path) cannot be read: \(error.words)")
+        }
+    }
+
+    /// Writes a file that only its owner may read, completely or not at all.
+    private static func write(_ text: String, to path: String) throws(CertificateError) {
+        do throws(Errno) {
+            try WholeFile.replace(path, with: Array(text.utf8))
+        } catch {
+            throw CertificateError("\(path) cannot be written: \(error.words)")
+        }
+    }
+}
+
+extension CertificateTerms {
+    /// When a certificate is renewed; nil for never.
+    func renewal(of certificate: ServedCertificate) -> WallTime? {
+        renewalDays.map { certificate.end + .seconds(-86_400 * $0) }
+    }
+}

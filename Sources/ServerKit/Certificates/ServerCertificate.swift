@@ -1,0 +1,79 @@
+package import Domain
+package import NIOSSL
+
+/// How a server makes a certificate for itself.
+package struct CertificateTerms: Sendable {
+    /// Of the subject, which is the issuer too.
+    package var commonName: String
+    package var daysValid: Int64
+    /// A certificate that ends in fewer days is renewed; nil for one that is used to its end and beyond.
+    package var renewalDays: Int64?
+
+    package init(commonName: String, daysValid: Int64, renewalDays: Int64? = nil) {
+        self.commonName = commonName
+        self.daysValid = daysValid
+        self.renewalDays = renewalDays
+    }
+}
+
+/// A certificate that a server makes for itself: P-256, self-signed.
+///
+/// It may be renewed with the same key, so that a pin of the public key stays.
+package struct ServerCertificate: Sendable {
+    package let certificatePEM: String
+    package let keyPEM: String
+    /// A SubjectPublicKeyInfo in DER.
+    package let publicKey: [UInt8]
+    /// The names and addresses that it covers, in the form in which they were given.
+    package let names: Set<String>
+
+    /// - Parameters:
+    ///   - names: DNS names and IP addresses under which clients reach this server. Not empty.
+    ///   - keyPEM: the key of the previous certificate, so that the pin stays; nil makes a key.
+    ///   - now: it is valid from the day before, or from the start of 2026 if this clock is behind that, as one without
+    ///     a battery is.
+    package static func make(
+        _ terms: CertificateTerms, names: Set<String>, keyPEM: String? = nil, at now: WallTime
+    ) throws(CertificateError) -> ServerCertificate {
+        let key = if let keyPEM { try P256Key(pem: keyPEM) } else { try P256Key() }
+        let start = max(now.millisecondsSince1970 / 1000, 1_767_225_600) - 86_400
+        let certificate = try SelfSignedCertificate(
+            commonName: terms.commonName, alternativeNames: names.sorted().map(alternativeName), key: key,
+            start: start, end: start + terms.daysValid * 86_400)
+        return ServerCertificate(
+            certificatePEM: certificate.pem, keyPEM: try key.pem(), publicKey: certificate.publicKey, names: names)
+    }
+
+    /// Reads the result of `make`.
+    package init(certificatePEM: String, keyPEM: String) throws(CertificateError) {
+        let publicKey = try P256Key(pem: keyPEM).publicKey()
+        let certificate = try SelfSignedCertificate(pem: certificatePEM)
+        guard certificate.publicKey == publicKey else { throw CertificateError("the certificate is not of this key") }
+        self.init(
+            certificatePEM: certificatePEM, keyPEM: keyPEM, publicKey: publicKey,
+            names: Set(certificate.alternativeNames.compactMap(Self.text)))
+    }
+
+    private init(certificatePEM: String, keyPEM: String, publicKey: [UInt8], names: Set<String>) {
+        self.certificatePEM = certificatePEM
+        self.keyPEM = keyPEM
+        self.publicKey = publicKey
+        self.names = names
+    }
+
+    /// For a server that speaks HTTP/1.1 over TLS 1.2 or later.
+    package func tlsConfiguration() throws(CertificateError) -> TLSConfiguration {
+        try ServedCertificate(chainPEM: certificatePEM, keyPEM: keyPEM).tlsConfiguration
+    }
+
+    private static func alternativeName(_ name: String) -> SelfSignedCertificate.AlternativeName {
+        IPAddress.bytes(of: name).map { .address($0) } ?? .dns(name)
+    }
+
+    private static func text(of name: SelfSignedCertificate.AlternativeName) -> String? {
+        switch name {
+        case .dns(let name): name
+        case .address(let bytes): IPAddress.text(of: bytes)
+        }
+    }
+}

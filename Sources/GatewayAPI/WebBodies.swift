@@ -12,6 +12,10 @@ package struct WebStatus: Codable, Hashable, Sendable {
     @NullCodable package var error: String?
     /// What to do about that.
     @NullCodable package var next: String?
+    /// Null where the page is served over plain HTTP alone.
+    @NullCodable package var tls: WebTLSStatus?
+    /// What people should know about how it is open to the network.
+    @NullCodable package var warning: String?
     /// Only in the answer to enabling: the token that the login asks for. A secret, shown only this once.
     package var token: String?
 
@@ -20,6 +24,28 @@ package struct WebStatus: Codable, Hashable, Sendable {
         self.enabled = enabled
         self.listen = listen
         self.urls = urls
+    }
+}
+
+/// The certificate of the web page.
+package struct WebTLSStatus: Codable, Hashable, Sendable {
+    /// meterd makes and renews it.
+    package var self_signed: Bool
+    /// SHA-256 of the certificate in use. Null if there is none.
+    @NullCodable package var fingerprint: String?
+    /// When it ends.
+    @NullCodable package var ends: String?
+    /// Whole days until then; below zero once it has ended.
+    @NullCodable package var days_left: Int?
+    /// Why the configured files are not in use.
+    @NullCodable package var error: String?
+
+    package init(self_signed: Bool, fingerprint: String?, ends: String?, days_left: Int?, error: String?) {
+        self.self_signed = self_signed
+        self.fingerprint = fingerprint
+        self.ends = ends
+        self.days_left = days_left
+        self.error = error
     }
 }
 

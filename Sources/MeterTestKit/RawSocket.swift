@@ -29,8 +29,9 @@ package final class RawSocket {
 
     deinit { close(descriptor) }
 
-    package func send(_ text: String) throws {
-        let bytes = Array(text.utf8)
+    package func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    package func send(_ bytes: [UInt8]) throws {
         guard Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw Failure(code: errno)
         }

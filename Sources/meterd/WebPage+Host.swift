@@ -2,12 +2,13 @@ import CloudServer
 import GatewayServer
 import Glibc
 import LinuxIO
+import Logging
 import ServerKit
 import ServiceLifecycle
 
 extension WebPage.Dependencies {
     /// The page of one host, as configured.
-    init(_ configuration: Configuration, hostName: String) {
+    init(_ configuration: Configuration, hostName: String, logger: Logger) {
         let own = [HostName.system, "\(HostName.system).local", hostName]
         self.init(
             host: configuration.web.listen.host, port: configuration.web.listen.port,
@@ -21,7 +22,33 @@ extension WebPage.Dependencies {
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
         portHolder = { PortHolder.program(listeningOn: $0)?.description }
         limits.connections = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: true).page
+        tls = Self.tls(configuration, names: own + configuration.web.names, logger: logger)
     }
+
+    /// Nil for plain HTTP alone.
+    private static func tls(_ configuration: Configuration, names: [String], logger: Logger) -> TLSKeeper? {
+        let web = configuration.web
+        if let certificatePath = web.certificatePath, let keyPath = web.keyPath {
+            return TLSKeeper(
+                CertificateFiles(certificatePath: certificatePath, keyPath: keyPath), .given,
+                wallNow: { LinuxClock.wallNow }, logger: logger)
+        }
+        guard web.tls == .selfSigned else { return nil }
+        let folder = configuration.stateDirectory
+        return TLSKeeper(
+            CertificateFiles(certificatePath: "\(folder)/web-certificate.pem", keyPath: "\(folder)/web-key.pem"),
+            .own(.web) {
+                let addresses = IPAddress.ofThisMachine()
+                // IPv6 addresses may change each day, and a new certificate has another fingerprint.
+                let (lasting, passing) = (addresses.filter { !$0.contains(":") }, addresses.filter { $0.contains(":") })
+                return (Set(names + ["localhost", "127.0.0.1", "::1"] + lasting), more: Set(passing))
+            }, wallNow: { LinuxClock.wallNow }, logger: logger)
+    }
+}
+
+extension CertificateTerms {
+    /// Apple's systems refuse more than 825 days (<https://support.apple.com/en-us/103769>).
+    fileprivate static let web = CertificateTerms(commonName: "meterd", daysValid: 820, renewalDays: 30)
 }
 
 /// The socket at the other end of a loopback connection.

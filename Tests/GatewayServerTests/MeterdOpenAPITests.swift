@@ -142,6 +142,7 @@ struct MeterdOpenAPITests {
         connect.timeout_ms = 1
         var web = WebStatus(serving: true, enabled: true, listen: "l", urls: [])
         web.token = "t"
+        web.tls = WebTLSStatus(self_signed: true, fingerprint: "f", ends: "e", days_left: 1, error: nil)
         let author = HistoryLine.Author(at: "a", host: nil, host_id: nil)
         let error = ErrorBody(code: .held, message: "m", next: "n")
         let store = StoreStatus(path: "p", unsaved: 0, saved: 0, dropped: 0, error: nil)
@@ -184,6 +185,7 @@ struct MeterdOpenAPITests {
             ("AdapterStatus", AdapterStatus(address: "a", name: nil, state: .idle, since: "s")),
             ("PairingStatus", PairingStatus(bondable: nil, agent: nil, error: nil)),
             ("GatewayStatus", GatewayStatus(meters: [], store: store)), ("LiveBody", live), ("WebStatus", web),
+            ("WebTLSStatus", WebTLSStatus(self_signed: true, fingerprint: nil, ends: nil, days_left: nil, error: nil)),
             (
                 "ScanOther",
                 ScanOther(

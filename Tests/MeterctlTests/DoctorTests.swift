@@ -333,12 +333,33 @@ struct DoctorTests {
             pageFindings { _ in } == [Finding("page", .ok, "http://127.0.0.1:8642/, for this machine alone")])
         #expect(
             pageFindings { $0.enabled = true }
-                == [Finding("page", .ok, "http://127.0.0.1:8642/, with a login; nothing is encrypted on the way")])
+                == [Finding("page", .ok, "http://127.0.0.1:8642/, with a login")])
+        #expect(
+            pageFindings { ($0.enabled, $0.warning) = (true, "it is plain") } == [
+                Finding(
+                    "page", .note, "http://127.0.0.1:8642/, with a login; it is plain",
+                    next: "tls = \"self-signed\" below [web] in meterd.toml has it encrypted")
+            ])
         #expect(
             pageFindings { ($0.serving, $0.listen) = (false, "") }
                 == [Finding("page", .ok, "not served, as [web] serve is false")])
         #expect(pageFindings { $0.serving = false }.map(\.verdict) == [.note])
         #expect(findings(answers([], page: nil)).allSatisfy { $0.check != "page" })
+    }
+
+    @Test(
+        arguments: [
+            (nil, "f", 14, nil), (nil, "f", 13, "it ends at 2027"), (nil, "f", -1, "it ended at 2027"),
+            ("it is missing", "f", 99, "an older certificate is in use: it is missing"),
+            ("it is missing", nil, nil, "https is not served: it is missing"),
+        ] as [(String?, String?, Int?, String?)])
+    func certificate_isSaidWhereItIsNotGood(error: String?, fingerprint: String?, left: Int?, message: String?) {
+        var page = WebStatus.served
+        page.tls = WebTLSStatus(
+            self_signed: false, fingerprint: fingerprint, ends: "2027", days_left: left, error: error)
+        let found = findings(answers([], page: page)).filter { $0.check == "certificate" }
+        #expect(found.map(\.message) == [message].compactMap { $0 })
+        #expect(found.map(\.verdict) == (message == nil ? [] : left == 13 ? [.note] : [.problem]))
     }
 
     @Test func pageWhosePortIsTaken_isAProblem() {

@@ -219,6 +219,8 @@ struct ConfigurationTests {
             serve = false
             listen = "[::1]:9000"
             names = ["meters.example.org"]
+            certificate-file = "/etc/acme/fullchain.pem"
+            key-file = "/etc/acme/key.pem"
 
             [[port]]
             path = "/dev/rfcomm0"
@@ -245,6 +247,9 @@ struct ConfigurationTests {
         #expect(!configuration.web.serves)
         #expect(configuration.web.listen == .init(host: "::1", port: 9000))
         #expect(configuration.web.names == ["meters.example.org"])
+        #expect(configuration.web.certificatePath == "/etc/acme/fullchain.pem")
+        #expect(configuration.web.keyPath == "/etc/acme/key.pem")
+        #expect(try read("[web]\ntls = \"self-signed\"").web.tls == .selfSigned)
         let bench = DeclaredPort(
             .serial(path: "/dev/rfcomm0"), model: .um25c, id: .mac(MACAddress(bits: 0xAABB_CCDD_EEFF)), name: "Bench")
         #expect(
@@ -326,6 +331,19 @@ struct ConfigurationTests {
         (
             "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" in bluetooth.adapters is not an address of an adapter",
             "meterctl status shows them; hci0 and the like change from boot to boot"
+        ),
+        ("[web]\ntls = \"on\"", "web.tls cannot be \"on\"", "it takes \"off\" or \"self-signed\""),
+        (
+            "[web]\ncertificate-file = \"/x\"", "web.certificate-file has no key",
+            "name the file of its key as key-file"
+        ),
+        (
+            "[web]\nkey-file = \"/x\"", "web.key-file has no certificate",
+            "name the file of its certificate as certificate-file"
+        ),
+        (
+            "[web]\ntls = \"self-signed\"\ncertificate-file = \"/x\"\nkey-file = \"/y\"",
+            "web.tls is \"self-signed\", and there is a certificate-file", "take one of them away"
         ),
         (
             "[web]\nlisten = \"0.0.0.0:8642\"", "web.listen cannot be \"0.0.0.0:8642\", which the network reaches",

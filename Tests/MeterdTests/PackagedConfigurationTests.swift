@@ -86,6 +86,8 @@ struct PackagedConfigurationTests {
         configuration.bluetooth.proxies = defaults.bluetooth.proxies
         configuration.cloud.proxies = defaults.cloud.proxies
         configuration.web.names = defaults.web.names
+        #expect(configuration.web.certificatePath == "/etc/meterd/web-certificate.pem")
+        (configuration.web.certificatePath, configuration.web.keyPath) = (nil, nil)
         configuration.mqtt.address = defaults.mqtt.address
         configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath
         configuration.mqtt.certificatePath = defaults.mqtt.certificatePath

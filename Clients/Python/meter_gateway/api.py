@@ -1245,6 +1245,16 @@ class RebuildLine(TypedDict):
     error: NotRequired[ErrorBody]
 
 
+class WebTLSStatus(TypedDict):
+    """The certificate of the web page."""
+
+    self_signed: bool
+    fingerprint: str | None
+    ends: str | None
+    days_left: int | None
+    error: str | None
+
+
 class WebStatus(TypedDict):
     """Where the web page is served."""
 
@@ -1254,6 +1264,8 @@ class WebStatus(TypedDict):
     urls: list[str]
     error: str | None
     next: str | None
+    tls: WebTLSStatus | None
+    warning: str | None
     token: NotRequired[str]
 
 

@@ -4,6 +4,9 @@ import { el } from "/dom.js";
 
 export const loginView = (done) => (place) => build(place, done);
 
+/** Whether the token crosses a network in plain text: what a proxy in front makes https of does not. */
+const isPlain = () => location.protocol === "http:" && !/^(localhost|127\..*|\[::1\])$/.test(location.hostname);
+
 function build(place, done) {
   const error = el("p", { id: "login-error", class: "error", role: "alert" });
   const token = el("input", {
@@ -14,6 +17,7 @@ function build(place, done) {
     el("h1", { text: "Log in" }),
     el("label", { for: "token", text: "Token" }), token,
     el("p", { id: "login-hint", class: "hint" }, "It is what ", el("code", { text: "meterctl web enable" }), " printed on the host."),
+    isPlain() && el("p", { class: "hint", text: "What crosses the network is not encrypted, the token included." }),
     error,
     el("button", { type: "submit", class: "main", text: "Log in" }));
   place.append(form);

@@ -94,7 +94,7 @@ package final class WebDoor: Sendable {
                 .notAuthenticated, "this is not the token", next: "meterctl web enable makes a new one")
         }
         return Self.cookie(
-            logins.begin(at: wallNow()), seconds: Int(WebCredentials.loginDuration.milliseconds / 1000))
+            logins.begin(at: wallNow()), seconds: Int(WebCredentials.loginDuration.milliseconds / 1000), context)
     }
 
     /// Ends the login of a request's cookie, if it has one: `DELETE /v1/session`.
@@ -104,11 +104,13 @@ package final class WebDoor: Sendable {
     }
 
     /// The cookie that removes the login's.
-    static var noCookie: Cookie { cookie("", seconds: 0) }
+    static func noCookie(_ context: WebContext) -> Cookie { cookie("", seconds: 0, context) }
 
-    /// Inaccessible to scripts, and not sent by other sites' pages.
-    private static func cookie(_ value: String, seconds: Int) -> Cookie {
-        Cookie(name: cookie, value: value, maxAge: seconds, path: "/", secure: false, httpOnly: true, sameSite: .strict)
+    /// Inaccessible to scripts, and not sent by other sites' pages, nor over plain HTTP if it came by https.
+    private static func cookie(_ value: String, seconds: Int, _ context: WebContext) -> Cookie {
+        Cookie(
+            name: cookie, value: value, maxAge: seconds, path: "/", secure: context.isHTTPS, httpOnly: true,
+            sameSite: .strict)
     }
 
     /// Whether an admitted client may do what disturbs others: without a login, only those who may make changes.

@@ -7,6 +7,8 @@ import ServerKit
 package struct WebContext: InitializableFromSource {
     let channel: any Channel
     let logger: Logger
+    /// Whether the request came by https. Known once the responder has it.
+    var isHTTPS = false
 
     package init(source: ApplicationRequestContextSource) {
         channel = source.channel

@@ -2,6 +2,7 @@ import Domain
 package import Gateway
 import GatewayAPI
 package import Hummingbird
+import ServerKit
 
 /// Tells a person's request from one that another site's page made in the person's browser.
 ///
@@ -40,6 +41,28 @@ package struct WebGuard: Sendable {
                 .permission, "another site's page asks for \(path.prefix(200))",
                 next: "only meterd's own page may; see Docs/Web.md")
         }
+    }
+
+    /// What becomes of a request over plain HTTP at a listener that has TLS. This machine's own pass.
+    ///
+    /// The page leads to https. Everything else is refused: a redirect would hide that the token crossed the network
+    /// in plain text, and the next request would carry it again.
+    ///
+    /// - Parameters:
+    ///   - head: of a request that passed `check`, so that its authority is this host.
+    ///   - client: its address.
+    /// - Returns: the URL to send a browser to; nil if the request passes.
+    package static func redirect(
+        of head: HTTPRequest, isFile: Bool, from client: String?
+    ) throws(GatewayError) -> String? {
+        if let client, IPAddress.isLoopback(client) { return nil }
+        let origin = "https://\(head.authority ?? "")"
+        guard isFile else {
+            throw GatewayError(
+                .permission, "this host takes https alone, and what was sent crossed the network in plain text",
+                next: "ask for \(origin); if the token was sent, meterctl web enable makes a new one")
+        }
+        return origin + (head.path ?? "/")
     }
 
     /// Whether the request changes something rather than only reading.

@@ -4,7 +4,7 @@ package import GatewayAPI
 package import Hummingbird
 package import Logging
 import NIOCore
-import ServerKit
+package import ServerKit
 import ServiceLifecycle
 
 /// How the page is open to the network, kept over restarts.
@@ -47,6 +47,8 @@ package actor WebPage {
         package var limits = WebServer.Limits()
         /// Nil if `[web] profiler = false`.
         package var profiler: Profiler?
+        /// Nil for plain HTTP alone.
+        package var tls: TLSKeeper?
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
         package var makeRNG: @Sendable () -> any RandomNumberGenerator
@@ -145,9 +147,9 @@ package actor WebPage {
         let (path, duration) = try await profiler.open(request)
         let host = plan.opening?.host ?? dependencies.host
         // Browsers let a page that came over TLS read plain HTTP from this machine alone.
-        let authority = IPAddress.authority(
-            IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
-        var body = ProfilerBody(url: "http://\(authority)\(path.text)")
+        let origin = origin(
+            of: IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
+        var body = ProfilerBody(url: origin + path.text)
         body.viewer = path.viewer.map { "\($0)/from-url/\(body.url.percentEncoded)/" }
         body.ends = duration.map { (dependencies.wallNow() + $0).description }
         logger.notice(
@@ -169,15 +171,25 @@ package actor WebPage {
         if IPAddress.isAny(host) {
             // `0.0.0.0` is reached only by IPv4, `::` by both.
             let own = IPAddress.ofThisMachine().filter { host.contains(":") || !$0.contains(":") }
-            urls = ([dependencies.hostName] + own).map { "http://\(IPAddress.authority($0, port))/" }
+            urls = ([dependencies.hostName] + own).map { "\(origin(of: $0, port))/" }
         } else {
-            urls = ["http://\(IPAddress.authority(host, port))/"]
+            urls = ["\(origin(of: host, port))/"]
         }
         var status = WebStatus(
             serving: self.port != nil, enabled: plan.opening != nil, listen: IPAddress.authority(host, port),
             urls: urls)
         (status.error, status.next) = (error?.message, error?.next)
+        status.tls = dependencies.tls.map { WebTLSStatus($0.report(), at: dependencies.wallNow()) }
+        if plan.opening != nil, dependencies.tls == nil, !IPAddress.isLoopback(host) {
+            status.warning = "what crosses the network is not encrypted, the token included"
+        }
         return status
+    }
+
+    /// This machine needs no TLS to reach itself.
+    private func origin(of host: String, _ port: Int) -> String {
+        let scheme = dependencies.tls == nil || IPAddress.isLoopback(host) ? "http" : "https"
+        return "\(scheme)://\(IPAddress.authority(host, port))"
     }
 
     private static func token(_ rng: inout some RandomNumberGenerator) -> BearerToken { BearerToken(using: &rng) }
@@ -228,10 +240,10 @@ package actor WebPage {
         let server = WebServer(
             responder: WebResponder(
                 files: dependencies.files, names: dependencies.names, door: door, api: api,
-                profiler: dependencies.profiler),
+                profiler: dependencies.profiler, hasTLS: dependencies.tls != nil),
             host: opening?.host ?? dependencies.host, port: opening?.port ?? dependencies.port,
             limits: dependencies.limits,
-            users: dependencies.users, logger: logger)
+            users: dependencies.users, tls: dependencies.tls, logger: logger)
         do {
             try await server.application { await self.listens(plan, on: $0) }.run()
         } catch {
@@ -279,5 +291,14 @@ package actor WebPage {
         let ready = waiters
         waiters = []
         for waiter in ready { waiter.resume() }
+    }
+}
+
+extension WebTLSStatus {
+    fileprivate init(_ report: TLSKeeper.Report, at now: WallTime) {
+        let left = report.end.map { $0.millisecondsSince1970 - now.millisecondsSince1970 }
+        self.init(
+            self_signed: report.isOwn, fingerprint: report.fingerprint, ends: report.end?.description,
+            days_left: left.map { Int(($0 - ($0 < 0 ? 86_399_999 : 0)) / 86_400_000) }, error: report.error)
     }
 }

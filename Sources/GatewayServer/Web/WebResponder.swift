@@ -13,21 +13,26 @@ package struct WebResponder: HTTPResponder {
     package let api: RouterResponder<BasicRequestContext>
     /// Nil if `[web] profiler = false`: then no secret is right.
     package let profiler: Profiler?
+    /// Whether the listener has TLS beside plain HTTP.
+    package let hasTLS: Bool
     /// How long the body of a request may take to arrive.
     var bodyPatience = TimeAmount.seconds(20)
 
     package init(
         files: WebFiles, names: WebNames, door: WebDoor, api: RouterResponder<BasicRequestContext>,
-        profiler: Profiler? = nil
+        profiler: Profiler? = nil, hasTLS: Bool = false
     ) {
         self.files = files
         self.names = names
         self.door = door
         self.api = api
         self.profiler = profiler
+        self.hasTLS = hasTLS
     }
 
     package func respond(to request: Request, context: WebContext) async throws -> Response {
+        var context = context
+        context.isHTTPS = hasTLS ? await context.channel.isTLS : false
         var response: Response
         do {
             response = try await answer(to: request, context)
@@ -55,6 +60,14 @@ package struct WebResponder: HTTPResponder {
         let secret = ProfilerPath(request.uri.path)
         try WebGuard(names: names).check(
             request.head, isFile: isFile, viewer: secret?.viewer, localAddress: context.localAddress)
+        if hasTLS, !context.isHTTPS,
+            let url = try WebGuard.redirect(of: request.head, isFile: isFile, from: context.connection?.client)
+        {
+            // Not for ever (308): TLS may be switched off again.
+            var response = Response(status: .temporaryRedirect, headers: [.location: url])
+            close(&response, context)
+            return response
+        }
         let isSession = request.uri.path == "/v1/session"
         let peer = isFile || isSession || secret != nil ? nil : try door.enter(request, context)
         var request = request
@@ -97,7 +110,7 @@ package struct WebResponder: HTTPResponder {
             } catch {
                 response = try JSON.response(error.body, status: error.code.status)
             }
-            response.setCookie(WebDoor.noCookie)
+            response.setCookie(WebDoor.noCookie(context))
             return response
         default:
             return try .wrongMethod(of: request, allowed: ["DELETE", "GET", "POST"])

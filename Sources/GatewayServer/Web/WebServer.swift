@@ -2,10 +2,10 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 package import NIOCore
-import ServerKit
+package import ServerKit
 package import ServiceLifecycle
 
-/// The web page's listener: HTTP on a port, with limits on everything that a client may do slowly, often or at length.
+/// The web page's listener: HTTP and, where there is a certificate, TLS on one port, with limits on everything that a client may do slowly, often or at length.
 package struct WebServer: Sendable {
     /// How slow clients may be, and how many.
     package struct Limits: Sendable {
@@ -26,17 +26,21 @@ package struct WebServer: Sendable {
     private let isLoopback: Bool
     private let limits: Limits
     private let users: LocalUsers
+    private let tls: TLSKeeper?
     private let logger: Logger
 
     /// - Parameters:
     ///   - host: an address of this machine, or a name for one.
     ///   - port: 0 picks one that is free.
     ///   - users: users to be counted separately if they come over loopback.
+    ///   - tls: nil for plain HTTP alone.
     package init(
-        responder: WebResponder, host: String, port: Int, limits: Limits = Limits(), users: LocalUsers, logger: Logger
+        responder: WebResponder, host: String, port: Int, limits: Limits = Limits(), users: LocalUsers,
+        tls: TLSKeeper?, logger: Logger
     ) {
         self.responder = responder
         self.users = users
+        self.tls = tls
         address = .hostname(host, port: port)
         isLoopback = IPAddress.isLoopback(host)
         self.limits = limits
@@ -65,7 +69,12 @@ package struct WebServer: Sendable {
         configuration.httpDecoder.maxHeaderFieldSize = 16 * 1024
         configuration.httpDecoder.maxHeaderFieldCount = 100
         return QuietApplication(
-            responder: responder, server: .http1(configuration: configuration),
+            responder: responder,
+            server: HTTPServerBuilder { [tls, configuration] responder in
+                let plain = HTTP1Channel(responder: responder, configuration: configuration)
+                guard let tls else { return plain }
+                return FirstByteChannel(plain, tls: tls)
+            },
             configuration: ApplicationConfiguration(address: address, serverName: "meterd"),
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },
             logger: quiet)

@@ -12,7 +12,8 @@ struct Web: AsyncParsableCommand {
             abstract: "Open the page to the network. Whoever wants in needs the token that this prints.",
             discussion: """
                 The token is shown this once. Doing it again makes another one, and ends every login. What crosses the \
-                network is not encrypted: see Docs/Web.md for how to have that.
+                network is encrypted only with tls = "self-signed" or a certificate below [web] in meterd.toml: see \
+                Docs/Web.md.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
@@ -46,7 +47,7 @@ struct Web: AsyncParsableCommand {
 
     struct URLs: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "url", abstract: "Where a browser finds the page.")
+            commandName: "url", abstract: "Where a browser finds the page, and the fingerprint of its certificate.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption
@@ -62,9 +63,19 @@ struct Web: AsyncParsableCommand {
         }
     }
 
-    /// Addresses on stdout; on stderr what keeps them from working.
+    /// Addresses on stdout; on stderr the certificate to compare with the browser's, and what keeps them from working.
     private static func show(_ status: WebStatus) {
         for url in status.urls { Terminal.line(url) }
+        if let tls = status.tls, let fingerprint = tls.fingerprint {
+            Terminal.talk("certificate\(tls.self_signed ? ", self-signed" : "") (SHA-256): \(fingerprint)")
+        }
+        if let error = status.tls?.error { Terminal.talk("the certificate cannot be used: \(error)") }
+        if let warning = status.warning { Terminal.talk("\(warning): \(WebStatus.encryption)") }
         if let error = status.error { Terminal.talk("not served yet: \(error); \(status.next ?? "")") }
     }
+}
+
+extension WebStatus {
+    /// How to have encryption.
+    static let encryption = "tls = \"self-signed\" below [web] in meterd.toml has it encrypted"
 }

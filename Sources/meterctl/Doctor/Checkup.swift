@@ -155,8 +155,25 @@ struct Checkup {
                     : Finding("page", .note, "not served yet", next: "look again in a moment")
             ]
         }
-        let who = page.enabled ? "with a login; nothing is encrypted on the way" : "for this machine alone"
-        return [Finding("page", .ok, "\(url), \(who)")]
+        if let warning = page.warning {
+            return [Finding("page", .note, "\(url), with a login; \(warning)", next: WebStatus.encryption)]
+        }
+        let who = page.enabled ? "with a login" : "for this machine alone"
+        return [Finding("page", .ok, "\(url), \(who)")] + [page.tls.flatMap(certificate)].compactMap { $0 }
+    }
+
+    /// What is wrong with the page's certificate, if anything.
+    private static func certificate(_ tls: WebTLSStatus) -> Finding? {
+        let inUse = tls.fingerprint == nil ? "https is not served" : "an older certificate is in use"
+        if let error = tls.error {
+            return Finding(
+                "certificate", .problem, "\(inUse): \(error)",
+                next: "correct certificate-file and key-file; meterd reads them again by itself")
+        }
+        guard let days = tls.days_left, days < 14, let ends = tls.ends else { return nil }
+        return Finding(
+            "certificate", days < 0 ? .problem : .note, "it \(days < 0 ? "ended" : "ends") at \(ends)",
+            next: tls.self_signed ? "the log of meterd says why it was not renewed" : "have it renewed")
     }
 
     // MARK: The machine

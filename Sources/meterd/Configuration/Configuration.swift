@@ -88,6 +88,15 @@ struct Configuration: Hashable, Sendable {
         var names: [String] = []
         /// Whether people may make addresses for the Firefox Profiler.
         var profiler = false
+        var tls = TLS.off
+        /// Both or none, and none if meterd makes a certificate for itself.
+        var certificatePath: String?
+        var keyPath: String?
+
+        enum TLS: String, Hashable, CaseIterable, Sendable {
+            case off
+            case selfSigned = "self-signed"
+        }
     }
 
     /// The broker to which meters are published, for Home Assistant and others.

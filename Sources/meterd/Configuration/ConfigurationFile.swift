@@ -54,7 +54,7 @@ struct ConfigurationFile {
             configuration.bluetooth.proxies.append(proxy)
         }
         try read(keys.discovery, into: &configuration.discovery)
-        try read(keys.web, into: &configuration.web)
+        if try read(keys.web, into: &configuration.web) { try keys.check(configuration.web) }
         if try read(keys.mqtt, into: &configuration.mqtt) { try keys.check(configuration.mqtt) }
         if try read(keys.influx, into: &configuration.influx) { try keys.check(configuration.influx) }
         for (name, table) in try named("notify", max: 32) {

@@ -123,7 +123,35 @@ enum ConfigurationKeys {
                 "profiler", \.profiler, .flag,
                 "true: meterctl profiler makes addresses through which Firefox and profiler.firefox.com read the power of "
                     + "meters without a login (Docs/Web.md#the-firefox-profiler)."),
+            .init(
+                "tls", \.tls, .choice,
+                "\"self-signed\": the network reaches the page over https, with a certificate that meterd makes and renews "
+                    + "(Docs/Web.md#https). For a certificate of your own leave this off and give the two files below."),
+            .init(
+                "certificate-file", optional: \.certificatePath, .file, example: #""/etc/meterd/web-certificate.pem""#,
+                "A certificate for https in PEM, followed by those that lead to its authority (fullchain.pem). meterd reads "
+                    + "it again when it changes."),
+            .init(
+                "key-file", optional: \.keyPath, .file, example: #""/etc/meterd/web-key.pem""#,
+                "Its key in PEM, not encrypted; for the service owner root, group meterd, mode 0640."),
         ])
+
+    /// Checks the keys that depend on each other.
+    static func check(_ web: Configuration.Web) throws(ConfigurationError) {
+        switch (web.certificatePath, web.keyPath) {
+        case (nil, nil): return
+        case (_?, _?):
+            guard web.tls == .off else {
+                throw ConfigurationError(
+                    "web.tls is \"self-signed\", and there is a certificate-file", next: "take one of them away")
+            }
+        case (_?, nil):
+            throw ConfigurationError("web.certificate-file has no key", next: "name the file of its key as key-file")
+        case (nil, _?):
+            throw ConfigurationError(
+                "web.key-file has no certificate", next: "name the file of its certificate as certificate-file")
+        }
+    }
 
     static let store = ConfigurationTable(
         "store", defaults: settings,

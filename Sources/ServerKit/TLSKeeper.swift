@@ -75,7 +75,7 @@ package final class TLSKeeper: Sendable {
         guard state.stamp != stamp || now >= state.renewal else { return }
         do throws(CertificateError) {
             let (certificate, renewal) = try load(at: now)
-            state.context = try certificate.context()
+            state.context = certificate.context
             (state.report.fingerprint, state.report.end) = (certificate.fingerprint, certificate.end)
             (state.report.error, state.renewal) = (nil, renewal ?? state.renewal)
             if state.stamp != nil {

@@ -117,15 +117,18 @@ struct WebTLSTests {
     }
 
     /// It hears that TLS ends, and says nothing.
-    @Test(.timeLimit(.minutes(1))) func clientThatNeverLeaves_holdsNothingUp() async throws {
+    @Test func clientThatNeverLeaves_holdsNothingUp() async throws {
         var limits = WebServer.Limits()
-        limits.idlePatience = .hours(1)
+        limits.idlePatience = .seconds(120)
         try await web.serve(dependencies(limits: limits)) { page, port in
             let socket = try RawSocket(port: port)
             try socket.send(try Self.hello())
             _ = try await socket.receive(until: "\u{16}\u{3}\u{3}")
-            _ = try await page.enable(host: "127.0.0.1", port: 0)
-            _ = await socket.drain()
+            let took = try await ContinuousClock().measure {
+                _ = try await page.enable(host: "127.0.0.1", port: 0)
+                _ = await socket.drain()
+            }
+            #expect(took < .seconds(60))
         }
     }
 

@@ -338,7 +338,7 @@ struct DoctorTests {
             pageFindings { ($0.enabled, $0.warning) = (true, "it is plain") } == [
                 Finding(
                     "page", .note, "http://127.0.0.1:8642/, with a login; it is plain",
-                    next: "tls = \"self-signed\" below [web] in meterd.toml has it encrypted")
+                    next: "tls = \"self-signed\" below [web] in meterd.toml encrypts it")
             ])
         #expect(
             pageFindings { ($0.serving, $0.listen) = (false, "") }

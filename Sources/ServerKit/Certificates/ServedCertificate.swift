@@ -5,8 +5,10 @@ package import NIOSSL
 
 /// A certificate with its key, whoever made them, as a server uses them.
 package struct ServedCertificate: Sendable {
-    private let chain: [NIOSSLCertificate]
-    private let key: NIOSSLPrivateKey
+    /// For a server that speaks HTTP/1.1 over TLS 1.2 or later.
+    package let tlsConfiguration: TLSConfiguration
+    /// The same, ready to be used. A client that does not say farewell is cut off after a second.
+    package let context: NIOSSLContext
     /// SHA-256 of the server's own certificate, as `openssl x509 -fingerprint` and browsers show it.
     package let fingerprint: String
     /// When the server's own certificate ends.
@@ -23,30 +25,17 @@ package struct ServedCertificate: Sendable {
         guard let key = try? NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem) else {
             throw CertificateError("the key is not in PEM, or encrypted")
         }
-        (self.chain, self.key) = (chain, key)
-        let digest = SHA256.digest(der)
-        fingerprint = digest.map { Hex.encode([$0]).uppercased() }.joined(separator: ":")
-        end = WallTime(millisecondsSince1970: Int64(own.notValidAfter) * 1000)
-    }
-
-    /// For a server that speaks HTTP/1.1 over TLS 1.2 or later.
-    package var tlsConfiguration: TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        return configuration
-    }
-
-    /// Ready to be used. A client that does not say farewell is cut off after a second.
-    ///
-    /// - Throws: also if the certificate is not of this key.
-    package func context() throws(CertificateError) -> NIOSSLContext {
-        var configuration = tlsConfiguration
+        tlsConfiguration = configuration
         configuration.shutdownTimeout = .seconds(1)
         guard let context = try? NIOSSLContext(configuration: configuration) else {
             throw CertificateError("the certificate is not of this key")
         }
-        return context
+        self.context = context
+        fingerprint = SHA256.digest(der).map { Hex.encode([$0]).uppercased() }.joined(separator: ":")
+        end = WallTime(millisecondsSince1970: Int64(own.notValidAfter) * 1000)
     }
 }

@@ -77,5 +77,5 @@ struct Web: AsyncParsableCommand {
 
 extension WebStatus {
     /// How to have encryption.
-    static let encryption = "tls = \"self-signed\" below [web] in meterd.toml has it encrypted"
+    static let encryption = "tls = \"self-signed\" below [web] in meterd.toml encrypts it"
 }

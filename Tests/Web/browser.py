@@ -32,8 +32,8 @@ wait = functools.partial(harness.wait, seconds=SOON)
 class Daemon(Demo):
     """A demo in a folder of its own, and where its page is."""
 
-    def __init__(self, binaries):
-        super().__init__(binaries, tempfile.mkdtemp(prefix="web-"))
+    def __init__(self, binaries, **more):
+        super().__init__(binaries, tempfile.mkdtemp(prefix="web-"), **more)
         self.url = None
 
     def start(self):

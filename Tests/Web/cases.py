@@ -107,7 +107,7 @@ def run_case(case, daemon, browser, axe):
         if browser.errors:
             raise Failure(f"the console has {browser.errors[:2]}")
         away = [url for url in browser.requests
-                if not url.startswith(("http://127.0.0.1:", "blob:http://127.0.0.1:", "data:", "about:", "chrome"))]
+                if not url.startswith(("http://127.0.0.1:", "https://127.0.0.1:", "blob:http://127.0.0.1:", "data:", "about:", "chrome"))]
         if away:
             raise Failure(f"requests left: {away[:3]}")
     except Exception as failure:  # One broken case does not hide the others.

@@ -1,5 +1,6 @@
 """What the page says when something is lost: meterd, a meter, a login."""
 
+import functools
 import signal
 import time
 
@@ -116,6 +117,28 @@ def login(daemon, browser, _):
         daemon.url = daemon.json("web", "url")["urls"][0].rstrip("/")
 
 
+def https_is_visited(daemon, browser, _):
+    """Over https, with meterd's own certificate, the page lets in and is live; its cookie never leaves over plain HTTP."""
+    other = Daemon(daemon.bin, configuration='[web]\ntls = "self-signed"\n')
+    ignore = functools.partial(browser.driver.execute_cdp_cmd, "Security.setIgnoreCertificateErrors")
+    try:
+        other.start()
+        told = other.json("web", "enable", "--listen", "127.0.0.1:0")
+        ignore({"ignore": True})
+        browser.open(f"https://{told['listen']}/")
+        wait("it asks for the token", lambda: "Token" in browser.text("form label"))
+        browser.js("const i = document.querySelector('#token'); i.value = arguments[0]; i.form.requestSubmit()", told["token"])
+        wait("it is live", lambda: browser.texts(".badge") == ["Live"] * 4 and browser.text("#link") == "Live")
+        cookies = browser.driver.get_cookies()
+        if [cookie["secure"] for cookie in cookies] != [True]:
+            raise Failure(f"the cookies are {cookies}")
+    finally:
+        # The page would go on looking for it.
+        browser.open("about:blank")
+        ignore({"ignore": False})
+        other.end()
+
+
 def pages_left_behind_hold_nothing(daemon, browser, _):
     """A browser opens six connections to a host: pages that were left, and are kept for going back, hold none of them."""
     for _ in range(8):
@@ -124,6 +147,7 @@ def pages_left_behind_hold_nothing(daemon, browser, _):
     wait("the last one is answered", lambda: "Wh came out" in browser.text("section[aria-label=Efficiency] p"))
 
 
-CASES = [pages_left_behind_hold_nothing, meterd_is_lost, meter_falls_silent, lost_and_found, login]
+CASES = [pages_left_behind_hold_nothing, meterd_is_lost, meter_falls_silent, lost_and_found, login, https_is_visited]
 ONCE = set(CASES)
-EXPECTED = {meterd_is_lost: ("net::ERR_", "Failed to load"), lost_and_found: ("net::ERR_", "status of 401"), login: ("status of 401", "net::ERR_")}
+EXPECTED = {meterd_is_lost: ("net::ERR_", "Failed to load"), lost_and_found: ("net::ERR_", "status of 401"), login: ("status of 401", "net::ERR_"),
+            https_is_visited: ("status of 401",)}

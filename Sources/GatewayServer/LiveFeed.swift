@@ -2,31 +2,29 @@ package import Domain
 package import Gateway
 package import GatewayAPI
 package import Hummingbird
-import Synchronization
 
-/// The events for open pages: every half second what changed about meters, adapters, cloud and sync, encoded once for
+/// The events for open pages: at most twice a second what changed about meters, adapters, cloud and sync, encoded once for
 /// all of them.
 ///
-/// Nothing is read while nobody listens. A page that does not keep up loses messages and then gets everything again;
-/// nobody else slows down.
+/// The feed reads nothing before something is marked (`ChangeMarks`), and then only what is marked. Every 15 s it looks at
+/// everything: that renews the interest in other hosts' readings, and shows the counts of adapters and store, which nobody
+/// marks. A page that does not keep up loses messages and then gets everything again; nobody else slows down.
 package final class LiveFeed: Sendable {
     /// Where the events come from.
     package struct Sources: Sendable {
-        package var status: @Sendable () async -> GatewayStatus
-        package var cloud: @Sendable () async -> CloudStatus
-        /// Nil if the host belongs to no cloud.
-        package var sync: @Sendable () async -> SyncReport?
-        package var refreshVersion: @Sendable () async -> UInt64
+        /// All meters.
+        package var meters: @Sendable () async -> [MeterStatus]
+        /// The marked meters, or all. Removes their marks.
+        package var taken: @Sendable (_ all: Bool) async -> [MeterStatus]
+        /// Everything but the meters.
+        package var host: @Sendable () async -> LiveBody
 
         package init(
-            status: @escaping @Sendable () async -> GatewayStatus, cloud: @escaping @Sendable () async -> CloudStatus,
-            sync: @escaping @Sendable () async -> SyncReport?,
-            refreshVersion: @escaping @Sendable () async -> UInt64
+            meters: @escaping @Sendable () async -> [MeterStatus],
+            taken: @escaping @Sendable (_ all: Bool) async -> [MeterStatus],
+            host: @escaping @Sendable () async -> LiveBody
         ) {
-            self.status = status
-            self.cloud = cloud
-            self.sync = sync
-            self.refreshVersion = refreshVersion
+            (self.meters, self.taken, self.host) = (meters, taken, host)
         }
     }
 
@@ -37,144 +35,184 @@ package final class LiveFeed: Sendable {
     package static let silenceMax = Duration.seconds(15)
 
     private let sources: Sources
+    private let changes: ChangeMarks
     private let loop: any SessionLoop
     private let feed = Feed<ByteBuffer>()
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    private let timer = Mutex<LoopTimer?>(nil)
 
-    package init(_ sources: Sources, loop: any SessionLoop) {
+    package init(_ sources: Sources, changes: ChangeMarks, loop: any SessionLoop) {
         self.sources = sources
+        self.changes = changes
         self.loop = loop
     }
 
-    /// Reads and sends until the task is cancelled, which ends every stream.
+    /// Sends until the task is cancelled, which ends every stream.
     package func run() async {
-        var last: LiveSnapshot?
-        var toldAt = loop.now
+        var told: ToldState?
+        var alarm = Alarm(on: loop)
         for await _ in wake.stream {
             guard feed.hasListeners else {
-                last = nil
+                changes.take(waking: nil)
+                told = nil
+                alarm.cancel()
                 continue
             }
-            let snapshot = await look()
-            // What cannot be encoded as JSON, such as NaN, is sent once it is a number again.
-            if let event = try? snapshot.event(since: last) {
-                feed.yield(event)
-                toldAt = snapshot.now
-            } else if snapshot.now - toldAt >= Self.silenceMax {
-                feed.yield(ByteBuffer(string: ": nothing new\n\n"))
-                toldAt = snapshot.now
+            let now = loop.now
+            if told.map({ now >= $0.lookedAt + Self.interval && (now >= $0.isDueAt || !changes.isEmpty) }) ?? true {
+                let event = await look(at: now, &told)
+                if let event { feed.yield(event) }
             }
-            last = snapshot
-            let next = loop.schedule(at: loop.now + Self.interval) { [wake] in wake.continuation.yield() }
-            timer.withLock { $0 = next }
+            guard let told else { continue }
+            alarm.cancel()
+            alarm.set(to: changes.isEmpty ? told.isDueAt : told.lookedAt + Self.interval, ring)
         }
-        timer.withLock { timer in
-            if let timer { loop.cancel(timer) }
-            timer = nil
-        }
+        changes.take(waking: nil)
+        alarm.cancel()
         feed.finish()
     }
+
+    private var ring: @Sendable () -> Void { { [wake] in wake.continuation.yield() } }
 
     package var hasListeners: Bool { feed.hasListeners }
 
     /// Everything as it is now, then what changes, as server-sent events, for as long as the page is open.
     package func response(for request: Request) async throws -> Response {
-        let events = feed.subscribe(buffer: 4)
-        wake.continuation.yield()
+        let events = events()
         return try await Response.events(for: request) { write in
-            try await write(try await self.look().whole)
+            try await write(try await self.whole())
             for await event in events {
-                try await write(event.missed == 0 ? event.value : try await self.look().whole)
+                try await write(event.missed == 0 ? event.value : try await self.whole())
             }
         }
     }
 
-    private func look() async -> LiveSnapshot {
-        async let status = sources.status()
-        async let cloud = sources.cloud()
-        async let sync = sources.sync()
-        async let version = sources.refreshVersion()
-        return await LiveSnapshot(
-            at: loop.wallNow.millisecondsSince1970, now: loop.now, status: status, cloud: cloud,
-            sync: sync.map { SyncStatusBody($0) },
-            refreshVersion: version)
+    /// The events from now on. For the first listener they begin with everything.
+    package func events() -> Feed<ByteBuffer>.Subscription {
+        defer { wake.continuation.yield() }
+        return feed.subscribe(buffer: 4)
+    }
+
+    private func whole() async throws -> ByteBuffer {
+        var body = await sources.host()
+        body.meters = await sources.meters()
+        body.at = loop.wallNow.millisecondsSince1970
+        return try Response.event("all", body)
+    }
+
+    /// Looks at what is marked, or at everything if that is due.
+    ///
+    /// - Returns: what to send.
+    private func look(at now: MonotonicTime, _ told: inout ToldState?) async -> ByteBuffer? {
+        let marked = changes.take(waking: ring)
+        let isDue = told.map { now >= $0.isDueAt } ?? true
+        let isZone = isDue || marked.contains(.zone)
+        var news = isDue || marked.contains(.host) ? await sources.host() : told?.host ?? LiveBody(at: 0)
+        news.meters = isZone || marked.contains(.sessions) ? await sources.taken(isZone) : nil
+        news.at = loop.wallNow.millisecondsSince1970
+        let event = told?.take(news, isEveryMeter: isZone, isDue: isDue, at: loop.now)
+        if event == nil { told = ToldState(news, at: loop.now) }
+        told?.lookedAt = loop.now
+        if isDue { told?.isDueAt = loop.now + Self.silenceMax }
+        // What cannot be encoded as JSON, such as NaN, is sent once it is a number again.
+        guard let event else { return try? Response.event("all", news) }
+        guard event.isEmpty else { return try? Response.event("changes", event) }
+        return isDue ? ByteBuffer(string: ": nothing new\n\n") : nil
     }
 }
 
-/// The state of everything at one moment.
-struct LiveSnapshot: Sendable {
-    let at: Int64
-    let now: MonotonicTime
-    let status: GatewayStatus
-    let cloud: CloudStatus
-    let sync: SyncStatusBody?
-    let refreshVersion: UInt64
+/// What pages were told last.
+private struct ToldState {
+    private var meters: [String: (status: MeterStatus, at: MonotonicTime)] = [:]
+    /// All but the meters.
+    private(set) var host: LiveBody
+    var lookedAt = MonotonicTime.origin
+    /// When to look at everything again.
+    var isDueAt = MonotonicTime.origin
 
-    /// The whole state, for a page that knows nothing.
-    var whole: ByteBuffer {
-        get throws {
-            var body = LiveBody(at: at)
-            body.meters = status.meters
-            (body.adapters, body.store, body.cloud, body.sync) = (status.adapters, status.store, cloud, sync)
-            body.refresh_version = refreshVersion
-            body.alerts_raised = status.alerts_raised
-            return try Response.event("all", body)
-        }
+    init(_ whole: LiveBody, at now: MonotonicTime) {
+        host = whole
+        host.meters = nil
+        for meter in whole.meters ?? [] { meters[meter.id] = (meter, now) }
     }
 
-    /// The differences, except those that a page can work out by itself. Nil if there are none.
-    func event(since last: LiveSnapshot?) throws -> ByteBuffer? {
-        guard let last, Set(last.status.meters.map(\.id)).isSubset(of: status.meters.map(\.id)) else {
-            return try whole
+    /// Adopts the news.
+    ///
+    /// - Parameters:
+    ///   - isEveryMeter: a meter that the news lack is gone.
+    ///   - isDue: counts are news, too.
+    /// - Returns: the differences, without what a page works out by itself. Nil if something is gone: only the whole state
+    ///   can tell that.
+    mutating func take(_ news: LiveBody, isEveryMeter: Bool, isDue: Bool, at now: MonotonicTime) -> LiveBody? {
+        if isEveryMeter {
+            let ids = Set((news.meters ?? []).map(\.id))
+            guard meters.keys.allSatisfy(ids.contains), news.sync != nil || host.sync == nil else { return nil }
         }
-        var body = LiveBody(at: at)
-        let before = Dictionary(last.status.meters.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let elapsed = (now - last.now).milliseconds
-        body.meters = status.meters.filter { meter in
-            guard let old = before[meter.id] else { return true }
-            return meter.timeless != old.timeless || meter.isPutOff(since: old, elapsed: elapsed)
+        var body = LiveBody(at: news.at)
+        for meter in news.meters ?? []
+        where meters[meter.id].map({ meter.isNews(after: $0.status, now - $0.at) }) ?? true {
+            meters[meter.id] = (meter, now)
+            body.meters = (body.meters ?? []) + [meter]
         }
-        if status.adapters != last.status.adapters { body.adapters = status.adapters }
-        if status.store.error != last.status.store.error { body.store = status.store }
-        if cloud.timeless != last.cloud.timeless { body.cloud = cloud }
-        if sync?.telling != last.sync?.telling { body.sync = sync }
-        if refreshVersion != last.refreshVersion { body.refresh_version = refreshVersion }
-        if status.alerts_raised != last.status.alerts_raised { body.alerts_raised = status.alerts_raised }
-        return body.isEmpty ? nil : try Response.event("changes", body)
+        func tell<Part: Hashable>(_ path: WritableKeyPath<LiveBody, Part?>, _ telling: (Part) -> Part = { $0 }) {
+            let part = news[keyPath: path]
+            guard part.map(telling) != host[keyPath: path].map(telling) else { return }
+            (body[keyPath: path], host[keyPath: path]) = (part, part)
+        }
+        tell(\.adapters) { isDue ? $0 : $0.map(\.withoutCounts) }
+        tell(\.store) { isDue ? $0 : $0.withoutCounts }
+        tell(\.cloud)
+        tell(\.sync) { $0.withoutTimes }
+        tell(\.refresh_version)
+        tell(\.alerts_raised)
+        return body
     }
 }
 
 extension MeterStatus {
-    /// Without what merely counts up or down.
-    fileprivate var timeless: MeterStatus {
-        var copy = self
-        (copy.age_ms, copy.retry_in_ms, copy.rssi) = (nil, nil, nil)
-        copy.searching_ms = copy.searching_ms.map { _ in 0 }
-        copy.lease?.remaining_ms = nil
-        return copy
+    /// Whether a page that was told `old`, and counts its times up and down since, shows something else.
+    fileprivate func isNews(after old: MeterStatus, _ elapsed: Duration) -> Bool {
+        let passed = elapsed.milliseconds
+        // Some room, as a status takes a moment to be built.
+        func jumped(_ time: KeyPath<MeterStatus, Int64?>, by passed: Int64) -> Bool {
+            guard let new = self[keyPath: time], let old = old[keyPath: time] else { return false }
+            return abs(new - max(0, old + passed)) > 100
+        }
+        return withoutTimes != old.withoutTimes || jumped(\.age_ms, by: passed) || jumped(\.retry_in_ms, by: -passed)
+            || jumped(\.searching_ms, by: -passed) || jumped(\.lease?.remaining_ms, by: -passed)
     }
 
-    /// Whether a countdown or an age started again: a renewed lease, or a reading with the same values.
-    fileprivate func isPutOff(since old: MeterStatus, elapsed: Int64) -> Bool {
-        if let age = age_ms, let oldAge = old.age_ms, age < oldAge + elapsed - 20 { return true }
-        if let left = lease?.remaining_ms, let oldLeft = old.lease?.remaining_ms, left > oldLeft { return true }
-        if let wait = retry_in_ms, wait > (old.retry_in_ms ?? 0) { return true }
-        return rssi != old.rssi
+    private var withoutTimes: MeterStatus {
+        var copy = self
+        (copy.age_ms, copy.retry_in_ms) = (age_ms.map { _ in 0 }, retry_in_ms.map { _ in 0 })
+        copy.searching_ms = searching_ms.map { _ in 0 }
+        copy.lease?.remaining_ms = lease?.remaining_ms.map { _ in 0 }
+        return copy
     }
 }
 
-extension CloudStatus {
-    fileprivate var timeless: CloudStatus {
+extension AdapterStatus {
+    fileprivate var withoutCounts: AdapterStatus {
         var copy = self
-        copy.clock_offset_ms = nil
+        (copy.heard, copy.dropped, copy.discovery_ms) = (0, 0, 0)
+        return copy
+    }
+}
+
+extension StoreStatus {
+    fileprivate var withoutCounts: StoreStatus {
+        var copy = self
+        (copy.unsaved, copy.saved) = (0, 0)
         return copy
     }
 }
 
 extension SyncStatusBody {
-    /// What a person would see change.
-    fileprivate var telling: [String?] {
-        [mode, "\(pending) \(held_back) \(parked) \(failures)", error, full, halt, stream, result.map { "\($0.run)" }]
+    /// Without what counts up or down by itself.
+    fileprivate var withoutTimes: SyncStatusBody {
+        var copy = self
+        (copy.full_retry_in_ms, copy.retry_in_ms, copy.poll_in_ms) = (nil, nil, nil)
+        (copy.stream_age_ms, copy.push_age_ms) = (nil, nil)
+        copy.result?.age_ms = 0
+        return copy
     }
 }

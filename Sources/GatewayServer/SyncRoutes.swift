@@ -1,6 +1,6 @@
 import Domain
 package import Gateway
-import GatewayAPI
+package import GatewayAPI
 package import Hummingbird
 
 /// The state of the sync engine, and requests to it: `/v1/sync`, and `/v1/refreshes`.
@@ -76,7 +76,7 @@ extension SyncStatusBody {
 }
 
 extension SyncStatusBody {
-    init(_ report: SyncReport) {
+    package init(_ report: SyncReport) {
         let (status, now) = (report.status, report.now)
         func until(_ time: MonotonicTime?) -> Int64? { time.map { max(0, ($0 - now).milliseconds) } }
         func since(_ time: MonotonicTime?) -> Int64? { time.map { max(0, (now - $0).milliseconds) } }

@@ -29,6 +29,8 @@ package final class MeterStore: Sendable {
     private let onAccess: (@Sendable (String) throws(StoreError) -> Void)?
     /// Whether the connection is set up for many records (`StoreSchema.tune`).
     let isTunedForMuch = Mutex(false)
+    /// The last answer of `progress`; nil after any write.
+    let knownProgress = Mutex<SyncProgress?>(nil)
     /// Nil until the cloud's clock is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 
@@ -207,10 +209,9 @@ extension MeterStore {
             try onAccess(action)
             return try answer(action, body).get()
         }
-        let path = path
         let result = await withCheckedContinuation { continuation in
             queue.asyncWriteWithoutTransaction { db in
-                continuation.resume(returning: Self.result(of: action, on: path) { try body(db) })
+                continuation.resume(returning: self.result(of: action) { try body(db) })
             }
         }
         return try result.get()
@@ -218,12 +219,11 @@ extension MeterStore {
 
     /// Runs `body` on this thread.
     private func answer<Value>(_ action: String, _ body: (Database) throws -> Value) -> Result<Value, StoreError> {
-        queue.writeWithoutTransaction { db in Self.result(of: action, on: path) { try body(db) } }
+        queue.writeWithoutTransaction { db in result(of: action) { try body(db) } }
     }
 
-    private static func result<Value>(
-        of action: String, on path: String, _ body: () throws -> Value
-    ) -> Result<Value, StoreError> {
+    private func result<Value>(of action: String, _ body: () throws -> Value) -> Result<Value, StoreError> {
+        defer { if action == "written" { knownProgress.withLock { $0 = nil } } }
         let result = Result(catching: body)
         if case .failure(let error) = result, DamagedFile.isMeant(by: error) { DamagedFile.doubt(path) }
         return result.mapError { StoreError($0, path: path, action: action) }

@@ -20,6 +20,17 @@ struct PresentProxy {
     private var since: WallTime
     private var scanned = Duration.zero
     private var scanningSince: MonotonicTime?
+    private var shown: Shown?
+
+    private struct Shown: Hashable {
+        var state: AdapterState
+        var links: Int
+        var linksMax: Int?
+        var isScanning: Bool
+        var recoveries: Int
+        var info: ProxyInfo?
+        var trouble: String?
+    }
 
     init(_ settings: NodeSettings, since: WallTime) {
         self.settings = settings
@@ -51,11 +62,20 @@ struct PresentProxy {
         return true
     }
 
+    /// Whether `status`, apart from counts, differs from the last call.
+    mutating func takeNews() -> Bool {
+        let new = Shown(
+            state: state, links: machine.linkCount, linksMax: machine.linkLimit, isScanning: machine.isScanning,
+            recoveries: machine.recoveries, info: machine.info, trouble: machine.trouble)
+        defer { shown = new }
+        return new != shown
+    }
+
     func status(at now: MonotonicTime, heard: Int, dropped: Int) -> AdapterStatus {
         let time = scanned + (scanningSince.map { now - $0 } ?? .zero)
         var status = AdapterStatus(
             address: address?.description ?? settings.display, name: settings.display,
-            state: machine.state(at: now).shown, since: since.description, links: machine.linkCount,
+            state: state.shown, since: since.description, links: machine.linkCount,
             links_max: machine.linkLimit ?? 0, heard: heard, dropped: dropped, recoveries: machine.recoveries,
             discovery: machine.isScanning ? .own : nil, discovery_ms: time.milliseconds, error: machine.trouble)
         status.proxy = ProxyStatus(

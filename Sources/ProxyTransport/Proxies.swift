@@ -20,6 +20,8 @@ package actor Proxies: RadioSource, RadioSlots {
     private var sightings = RadioSightings(timing: .continuous)
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
+    /// Reports that `adapters` may differ.
+    private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
@@ -103,9 +105,10 @@ package actor Proxies: RadioSource, RadioSlots {
     // MARK: Demand
 
     package func follow(
-        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void
+        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void,
+        changed: @escaping @Sendable () -> Void
     ) {
-        self.remedied = remedied
+        (self.remedied, self.changed) = (remedied, changed)
         demands.follow(demand)
         lookAtDemand()
     }
@@ -237,6 +240,8 @@ package actor Proxies: RadioSource, RadioSlots {
     }
 
     private func stateChanged(_ place: Int, at now: MonotonicTime) {
+        // Each advertisement comes here.
+        defer { if proxies[place].takeNews() { changed() } }
         if proxies[place].noteScanning(at: now), let address = proxies[place].address {
             sightings.discovering(.lowEnergy, isOn: proxies[place].isScanning, by: address, at: now)
             if !proxies[place].machine.isRunning {

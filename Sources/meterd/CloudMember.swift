@@ -51,21 +51,23 @@ actor CloudMember: CloudJoining {
     private let logger: Logger
     private let starts: AsyncStream<Active>
     private let startSink: AsyncStream<Active>.Continuation
-    private var active: Active?
+    private var active: Active? { didSet { mark() } }
     private var isJoining = false
-    private var policy: LeasePolicy?
+    private var policy: LeasePolicy? { didSet { mark() } }
     /// What the cloud lets this host do, once it has said it.
-    private var role: HostRole?
+    private var role: HostRole? { didSet { mark() } }
     /// The command line that joins other hosts, if this meterd serves the cloud.
-    private var serving: String?
+    private var serving: String? { didSet { mark() } }
     /// Why the cloud that this meterd is to serve is not.
-    private var unserved: ListenFailure?
+    private var unserved: ListenFailure? { didSet { mark() } }
 
     init(_ dependencies: Dependencies, logger: Logger) {
         self.dependencies = dependencies
         self.logger = logger
         (starts, startSink) = AsyncStream.makeStream()
     }
+
+    private func mark() { dependencies.settings.changes.mark([.zone, .host]) }
 
     /// Runs memberships, one after the other, until `shutdown`.
     func run() async {
@@ -176,7 +178,7 @@ actor CloudMember: CloudJoining {
         status.serving = serving
         status.unserved = unserved.map { "\($0.message). \($0.next)" }
         guard let active else { return status }
-        let report = await active.engine.report().status
+        let report = await active.engine.status
         status.zone = active.membership.zone
         status.pin = active.membership.pin?.description
         status.policy = policy?.rawValue
@@ -214,7 +216,7 @@ actor CloudMember: CloudJoining {
     func confirmsCalendar() async -> Bool {
         guard let active, serving == nil, !active.membership.urls.contains(where: CalendarConfirmation.isThisMachine)
         else { return false }
-        guard let offset = await active.engine.report().status.serverOffset?.offset else { return false }
+        guard let offset = await active.engine.status.serverOffset?.offset else { return false }
         return abs(offset.milliseconds) <= CalendarConfirmation.offsetMax.milliseconds
     }
 
@@ -253,13 +255,15 @@ actor CloudMember: CloudJoining {
         let keeper = LeaseKeeper(
             identity: dependencies.identity, authority: client, hostPolicy: dependencies.configuration.policy,
             zonePolicy: policy ?? .keep, timeToLive: dependencies.configuration.timeToLive,
-            tokens: await tokens(in: membership.zone), loop: dependencies.loop, rng: SystemRandomNumberGenerator(),
+            tokens: await tokens(in: membership.zone), changes: dependencies.settings.changes, loop: dependencies.loop,
+            rng: SystemRandomNumberGenerator(),
             logger: logger, log: dependencies.log)
         let uplink = RelayUplink(
             link: client, keeper: keeper, shares: dependencies.relay.shares, loop: dependencies.loop, logger: logger
         ) { [directory = dependencies.directory] in await directory.session(of: $0)?.relaySource }
         let watcher = RelayWatcher(
-            link: client, host: dependencies.identity.host, loop: dependencies.loop, logger: logger)
+            link: client, host: dependencies.identity.host, changes: dependencies.settings.changes,
+            loop: dependencies.loop, logger: logger)
         let log = zoneLog
         let executor = RequestExecutor(
             link: client, keeper: keeper, isAllowed: dependencies.relay.takesCommands, loop: dependencies.loop,
@@ -281,6 +285,7 @@ actor CloudMember: CloudJoining {
             },
             hostName: { [store = dependencies.store] in await store.hostName(of: $0) },
             confirmedToday: { [calendar = dependencies.calendar] in await calendar.confirmed() })
+        syncing.changes = dependencies.settings.changes
         syncing.today = { [calendar = dependencies.calendar] in try await calendar.today() }
         let engine = SyncEngine(
             zone: membership.zone, host: dependencies.identity.host, timing: dependencies.timing,

@@ -67,12 +67,14 @@ struct Host {
                 now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, isConfirmed: { await confirmation.isGiven }),
             logger: logger)
         counts = EnergyCounts(repository: store)
+        let changes = ChangeMarks()
         recorder = SampleRecorder(
             repository: store, tiers: store, space: store, counts: counts, calendar: calendar, loop: loop,
-            limits: configuration.recorderLimits, logger: logger)
-        storeWatch = StoreWatch(store, recorder: recorder, logger: logger)
+            limits: configuration.recorderLimits, changes: changes, logger: logger)
+        storeWatch = StoreWatch(store, recorder: recorder, changes: changes, logger: logger)
         settings = SettingsService(
-            repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
+            repository: store, changes: changes,
+            now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         recordings = RecordingService(
             host: store.identity.host, repository: store, imports: store, settings: settings, loop: loop,
             saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
@@ -86,8 +88,8 @@ struct Host {
             repository: store, calendar: calendar, loop: loop, flushInterval: configuration.flushInterval,
             logger: logger)
         alerts = AlertService(
-            repository: store, notifier: Notifier(configuration.notify, host: name), log: log, loop: loop,
-            logger: logger)
+            repository: store, notifier: Notifier(configuration.notify, host: name), log: log, changes: changes,
+            loop: loop, logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         let proxies = Self.proxies(on: loop, configuration.bluetooth, logger)
         offers = ProxyOffers(
@@ -216,7 +218,7 @@ struct Host {
     /// The web page stops before the meters are left, because its streams would continue, and so does the broker's
     /// bridge, which would report one meter after the other as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
-        let live = LiveFeed(liveSources, loop: loop)
+        let live = LiveFeed(liveSources, changes: settings.changes, loop: loop)
         let routes = MeterRoutes(
             directory: directory, zone: zone, version: .current, alertsRaised: { [alerts] in alerts.raisedCount }
         ) { [storeWatch] in
@@ -289,15 +291,17 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            status: { [directory, zone, storeWatch, alerts] in
-                // A page that is open looks again and again, and so never has to wait.
-                GatewayStatus(
-                    meters: await zone.status(within: .zero), adapters: await directory.adapters(),
-                    store: storeWatch.status(), alerts_raised: alerts.raisedCount)
-            },
-            cloud: { [member] in await member.status() },
-            sync: { [member] in await member.engine()?.report() },
-            refreshVersion: { [settings] in await settings.refreshVersion })
+            // A page that is open gets later readings by itself, and so never has to wait.
+            meters: { [zone] in await zone.status(within: .zero) },
+            taken: { [zone] in await zone.takeStatus(ofAll: $0) },
+            host: { [directory, storeWatch, member, settings, alerts] in
+                var body = LiveBody(at: 0)
+                (body.adapters, body.store) = (await directory.adapters(), storeWatch.status())
+                (body.cloud, body.refresh_version) = (await member.status(), await settings.refreshVersion)
+                if let engine = await member.engine() { body.sync = SyncStatusBody(await engine.report()) }
+                body.alerts_raised = alerts.raisedCount
+                return body
+            })
     }
 
     private func webPage(_ routes: GatewayRoutes, _ series: SeriesService) -> WebPage {

@@ -9,9 +9,11 @@ final class StoreWatch: Sendable {
     private let store: MeterStore
     private let recorder: SampleRecorder
     private let logger: Logger
+    private let changes: ChangeMarks
     private let isTold = Mutex(false)
 
-    init(_ store: MeterStore, recorder: SampleRecorder, logger: Logger) {
+    init(_ store: MeterStore, recorder: SampleRecorder, changes: ChangeMarks, logger: Logger) {
+        self.changes = changes
         self.store = store
         self.recorder = recorder
         self.logger = logger
@@ -30,8 +32,9 @@ final class StoreWatch: Sendable {
         let trouble = store.trouble
         let isNews = isTold.withLock { isTold in
             defer { isTold = trouble != nil }
-            return trouble != nil && !isTold
+            return isTold != (trouble != nil)
         }
+        if isNews { changes.mark(.host) }
         if isNews, let trouble { logger.error("the store is gone", metadata: ["cause": "\(trouble)"]) }
         return trouble
     }

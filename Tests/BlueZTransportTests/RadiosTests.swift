@@ -216,14 +216,18 @@ struct RadiosTests {
         var timing = AdapterTiming()
         timing.silenceLimitNever = .milliseconds(20)
         let remedies = Mutex<[AdapterRemedy]>([])
+        let changes = ChangeMarks()
         try await withRadios([0: adapter(hearing: false)], timing: timing, search: .onDemand) { bench in
             _ = try await bench.status { $0.state == .idle }
             await bench.radios.follow {
                 RadioDemand(missing: [.ble: 1])
             } remedied: { remedy in
                 remedies.withLock { $0.append(remedy) }
+            } changed: {
+                changes.mark(.host)
             }
             let status = try await bench.status { $0.state == .failed }
+            #expect(!changes.isEmpty)
             let told = remedies.withLock { $0 }
             #expect(told.map(\.words) == ["discovery is restarted", "the adapter is switched off and on"])
             #expect(told.allSatisfy { "\($0.adapter)" == status.address && $0.cause.contains("heard no device") })
@@ -324,6 +328,7 @@ struct RadiosTests {
                 RadioDemand(missing: isMissing.withLock { $0 } ? [.ble: 1] : [:])
             } remedied: {
                 _ in
+            } changed: {
             }
             isMissing.withLock { $0 = true }
             await bench.radios.demandChanged()

@@ -93,7 +93,7 @@ struct LeaseRoutesTests {
 }
 
 /// A cloud that cannot be reached.
-private struct NoAuthority: LeaseAuthority {
+struct NoAuthority: LeaseAuthority {
     private let failure = SyncFailure(.network, "there is none")
 
     func acquire(_ request: LeaseAcquire, of meter: MeterID) async throws(SyncFailure) -> AcquireOutcome {

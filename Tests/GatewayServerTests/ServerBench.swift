@@ -32,14 +32,19 @@ struct ServerBench {
     let directory: MeterDirectory
     let routes: MeterRoutes
 
-    init(repository: (any MeterRepository)? = nil, notifier: any AlertNotifier = SilentNotifier()) {
+    init(
+        repository: (any MeterRepository)? = nil, notifier: any AlertNotifier = SilentNotifier(),
+        radios: (any RadioSource)? = nil
+    ) {
+        let changes = ChangeMarks()
         store = .temporary(through: access)
         links = SimulatedLinks(loop: loop)
         let counts = EnergyCounts(repository: store)
-        let recorder = SampleRecorder(repository: store, counts: counts, loop: loop, logger: log.logger)
+        let recorder = SampleRecorder(
+            repository: store, counts: counts, loop: loop, changes: changes, logger: log.logger)
         self.recorder = recorder
         settings = SettingsService(
-            repository: repository as? any SettingsRepository ?? store,
+            repository: repository as? any SettingsRepository ?? store, changes: changes,
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)
         recordings = RecordingService(
             host: .temporary, repository: store, imports: store,
@@ -47,10 +52,10 @@ struct ServerBench {
         marks = MarkService(
             host: .temporary, settings: settings, repository: store, wallNow: { [loop] in loop.wallNow })
         alerts = AlertService(
-            repository: store, notifier: notifier, loop: loop, logger: log.logger)
+            repository: store, notifier: notifier, changes: changes, loop: loop, logger: log.logger)
         happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
         let dependencies = MeterDirectory.Dependencies(
-            loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
+            loop: loop, opener: links, ports: ScriptedSightings(), radios: radios, repository: repository ?? store,
             settings: settings, recorder: recorder, recordings: recordings, marks: marks, counts: counts,
             alerts: alerts, log: happened,
             hostID: "pi",

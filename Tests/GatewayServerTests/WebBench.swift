@@ -25,23 +25,25 @@ struct WebBench {
     let openings = Openings()
     let live: LiveFeed
 
-    /// - Parameter eventBytes: what every look finds new of the store, about.
+    /// - Parameter eventBytes: what every look at the host finds new of the store, about.
     init(eventBytes: Int = 0) {
         let (directory, settings) = (bench.directory, bench.settings)
         let looks = Mutex(0)
+        let zone = ZoneMeters(directory: directory)
         live = LiveFeed(
             LiveFeed.Sources(
-                status: {
+                meters: { await zone.status() }, taken: { await zone.takeStatus(ofAll: $0) },
+                host: {
                     let look = looks.withLock { count in
                         count += 1; return count
                     }
                     let error = eventBytes == 0 ? nil : "\(look)" + String(repeating: " ", count: eventBytes)
-                    return GatewayStatus(
-                        meters: await directory.status(),
-                        store: StoreStatus(path: "/x", unsaved: 0, saved: 0, dropped: 0, error: error))
-                },
-                cloud: { CloudStatus(joined: false, host_id: "id", host_name: "pi") }, sync: { nil },
-                refreshVersion: { await settings.refreshVersion }), loop: bench.loop)
+                    var body = LiveBody(at: 0)
+                    body.store = StoreStatus(path: "/x", unsaved: 0, saved: 0, dropped: 0, error: error)
+                    body.cloud = CloudStatus(joined: false, host_id: "id", host_name: "pi")
+                    body.refresh_version = await settings.refreshVersion
+                    return body
+                }), changes: settings.changes, loop: bench.loop)
     }
 
     static let longFile = String(repeating: "a { color: red }\n", count: 1000)

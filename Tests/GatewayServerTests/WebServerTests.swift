@@ -331,6 +331,7 @@ struct WebServerTests {
 
             // Until what the system buffers is full, and then what the server does.
             try await eventually("the reader is cut off") {
+                web.bench.settings.changes.mark(.host)
                 web.bench.loop.advance(by: LiveFeed.interval)
                 return !web.live.hasListeners
             }

@@ -39,10 +39,10 @@ struct RelayTests {
             }
         }
 
-        func watcher(_ number: UInt64 = 2) -> RelayWatcher {
+        func watcher(_ number: UInt64 = 2, _ changes: ChangeMarks = ChangeMarks()) -> RelayWatcher {
             RelayWatcher(
                 link: relay.link(of: .numbered(number), named: "pi\(number)"), host: .numbered(number),
-                loop: bench.loop,
+                changes: changes, loop: bench.loop,
                 logger: host.host.log.logger)
         }
 
@@ -237,18 +237,22 @@ struct RelayTests {
 
     @Test func lastReading_isThereForAGlance_andTheInterestEndsByItself() async throws {
         let holder = try await Holder()
-        let watcher = holder.watcher()
+        let changes = ChangeMarks()
+        let watcher = holder.watcher(2, changes)
         let glance = Task { () async throws -> Reading? in
             await watcher.latest(of: [.um], within: .seconds(20))[.um]?.0.reading
         }
         try await eventually("it watches") { holder.relay.watcherCount == 1 }
         await holder.interest()
         let seen = try await holder.bench.advance(until: glance, holder.host)
+        #expect(changes.take(waking: nil) == .zone)
         await holder.bench.advance(by: .seconds(31), holder.host)
+        changes.take(waking: nil)
         holder.relay.tell(.ping, of: .um)
         try await eventually("nobody watches any more") { holder.relay.watcherCount == 0 }
 
         #expect(seen?[.voltage] != nil)
+        #expect(changes.isEmpty)
         #expect(try await holder.leave() == .none)
     }
 

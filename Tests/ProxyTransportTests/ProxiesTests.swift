@@ -56,6 +56,7 @@ struct ProxiesTests {
     private final class Told: Sendable {
         private let events = Mutex<[SightingEvent]>([])
         private let remedies = Mutex<[AdapterRemedy]>([])
+        let changes = ChangeMarks()
 
         func add(_ event: SightingEvent) { events.withLock { $0.append(event) } }
         func add(_ remedy: AdapterRemedy) { remedies.withLock { $0.append(remedy) } }
@@ -87,7 +88,7 @@ struct ProxiesTests {
                 [settings], loop: loop, makeRNG: { SplitMix64(seed: 1) },
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let told = Told()
-            await proxies.follow({ RadioDemand() }, remedied: { told.add($0) })
+            await proxies.follow({ RadioDemand() }, remedied: { told.add($0) }, changed: { told.changes.mark(.host) })
             let running = Task { await proxies.run { told.add($0) } }
             try await body(Bench(loop: loop, port: port, proxies: proxies, told: told, running: running))
             running.cancel()
@@ -117,8 +118,10 @@ struct ProxiesTests {
             #expect((status.address, status.state, status.error) == (Self.radio.description, .searching, nil))
             #expect(
                 status.proxy == ProxyStatus(name: "simulated-proxy", version: "2026.6.5", encrypted: isSealed))
+            #expect(bench.told.changes.take(waking: nil) == .host)
             try await probe.close()
             _ = try await bench.status("the slot is free") { $0.links == 0 }
+            #expect(!bench.told.changes.isEmpty)
         }
     }
 

@@ -17,6 +17,8 @@ final class PairingAgent: @unchecked Sendable {
         var pinGiven: @Sendable (AgentDevice) -> Void
         /// bluetoothd is about to lose an agent, and may switch Bondable off.
         var leaves: @Sendable () -> Void
+        /// `standing` or `trouble` may have changed.
+        var changed: @Sendable () -> Void
     }
 
     private let loop: IOLoop
@@ -24,13 +26,13 @@ final class PairingAgent: @unchecked Sendable {
     private let address: String?
     private let pin: String
     private let listener: Listener
-    private var machine = AgentMachine()
-    private var bus: SystemBus?
+    private var machine = AgentMachine() { didSet { listener.changed() } }
+    private var bus: SystemBus? { didSet { listener.changed() } }
     private var owner = ""
     private var waiting: [AgentDevice: Waiting] = [:]
     private var reopening: LoopTimer?
     /// Why the bus could not be opened the last time.
-    private var problem: Errno?
+    private var problem: Errno? { didSet { listener.changed() } }
 
     private struct Waiting {
         var proceed: @Sendable () -> Void

@@ -28,11 +28,14 @@ final class Pairings: @unchecked Sendable {
 
     // MARK: The agent
 
-    /// - Parameter agentLeaves: bluetoothd is about to lose our agent, and may switch Bondable off.
-    func open(agentLeaves: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - agentLeaves: bluetoothd is about to lose our agent, and may switch Bondable off.
+    ///   - changed: called when `status` may have changed.
+    func open(agentLeaves: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void) {
         guard configuration.isAgent else { return }
         let listener = PairingAgent.Listener(
-            pinGiven: { [weak self] device in self?.attempts[device]?.pinGiven() }, leaves: agentLeaves)
+            pinGiven: { [weak self] device in self?.attempts[device]?.pinGiven() }, leaves: agentLeaves,
+            changed: changed)
         let agent = PairingAgent(
             loop: loop, bus: configuration.busAddress, pin: configuration.pin, logger: logger, listener: listener)
         self.agent = agent

@@ -26,6 +26,8 @@ package actor Radios: RadioSource, RadioSlots {
     private var sightings: RadioSightings
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
+    /// Reports that `adapters` may differ.
+    private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
@@ -46,7 +48,13 @@ package actor Radios: RadioSource, RadioSlots {
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         self.report = report
         open()
-        pairings.open { [weak self] in self?.assumeIsolated { $0.agentLeaves() } }
+        pairings.open {
+            [weak self] in
+            self?.assumeIsolated { $0.agentLeaves() }
+        } changed: {
+            [weak self] in
+            self?.assumeIsolated { $0.changed() }
+        }
         // Ends with the task.
         for await _ in AsyncStream<Never>.makeStream().stream {}
         shut()
@@ -175,6 +183,7 @@ package actor Radios: RadioSource, RadioSlots {
     private func agentLeaves() {
         let now = loop.now
         for place in present.indices { present[place].machine.agentLeaves(at: now) }
+        changed()
     }
 
     // MARK: Adapters
@@ -206,6 +215,7 @@ package actor Radios: RadioSource, RadioSlots {
     private func removed(_ index: UInt16) {
         guard let place = place(of: index) else { return }
         let adapter = present.remove(at: place)
+        changed()
         kernel.forget(index)
         logger.warning("adapter gone", metadata: adapter.metadata)
         guard let address = adapter.address else { return }
@@ -235,6 +245,7 @@ package actor Radios: RadioSource, RadioSlots {
     }
 
     private func perform(_ actions: [AdapterAction], at place: Int, _ now: MonotonicTime) {
+        changed()
         if let address = present[place].learnAddress() {
             guard configuration.adapters.isEmpty || configuration.adapters.contains(address) else {
                 return leaveAlone(place)
@@ -292,9 +303,10 @@ package actor Radios: RadioSource, RadioSlots {
     // MARK: Demand
 
     package func follow(
-        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void
+        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void,
+        changed: @escaping @Sendable () -> Void
     ) {
-        self.remedied = remedied
+        (self.remedied, self.changed) = (remedied, changed)
         demands.follow(demand)
         lookAtDemand()
     }

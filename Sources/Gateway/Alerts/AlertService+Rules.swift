@@ -142,6 +142,7 @@ extension AlertService {
                 return state.tracks[rule.meter]
             }
             track?.remove(rule.id)
+            changes.mark(.host)
             dropIfUnused(rule.meter)
         }
     }

@@ -61,15 +61,17 @@ package final class AlertService: Sendable {
     let logger: Logger
     /// The meters' log, if this host keeps one.
     private let meterLog: LogKeeper?
+    let changes: ChangeMarks
     private let about = Mutex<@Sendable ([MeterID]) async -> [MeterID: MeterFacts]>({ _ in [:] })
     private let wake: AsyncStream<Void>
     let wakeUp: AsyncStream<Void>.Continuation
 
     package init(
         repository: any AlertRepository, notifier: any AlertNotifier = SilentNotifier(), log: LogKeeper? = nil,
-        loop: any SessionLoop, logger: Logger
+        changes: ChangeMarks = ChangeMarks(), loop: any SessionLoop, logger: Logger
     ) {
         meterLog = log
+        self.changes = changes
         self.repository = repository
         self.notifier = notifier
         self.loop = loop
@@ -149,6 +151,7 @@ package final class AlertService: Sendable {
     }
 
     private func happened(_ events: [MeterAlerts.Event]) {
+        changes.mark(.host)
         let isNews = state.withLock { state in
             guard !state.isLeaving else { return false }
             state.events += events

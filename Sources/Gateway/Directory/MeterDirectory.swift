@@ -21,6 +21,7 @@ package actor MeterDirectory {
         didSet {
             // Ids are compared as texts; each text is made once.
             inOrder = sessions.map { ("\($0.key)", $0.value) }.sorted { $0.0 < $1.0 }.map(\.1)
+            dependencies.settings.changes.mark(.zone)
         }
     }
     /// The same sessions, in the order of their ids.
@@ -70,6 +71,9 @@ package actor MeterDirectory {
         } remedied: {
             [weak self] in
             self?.remedied($0)
+        } changed: {
+            [changes = dependencies.settings.changes] in
+            changes.mark(.host)
         }
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
         await withDiscardingTaskGroup { group in
@@ -115,6 +119,13 @@ package actor MeterDirectory {
         var all: [MeterStatus] = []
         forEach { all.append($0.status()) }
         return all
+    }
+
+    /// The status of each marked meter, or of all, for the live feed. Removes the marks.
+    func takeStatus(ofAll isAll: Bool) -> [MeterStatus] {
+        var taken: [MeterStatus] = []
+        forEach { if $0.states.takeMark() || isAll { taken.append($0.status()) } }
+        return taken
     }
 
     /// One of this host's meters, under any of its ids; nil if there is none.
@@ -388,7 +399,8 @@ extension MeterDirectory {
             opener: dependencies.opener, track: dependencies.recorder.track(for: meter.id),
             recording: dependencies.recordings?.track(for: meter.id), counts: dependencies.counts,
             alerts: dependencies.alerts?.track(for: meter.id), log: log, rng: dependencies.makeRNG(),
-            logger: logger, gate: dependencies.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
+            logger: logger, gate: dependencies.gate, changes: dependencies.settings.changes,
+            tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
         return session
     }

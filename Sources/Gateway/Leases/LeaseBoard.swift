@@ -92,6 +92,12 @@ package struct LeaseBoard: Sendable {
         entries.values.map { $0.counted(at: now) }.sorted { $0.meter < $1.meter }
     }
 
+    /// When the next lease of another host expires, as far as known.
+    func nextExpiry(after now: MonotonicTime) -> MonotonicTime? {
+        entries.values.filter { $0.lease.holder != nil && $0.lease.holder != host }
+            .map { $0.receivedAt + $0.lease.remaining }.filter { $0 > now }.min()
+    }
+
     /// When to fetch the list: once a foreign lease has less than half its time left, so that a live one shows as such;
     /// at most every ten seconds. Nil if events tell enough.
     package var listAt: MonotonicTime? {

@@ -28,13 +28,14 @@ package actor LeaseKeeper {
     nonisolated let calls: AsyncStream<Call>
     nonisolated let callSink: AsyncStream<Call>.Continuation
     /// What the cloud lets this host do, as it last said.
-    private(set) var roleInZone = HostRole.full
+    private(set) var roleInZone = HostRole.full { didSet { changes.mark(.zone) } }
     let table: LeaseTable
-    private(set) var board: LeaseBoard
+    private(set) var board: LeaseBoard { didSet { changes.mark(.zone) } }
     /// Calls handed to `run` that have not ended.
     package private(set) var callsUnderWay = 0
     /// Why the authority could not be asked, if the last call failed.
     package private(set) var lastFailure: String?
+    private let changes: ChangeMarks
     private let logger: Logger
     private var alarm: Alarm
     private var isShuttingDown = false
@@ -50,16 +51,17 @@ package actor LeaseKeeper {
     package init(
         identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
         timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, tokens: [MeterID: FencingToken] = [:],
-        loop: any SessionLoop,
+        changes: ChangeMarks = ChangeMarks(), loop: any SessionLoop,
         rng: any RandomNumberGenerator & Sendable, logger: Logger, log: LogKeeper? = nil
     ) {
+        self.changes = changes
         self.identity = identity
         self.authority = authority
         self.loop = loop
         self.logger = logger
         table = LeaseTable(
             of: identity, hostPolicy: hostPolicy, zonePolicy: zonePolicy, timeToLive: timeToLive, earlierTokens: tokens,
-            tokens: self.tokens, loop: loop, rng: rng, logger: logger, log: log)
+            tokens: self.tokens, loop: loop, rng: rng, logger: logger, log: log, changes: changes)
         board = LeaseBoard(host: identity.host)
         alarm = Alarm(on: loop)
         (calls, callSink) = AsyncStream.makeStream(of: Call.self)
@@ -377,7 +379,10 @@ package actor LeaseKeeper {
     /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm.
     func arm() {
         let listAt = board.isAsked || isShuttingDown ? nil : board.listAt
-        let due = MonotonicTime.earliest(table.nextWake, listAt)
+        let now = loop.now
+        // A page shows another state then, even if there is nothing to do.
+        let shown = MonotonicTime.earliest(table.nextJeopardy(after: now), board.nextExpiry(after: now))
+        let due = MonotonicTime.earliest(.earliest(table.nextWake, listAt), shown)
         alarm.set(to: isOver ? nil : due) { [weak self] in
             self?.assumeIsolated { keeper in
                 keeper.alarm.rang()
@@ -388,6 +393,7 @@ package actor LeaseKeeper {
 
     private func wake() {
         let now = loop.now
+        changes.mark(.zone)
         if let listAt = board.listAt, listAt <= now { list() }
         for meter in meters {
             while let next = table[meter]?.machine.nextWake, next <= now {

@@ -33,7 +33,8 @@ final class LeaseTable {
     private let logger: Logger
     /// The meters' log, if this host keeps one.
     private let log: LogKeeper?
-    private(set) var entries: [MeterID: Entry] = [:]
+    private let changes: ChangeMarks
+    private(set) var entries: [MeterID: Entry] = [:] { didSet { changes.mark(.zone) } }
     /// The role that the machines were told. A host that may only look uses what nobody has, so it first has to know
     /// who has what.
     var roleInForce = HostRole.full
@@ -41,8 +42,9 @@ final class LeaseTable {
     init(
         of identity: LeaseKeeper.Identity, hostPolicy: LeasePolicy, zonePolicy: LeasePolicy, timeToLive: Duration,
         earlierTokens: [MeterID: FencingToken], tokens: Feed<MeterID>, loop: any SessionLoop,
-        rng: any RandomNumberGenerator & Sendable, logger: Logger, log: LogKeeper?
+        rng: any RandomNumberGenerator & Sendable, logger: Logger, log: LogKeeper?, changes: ChangeMarks
     ) {
+        self.changes = changes
         self.identity = identity
         self.hostPolicy = hostPolicy
         self.zonePolicy = zonePolicy
@@ -60,6 +62,11 @@ final class LeaseTable {
     var meters: [MeterID] { entries.keys.sorted() }
 
     var nextWake: MonotonicTime? { entries.values.compactMap(\.machine.nextWake).min() }
+
+    /// When a lease of this host is next shown as in jeopardy.
+    func nextJeopardy(after now: MonotonicTime) -> MonotonicTime? {
+        entries.values.compactMap(\.machine.permit?.jeopardyAt).filter { $0 > now }.min()
+    }
 
     private func entry(_ meter: MeterID) -> Entry {
         Entry(

@@ -10,9 +10,10 @@ package protocol RadioSource: SightingSource {
     /// For a maintainer: adapters, raw advertisements of meters, and what the kernel was asked.
     func support() async -> SupportRadios
     /// From now on the search follows what meters need. `demand` is called on the loop, now and then, and `remedied` for each
-    /// step that is taken to bring an adapter back.
+    /// step that is taken to bring an adapter back. `changed` is called when `adapters` may differ in more than its counts.
     func follow(
-        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void) async
+        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void,
+        changed: @escaping @Sendable () -> Void) async
     /// What meters need has changed, and should be read now rather than at the next regular time.
     func demandChanged() async
     /// A person is looking for meters. To be called again for as long as that lasts.

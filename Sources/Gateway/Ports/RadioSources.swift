@@ -42,9 +42,10 @@ package struct RadioSources: RadioSource {
     }
 
     package func follow(
-        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void
+        _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void,
+        changed: @escaping @Sendable () -> Void
     ) async {
-        for source in sources { await source.follow(demand, remedied: remedied) }
+        for source in sources { await source.follow(demand, remedied: remedied, changed: changed) }
     }
 
     package func demandChanged() async {

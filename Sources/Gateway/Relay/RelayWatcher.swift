@@ -34,11 +34,15 @@ package actor RelayWatcher {
     private let link: any RelayLink
     private let host: HostID
     private let logger: Logger
+    private let changes: ChangeMarks
     private var watched: [Key: Watched] = [:]
     private var isOver = false
 
     /// - Parameter host: this one.
-    package init(link: any RelayLink, host: HostID, loop: any SessionLoop, logger: Logger) {
+    package init(
+        link: any RelayLink, host: HostID, changes: ChangeMarks = ChangeMarks(), loop: any SessionLoop, logger: Logger
+    ) {
+        self.changes = changes
         self.link = link
         self.host = host
         self.loop = loop
@@ -153,6 +157,7 @@ package actor RelayWatcher {
     }
 
     private func handle(_ news: RelayNews, _ key: Key) {
+        if case .ping = news {} else { changes.mark(.zone) }
         switch news {
         case .readings(let arrival):
             guard case .show(let missed)? = watched[key]?.observer.received(arrival), arrival.holder != host else {

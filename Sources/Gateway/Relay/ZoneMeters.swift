@@ -39,13 +39,22 @@ package actor ZoneMeters {
     ///
     /// - Parameter patience: how long to wait for readings of meters that nobody here watched before.
     package func status(within patience: Duration = ZoneMeters.patience) async -> [MeterStatus] {
-        let own = await directory.status()
+        await complete(await directory.status(), hasForeign: true, within: patience)
+    }
+
+    /// The marked meters of this host, or all meters of the zone, for the live feed alone (`MeterDirectory.takeStatus`).
+    package func takeStatus(ofAll isAll: Bool) async -> [MeterStatus] {
+        let own = await directory.takeStatus(ofAll: isAll)
+        return own.isEmpty && !isAll ? [] : await complete(own, hasForeign: isAll, within: .zero)
+    }
+
+    private func complete(_ own: [MeterStatus], hasForeign: Bool, within patience: Duration) async -> [MeterStatus] {
         guard let keeper = await keeper() else { return own }
         let listed = Set(own.map(\.id))
         let leases = await keeper.who().filter { !$0.mine && $0.holder != nil }
         guard !leases.isEmpty else { return own }
         var all = own
-        let foreign = leases.filter { !listed.contains($0.meter) }
+        let foreign = hasForeign ? leases.filter { !listed.contains($0.meter) } : []
         let names = foreign.isEmpty ? [:] : await namesOfMeters()
         for lease in foreign { all.append(await row(of: lease, name: names[lease.meter], keeper)) }
         return await withReadings(all, leases, within: patience)

@@ -44,6 +44,7 @@ package final class SampleRecorder: Sendable {
     private let calendar: RetentionCalendar?
     private let loop: any SessionLoop
     private let limits: Limits
+    private let changes: ChangeMarks
     private let logger: Logger
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
@@ -56,8 +57,10 @@ package final class SampleRecorder: Sendable {
     package init(
         repository: any SampleRepository, tiers: (any TierRepository)? = nil, space: (any SpaceRepository)? = nil,
         counts: EnergyCounts? = nil,
-        calendar: RetentionCalendar? = nil, loop: any SessionLoop, limits: Limits = Limits(), logger: Logger
+        calendar: RetentionCalendar? = nil, loop: any SessionLoop, limits: Limits = Limits(),
+        changes: ChangeMarks = ChangeMarks(), logger: Logger
     ) {
+        self.changes = changes
         self.space = space
         self.counts = counts
         self.repository = repository
@@ -160,7 +163,10 @@ package final class SampleRecorder: Sendable {
             defer { state.error = nil }
             return state.error != nil
         }
-        if recovered { logger.notice("the store takes readings again") }
+        if recovered {
+            changes.mark(.host)
+            logger.notice("the store takes readings again")
+        }
         return true
     }
 
@@ -177,6 +183,7 @@ package final class SampleRecorder: Sendable {
             state.error = "\(error)"
             return dropped
         }
+        changes.mark(.host)
         logger.error("readings not stored yet", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
     }
 
@@ -244,6 +251,7 @@ package final class SampleRecorder: Sendable {
             defer { state.crowding = crowding }
             return state.crowding
         }
+        if crowding != before { changes.mark(.host) }
         guard crowding?.part != before?.part else { return }
         if let crowding {
             logger.warning("the store is larger than it may be", metadata: ["cause": "\(crowding)"])

@@ -31,7 +31,7 @@ package actor DeviceSession {
     let claim: LinkClaim
     let search: MeterSearch
     let waits: SessionWaits
-    private(set) var deviceName: String?
+    private(set) var deviceName: String? { didSet { states.mark() } }
     private var alarm: Alarm
     var isShutDown: Bool { waits.areOver }
 
@@ -41,7 +41,7 @@ package actor DeviceSession {
         catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleBuffer,
         recording: RecordingTrack? = nil, counts: EnergyCounts? = nil, alerts: AlertTrack? = nil, log: LogKeeper? = nil,
         rng: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
-        tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
+        changes: ChangeMarks = ChangeMarks(), tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
         self.id = id
         self.lastTransport = lastTransport
@@ -56,7 +56,7 @@ package actor DeviceSession {
         waits = SessionWaits(on: loop, claim: claim)
         states = MeterStates(
             of: id, isWanted: isWanted, asksFirst: gate != nil, on: loop, waits: waits, alerts: alerts, log: log,
-            logger: logger)
+            changes: changes, logger: logger)
         recording?.apply(settings.recordingRules(staleAfter: states.machine.timing.staleAfter))
         search = MeterSearch(states, claim: claim, waits: waits)
         line = MeterLine(
@@ -92,7 +92,9 @@ package actor DeviceSession {
     }
 
     /// The meter, already known to be there, was heard again.
-    package func heard(over link: LinkAddress, rssi: Int?) { line.links.heard(link, rssi: rssi) }
+    package func heard(over link: LinkAddress, rssi: Int?) {
+        if line.links.rssi(of: link) != rssi { line.links.heard(link, rssi: rssi) }
+    }
 
     /// The meter is gone from a link. If another link leads to it, that one is next.
     package func vanished(from goneLink: LinkAddress) {
@@ -134,6 +136,7 @@ package actor DeviceSession {
     package func shutdown() {
         letGo("shutting down")
         waits.shutDown()
+        arm()
         readings.finish()
         samples.finish()
         traffic.finish()
@@ -183,7 +186,10 @@ package actor DeviceSession {
         // Without a list of them: each answer of a fast meter comes here twice.
         let due = MonotonicTime.earliest(
             .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
-        alarm.set(to: due, alarmRang)
+        let stale =
+            isShutDown
+            ? nil : talk.readings.latest.nextStale(after: loop.now, staleAfter: states.machine.timing.staleAfter)
+        alarm.set(to: .earliest(due, stale), alarmRang)
     }
 
     /// What the alarm calls, made once.

@@ -21,6 +21,18 @@ struct LatestReadings: Sendable {
     /// Forgets the parts: another model has other frames. The last reading stays, as it was measured.
     mutating func forgetParts() { parts = [] }
 
+    /// When `whole` next drops a part as too old.
+    func nextStale(after now: MonotonicTime, staleAfter: Duration) -> MonotonicTime? {
+        guard parts.count > 1 else { return nil }
+        var next: MonotonicTime?
+        for part in parts {
+            // At `staleAfter` exactly, a part is still shown.
+            let time = part.time + staleAfter + .milliseconds(1)
+            if time > now { next = .earliest(next, time) }
+        }
+        return next
+    }
+
     /// The last reading, completed with what other frames held, unless those are older than `staleAfter`.
     func whole(at now: MonotonicTime, staleAfter: Duration) -> TimedReading? {
         guard var latest, parts.count > 1 else { return self.latest }

@@ -110,6 +110,7 @@ final class MeterCommands {
             throw GatewayError(.badRequest, "\(error)", next: profile.commandHelp)
         }
         try await counts.reset(id, at: states.loop.wallNow)
+        states.mark()
         states.logger.info("counted energy reset")
     }
 

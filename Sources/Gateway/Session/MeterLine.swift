@@ -11,16 +11,19 @@ final class MeterLine {
     private let traffic: Feed<TrafficRecord>
 
     /// The links that lead to the meter now.
-    var links = LinkChoice()
+    var links = LinkChoice() { didSet { states.mark() } }
     /// The link in use or next to be tried; the last one used if there is none.
-    private(set) var link: LinkAddress?
+    private(set) var link: LinkAddress? { didSet { states.mark() } }
     private(set) var model: ModelName? {
-        didSet { hearsPD = catalogue.hearsPD(model) }
+        didSet {
+            hearsPD = catalogue.hearsPD(model)
+            states.mark()
+        }
     }
     /// Whether the meter's model hears USB Power Delivery. Looked up once, as every frame asks.
     private(set) var hearsPD: Bool
     /// What the meter said about itself over the present link, or over the last one.
-    private(set) var device: DeviceInfo?
+    private(set) var device: DeviceInfo? { didSet { states.mark() } }
     private(set) var driver: (any MeterDriver)?
 
     private var channel: (any ByteChannel)?

@@ -12,9 +12,9 @@ final class MeterSearch {
     private let claim: LinkClaim
     private let waits: SessionWaits
     /// Until the zone answers, when asking ends; from then on, when the lease is given back. Nil without a search.
-    private(set) var endsAt: MonotonicTime?
+    private(set) var endsAt: MonotonicTime? { didSet { states.mark() } }
     /// How long to look for the meter. Nil while its lease is being asked for.
-    private var patience: Duration?
+    private var patience: Duration? { didSet { states.mark() } }
     /// When the last unsuccessful search ended.
     private var notHeardAt: MonotonicTime?
 

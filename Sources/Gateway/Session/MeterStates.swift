@@ -10,15 +10,19 @@ final class MeterStates {
     private let waits: SessionWaits
     private let alerts: AlertTrack?
     private let log: LogKeeper?
-    private(set) var machine: ConnectionMachine
+    private(set) var machine: ConnectionMachine { didSet { mark() } }
     private(set) var since: WallTime
     /// What went wrong since data last came, for people.
-    var lastError: String?
+    var lastError: String? { didSet { mark() } }
+    /// The status may differ from the one that the live feed took last.
+    private var isMarked = false
+    private let changes: ChangeMarks
 
     init(
         of id: MeterID, isWanted: Bool, asksFirst: Bool, on loop: any SessionLoop, waits: SessionWaits,
-        alerts: AlertTrack?, log: LogKeeper?, logger: Logger
+        alerts: AlertTrack?, log: LogKeeper?, changes: ChangeMarks, logger: Logger
     ) {
+        self.changes = changes
         self.id = id
         machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: asksFirst)
         self.loop = loop
@@ -32,6 +36,19 @@ final class MeterStates {
     }
 
     var now: MonotonicTime { loop.now }
+
+    /// The live feed is to send the meter. Called by each part after a write to anything that `DeviceSession.status` shows.
+    func mark() {
+        guard !isMarked else { return }
+        isMarked = true
+        changes.mark(.sessions)
+    }
+
+    /// Returns whether the meter was marked, and removes the mark.
+    func takeMark() -> Bool {
+        defer { isMarked = false }
+        return isMarked
+    }
 
     /// Applies an event to the machine, and logs a change of state with its cause. Without one, the cause is time
     /// passing.

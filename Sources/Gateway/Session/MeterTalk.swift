@@ -14,11 +14,11 @@ final class MeterTalk {
     private let tell: @Sendable (MeterDiscovery) -> Void
     let commands: MeterCommands
     let logs: LogReader
-    private(set) var settings: MeterSettings
+    private(set) var settings: MeterSettings { didSet { states.mark() } }
     /// Of the reading that the settings are from (`StoredSettings.number`).
     private var settingsNumber: UInt64
     /// What its frames come to.
-    private(set) var readings: SessionReadings
+    private(set) var readings: SessionReadings { didSet { states.mark() } }
 
     init(
         over line: MeterLine, _ states: MeterStates, commands: MeterCommands, logs: LogReader,
@@ -140,6 +140,7 @@ final class MeterTalk {
     func leased(_ permission: LinkPermission) {
         let token = if case .leased(let permit) = permission { permit.token.rawValue } else { UInt64(0) }
         readings.leased(token, at: states.loop.wallNow)
+        states.mark()
     }
 
     // MARK: Requests and answers

@@ -16,6 +16,9 @@ package actor SettingsService {
     /// Rises with every change of any record, local or not; screens that show records redraw on it.
     package private(set) var refreshVersion: UInt64 = 0
 
+    /// Marks of changes that pages show.
+    package nonisolated let changes: ChangeMarks
+
     let repository: any SettingsRepository
     let now: @Sendable () -> HostMoment
     private let logger: Logger
@@ -24,7 +27,11 @@ package actor SettingsService {
     private var readings: UInt64 = 0
 
     /// - Parameter now: the host's two clocks.
-    package init(repository: any SettingsRepository, now: @escaping @Sendable () -> HostMoment, logger: Logger) {
+    package init(
+        repository: any SettingsRepository, changes: ChangeMarks = ChangeMarks(),
+        now: @escaping @Sendable () -> HostMoment, logger: Logger
+    ) {
+        self.changes = changes
         self.repository = repository
         self.now = now
         self.logger = logger
@@ -130,6 +137,7 @@ package actor SettingsService {
     /// Parked changes were restored, and wait to be sent.
     func restored(_ outcome: MergeOutcome) async {
         guard outcome.changed.isEmpty else { return await wrote(outcome) }
+        changes.mark(.host)
         localChanges.yield(refreshVersion + 1)
     }
 
@@ -143,6 +151,7 @@ package actor SettingsService {
     private func refresh(_ outcome: MergeOutcome, isMadeHere: Bool) {
         guard !outcome.changed.isEmpty else { return }
         refreshVersion += 1
+        changes.mark([.zone, .host])
         refreshes.yield(refreshVersion)
         if isMadeHere { localChanges.yield(refreshVersion) }
     }

@@ -42,6 +42,7 @@ package struct ParkedService: Sendable {
     package func drop(_ id: String) async throws(GatewayError) {
         let isDone = try await settings.asking("dropping \(id)") { [repository] in try await repository.dropParked(id) }
         guard isDone else { throw Self.unknown(id) }
+        settings.changes.mark(.host)
     }
 
     private static func unknown(_ id: String) -> GatewayError {

@@ -98,6 +98,7 @@ extension SyncEngine {
         } catch {
             logger.warning("how the sync went will be forgotten at a restart", metadata: ["cause": "\(error)"])
         }
+        dependencies.changes.mark(.host)
     }
 
     private nonisolated func sample(_ serverTime: UInt64, since begun: MonotonicTime) -> ClockSample {

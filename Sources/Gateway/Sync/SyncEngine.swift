@@ -25,6 +25,8 @@ package actor SyncEngine {
         /// calendar is not confirmed, nothing ages.
         package var confirmedToday: @Sendable () async -> WallTime?
         package var rng: any RandomNumberGenerator & Sendable
+        /// Marks of changes that pages show.
+        package var changes = ChangeMarks()
         /// The date from which the ages of history and tombstones count; nil for the loop's calendar.
         package var today: (@Sendable () async throws -> WallTime)?
 
@@ -159,6 +161,9 @@ package actor SyncEngine {
         }
     }
 
+    /// The session alone, without what is waiting in the store.
+    package var status: SyncStatus { machine.status }
+
     /// The session, the network, and what is waiting in the store right now.
     package func report() async -> SyncReport {
         var status = machine.status
@@ -186,6 +191,7 @@ package actor SyncEngine {
             if number == streamNumber, stream != nil { send(input, &group) }
         case .network(let path):
             debounce.pathChanged(to: path, at: dependencies.loop.now, random: rng.next())
+            dependencies.changes.mark(.host)
             arm()
         case .alarm:
             alarm.rang()
@@ -211,6 +217,7 @@ package actor SyncEngine {
                 events.yield(entry)
             }
         }
+        dependencies.changes.mark(.host)
         arm()
     }
 

@@ -1,10 +1,13 @@
 package import Domain
 import GRDB
 package import Gateway
+import Synchronization
 
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
-        try await access("read") { db in
+        // Open pages ask for it often, and only writes change it.
+        if let known = knownProgress.withLock(\.self) { return known }
+        return try await access("read") { db in
             let membership = try MembershipRow(db)
             var progress = SyncProgress(
                 epoch: try HostRow(db).epoch, zone: membership.zone, zoneName: membership.zoneName)
@@ -25,6 +28,7 @@ extension MeterStore: SyncRepository {
             progress.pending = try count("outbox")
             progress.heldBack = try SettingsTransaction.heldBackCount(db)
             progress.parked = try count("parked") + count("aside")
+            self.knownProgress.withLock { $0 = progress }
             return progress
         }
     }

@@ -56,7 +56,7 @@ private final class AvahiBrowse: @unchecked Sendable {
     func begin(on address: String?) {
         let bus = SystemBus(
             loop: loop, address: address, daemon: "org.freedesktop.Avahi",
-            signals: "org.freedesktop.Avahi.ServiceBrowser"
+            signals: ["org.freedesktop.Avahi.ServiceBrowser"]
         ) { [self] in if done != nil { happened($0) } }
         self.bus = bus
         timer = loop.schedule(at: loop.now + Self.limit) { [self] in
@@ -77,7 +77,7 @@ private final class AvahiBrowse: @unchecked Sendable {
     private func happened(_ event: SystemBus.Event) {
         switch event {
         case .owner(let new) where owner.isEmpty:
-            guard !new.isEmpty else { return end(.failure(.noDaemon)) }
+            guard !new.isEmpty else { return end(.failure(.noAvahi)) }
             owner = new
             call("ServiceBrowserNew", [.text(type), .text(""), Self.noFlags]) { [self] answer in
                 if case .failure(let error) = answer { end(.failure(.refused("\(error)"))) }
@@ -85,8 +85,9 @@ private final class AvahiBrowse: @unchecked Sendable {
         // What another daemon began to tell is over.
         case .owner(let new): if new != owner { end(.failure(.silent)) }
         // Anybody may send a signal.
-        case .signal(let sender, let member, let values): if sender == owner { browsed(member, values) }
+        case .signal(let sender, _, let member, let values): if sender == owner { browsed(member, values) }
         case .closed(let cause): end(.failure(.noBus(cause)))
+        case .told, .changed: break
         }
         endIfAllFound()
     }
@@ -140,15 +141,13 @@ extension FoundService {
 }
 
 extension DiscoveryFault {
-    fileprivate static let noDaemon = Self(
-        "Avahi does not run here", next: "sudo apt-get install avahi-daemon, or sudo systemctl start avahi-daemon")
     fileprivate static let silent = Self("Avahi did not answer, or ended meanwhile", next: "look again in a moment")
 
     fileprivate static func refused(_ cause: String) -> Self {
         Self("Avahi does not look: \(cause)", next: "systemctl status avahi-daemon")
     }
 
-    fileprivate static func noBus(_ cause: Errno) -> Self {
+    static func noBus(_ cause: Errno) -> Self {
         let words = cause.code == ELIBACC ? "libsystemd.so.0 is not there" : "no system bus (\(cause))"
         return Self(words, next: "sudo apt-get install libsystemd0 dbus avahi-daemon")
     }

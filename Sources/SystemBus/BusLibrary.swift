@@ -36,11 +36,16 @@ enum BusLibrary {
     static let unref: @Sendable @convention(c) (Message) -> Message = find("message_unref")
     static let append: @Sendable @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32 = find(
         "message_append_basic")
+    static let appendArray: @Sendable @convention(c) (Message, CChar, UnsafeRawPointer?, Int) -> Int32 = find(
+        "message_append_array")
+    static let openContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32 = find("message_open_container")
+    static let closeContainer: @Sendable @convention(c) (Message) -> Int32 = find("message_close_container")
     static let cookie: @Sendable @convention(c) (Message, Number) -> Int32 = find("message_get_cookie")
     static let replyCookie: @Sendable @convention(c) (Message, Number) -> Int32 = find("message_get_reply_cookie")
     static let error: @Sendable @convention(c) (Message) -> UnsafePointer<Text>? = find("message_get_error")
     static let sender: @Sendable @convention(c) (Message) -> Text = find("message_get_sender")
     static let member: @Sendable @convention(c) (Message) -> Text = find("message_get_member")
+    static let path: @Sendable @convention(c) (Message) -> Text = find("message_get_path")
     static let isSignal: @Sendable @convention(c) (Message, Text, Text) -> Int32 = find("message_is_signal")
     static let isCall: @Sendable @convention(c) (Message, Text, Text) -> Int32 = find("message_is_method_call")
     static let peek:
@@ -81,16 +86,18 @@ package enum BusValue: Hashable, Sendable {
     /// Of an object.
     case path(String)
     case int(Int32)
-    /// Any other number of up to 32 bits, and a flag.
+    /// Any other number of up to 32 bits, and a flag, as read; written, a number of 32 bits.
     case uint(UInt32)
+    /// Only written.
+    case short(UInt16)
     case bytes([UInt8])
-    /// An array, a structure or a variant.
+    /// An array, a structure or a variant. Written, an array of `bytes`.
     case list([BusValue])
 
     package var text: String? {
         switch self {
         case .text(let text), .path(let text): text
-        case .int, .uint, .bytes, .list: nil
+        case .int, .uint, .short, .bytes, .list: nil
         }
     }
 
@@ -111,11 +118,19 @@ extension BusLibrary {
                 case .path(let path): basic("o", path)
                 case .int(let number): withUnsafeBytes(of: number) { $0.baseAddress.map { basic("i", $0) } ?? 0 }
                 case .uint(let number): withUnsafeBytes(of: number) { $0.baseAddress.map { basic("u", $0) } ?? 0 }
-                case .bytes, .list: -EINVAL
+                case .short(let number): withUnsafeBytes(of: number) { $0.baseAddress.map { basic("q", $0) } ?? 0 }
+                case .bytes(let bytes): bytes.withUnsafeBytes { appendArray(message, 0x79, $0.baseAddress, $0.count) }
+                case .list(let values): appendList(values, to: message)
                 }
             if result < 0 { return result }
         }
         return 0
+    }
+
+    private static func appendList(_ values: [BusValue], to message: Message) -> Int32 {
+        let result = openContainer(message, 0x61, "ay")
+        let appended = result < 0 ? result : append(values, to: message)
+        return appended < 0 ? appended : closeContainer(message)
     }
 
     /// What a message says. Strangers send messages too: of one with more than `left` values, the rest is not read.

@@ -10,8 +10,8 @@ package final class SystemBus: @unchecked Sendable {
     package enum Event: Sendable {
         /// The daemon's own name on the bus; empty if it is not there. Once at the start, and at each change.
         case owner(String)
-        /// A signal of the interface that is listened to, of the daemon or of anybody else.
-        case signal(from: String, member: String, [BusValue])
+        /// A signal of an interface that is listened to, of the daemon or of anybody else.
+        case signal(from: String, path: String, member: String, [BusValue])
         /// The connection is gone. This is the last event.
         case closed(Errno)
     }
@@ -38,8 +38,8 @@ package final class SystemBus: @unchecked Sendable {
     private let daemon: String
     /// Where the bus listens. Nil for the system bus.
     private let address: String?
-    /// The interface of the signals that are listened to.
-    private let signals: String?
+    /// The interfaces whose signals are listened to.
+    private let signals: [String]
     /// The interface of the object that others may call.
     private let object: (interface: String, asked: Question)?
     private let handle: @Sendable (Event) -> Void
@@ -54,7 +54,7 @@ package final class SystemBus: @unchecked Sendable {
     private static let valuesMax = 1024
 
     package init(
-        loop: IOLoop, address: String?, daemon: String, signals: String? = nil,
+        loop: IOLoop, address: String?, daemon: String, signals: [String] = [],
         object: (interface: String, asked: Question)? = nil, handle: @escaping @Sendable (Event) -> Void
     ) {
         (self.loop, self.address, self.daemon) = (loop, address, daemon)
@@ -131,7 +131,7 @@ package final class SystemBus: @unchecked Sendable {
         var rules = [
             "type='signal',sender='\(bus)',path='\(place)',interface='\(bus)',member='NameOwnerChanged',arg0='\(daemon)'"
         ]
-        if let signals { rules.append("type='signal',sender='\(daemon)',interface='\(signals)'") }
+        rules += signals.map { "type='signal',sender='\(daemon)',interface='\($0)'" }
         for rule in rules { send(Call(place, bus, "AddMatch", [.text(rule)]), to: bus) { _ in } }
         send(Call(place, bus, "GetNameOwner", [.text(daemon)]), to: bus) { [handle] answer in
             handle(.owner((try? answer.get().first?.text) ?? ""))
@@ -218,8 +218,9 @@ package final class SystemBus: @unchecked Sendable {
             reply(object.asked(sender, member, values(of: message)), to: message)
             return true
         }
-        if let signals, BusLibrary.isSignal(message, signals, nil) > 0 {
-            tell(.signal(from: sender, member: member, values(of: message)))
+        if signals.contains(where: { BusLibrary.isSignal(message, $0, nil) > 0 }) {
+            let path = Self.text(BusLibrary.path(message))
+            tell(.signal(from: sender, path: path, member: member, values(of: message)))
         } else if sender == "org.freedesktop.DBus", member == "NameOwnerChanged" {
             tell(.owner(values(of: message).last?.text ?? ""))
         }

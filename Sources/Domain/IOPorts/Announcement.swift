@@ -1,0 +1,162 @@
+/// Announces services of this program in the network (DNS-SD, RFC 6763).
+package protocol Announcer: Sendable {
+    /// Announces these in place of the last ones.
+    func announce(_ services: [OfferedService])
+    func state() async -> Announcement.State
+}
+
+/// A service of this program.
+package struct OfferedService: Hashable, Sendable {
+    /// As in DNS-SD: `_http._tcp`. Its name has at most 15 characters (RFC 6335, section 5.1).
+    package var type: String
+    package var port: UInt16
+    /// The strings of its TXT record, such as `path=/`, of at most 255 bytes (RFC 6763, section 6.1).
+    package var text: [String]
+
+    package init(_ type: String, port: Int, text: [String]) {
+        (self.type, self.port, self.text) = (type, UInt16(clamping: port), text.filter { $0.utf8.count <= 255 })
+    }
+}
+
+/// Decides what to ask of Avahi so that it announces services, as Avahi's examples/client-publish-service.c does.
+///
+/// Every attempt has a connection of its own: Avahi withdraws what it announced for a connection when that ends
+/// (avahi-daemon/dbus-protocol.c, `client_free`).
+package struct Announcement: Sendable {
+    package enum State: Hashable, Sendable {
+        /// There is nothing to announce.
+        case idle
+        /// Avahi does not run. The announcement begins when it starts.
+        case absent
+        case registering
+        case established(name: String)
+        /// Another machine has the name, and Avahi is asked for a new one.
+        case collision
+        /// Retried after a pause.
+        case failed(DiscoveryFault)
+    }
+
+    package enum Input: Sendable {
+        case wants([OfferedService])
+        /// Avahi's own name on the bus; empty if it does not run.
+        case owner(String)
+        /// The answer to `makeGroup` or `rename`.
+        case told(String)
+        /// A call failed.
+        case refused(error: String, words: String)
+        /// The signal `StateChanged` of Avahi's server, whose path is `/`, or of a group.
+        case changed(by: String, path: String, state: Int32, error: String)
+        /// There is no bus.
+        case lost(DiscoveryFault)
+        case retry
+    }
+
+    package enum Order: Hashable, Sendable {
+        /// In place of the last connection to the bus.
+        case connect
+        case disconnect
+        case makeGroup
+        case add(OfferedService, name: String, group: String)
+        case commit(group: String)
+        /// Asks Avahi for another name in place of this one.
+        case rename(String)
+        /// Gives the input `retry` after a pause.
+        case wait
+    }
+
+    package private(set) var state = State.idle
+    private var services: [OfferedService] = []
+    private var name: String
+    private var owner = ""
+    private var group: String?
+    /// Since the last pause: a stranger who claims every name does not keep this program busy.
+    private var renames = 0
+
+    /// - Parameter name: cut to the 63 bytes that a name may have (RFC 6763, section 4.1.1).
+    package init(name: String) {
+        self.name = name
+        while self.name.utf8.count > 63 { self.name.removeLast() }
+    }
+
+    package mutating func receive(_ input: Input) -> [Order] {
+        switch input {
+        case .wants(let services):
+            self.services = services
+            return services.isEmpty ? leave(.idle) + [.disconnect] : begin()
+        // What the last connection still had to tell.
+        case _ where services.isEmpty: return []
+        // Avahi started or ended, or another one took its place: the last one's groups are gone.
+        case .owner(""): return leave(.absent)
+        case .owner(let new): return new == owner ? [] : leave(.registering, owner: new) + [.makeGroup]
+        case .told(let text) where state == .collision:
+            name = text
+            return begin()
+        case .told(let text):
+            group = text
+            return services.map { .add($0, name: name, group: text) } + [.commit(group: text)]
+        // avahi-common/dbus.h, AVAHI_DBUS_ERR_COLLISION: another program of this machine has the name.
+        case .refused("org.freedesktop.Avahi.CollisionError", _): return collide()
+        case .refused(_, let words): return fail(.refused(words))
+        // Anybody may send a signal.
+        case .changed(let sender, let path, let state, let error):
+            guard sender == owner, self.state != .collision else { return [] }
+            return path == "/" ? serverIs(state) : path == group ? groupIs(state, error) : []
+        case .lost(let fault): return fail(fault)
+        case .retry:
+            guard case .failed = state else { return [] }
+            renames = 0
+            return begin()
+        }
+    }
+
+    private mutating func leave(_ state: State, owner: String = "") -> [Order] {
+        (self.state, self.owner, group) = (state, owner, nil)
+        return []
+    }
+
+    private mutating func begin() -> [Order] { leave(.registering) + [.connect] }
+
+    private mutating func fail(_ fault: DiscoveryFault) -> [Order] { leave(.failed(fault)) + [.disconnect, .wait] }
+
+    private mutating func collide() -> [Order] {
+        guard state != .collision else { return [] }
+        renames += 1
+        guard renames <= 20 else { return fail(.refused("\"\(name)\" and names like it are taken")) }
+        state = .collision
+        return [.rename(name)]
+    }
+
+    /// `AvahiServerState` (avahi-common/defs.h). Running again, the machine may have another name, which each service has.
+    private mutating func serverIs(_ state: Int32) -> [Order] { state == 2 ? begin() : [] }
+
+    /// `AvahiEntryGroupState` (avahi-common/defs.h).
+    private mutating func groupIs(_ state: Int32, _ error: String) -> [Order] {
+        switch state {
+        case 2: self.state = .established(name: name)
+        case 3: return collide()
+        case 4: return fail(.refused(error))
+        default: break
+        }
+        return []
+    }
+}
+
+extension Announcement.State {
+    /// Why nothing is announced that should be.
+    package var fault: DiscoveryFault? {
+        switch self {
+        case .absent: .noAvahi
+        case .failed(let fault): fault
+        case .idle, .registering, .established, .collision: nil
+        }
+    }
+}
+
+extension DiscoveryFault {
+    package static let noAvahi = Self(
+        "Avahi does not run here", next: "sudo apt-get install avahi-daemon, or sudo systemctl start avahi-daemon")
+
+    fileprivate static func refused(_ cause: String) -> Self {
+        Self("Avahi does not announce: \(cause)", next: "systemctl status avahi-daemon")
+    }
+}

@@ -127,7 +127,7 @@ influx: build ## a real VictoriaMetrics and a real InfluxDB get what meterd meas
 	Tests/Influx/run $(ARGS)
 
 proxy: build ## Home Assistant's clients and meterd read through simulated Bluetooth proxies
-	@Scripts/setup avahi-daemon dbus-daemon iproute2 python3-venv
+	@Scripts/setup avahi-daemon avahi-utils dbus-daemon iproute2 python3-venv
 	Tests/Proxy/run $(ARGS)
 
 home-assistant: build ## a real Home Assistant finds the meters (fetches 1.5 GB, needs root)

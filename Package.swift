@@ -82,7 +82,7 @@ let package = Package(
         // What two stores in SQLite files have in common: their lock, their errors.
         .target(name: "StoreKit", dependencies: ["LinuxIO", grdb]),
         .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Domain", "MeterCodec"]),
-        // Daemons that are asked over the system bus: bluetoothd, and Avahi of what is in the network.
+        // Daemons on the system bus: bluetoothd, and Avahi, which finds and announces services in the network.
         .target(name: "SystemBus", dependencies: ["LinuxIO", "Domain"]),
         .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(
@@ -165,15 +165,15 @@ let package = Package(
             name: "meterctl",
             dependencies: [
                 "Domain", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-                "USBTransport", "BluetoothCore", "ESPHomeCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1,
-                unixSignals,
+                "USBTransport", "BluetoothCore", "ESPHomeCore", "CloudAPI", "SystemBus", argumentParser,
+                asyncHTTPClient, nioCore, nioHTTP1, unixSignals,
             ]),
         .target(
             name: "metercloud",
             dependencies: [
                 "Domain", "CloudAPI", "Cloud", "CloudHosting", "CloudStore", "CloudEtcd", "CloudServer", "GatewayAPI",
-                "LinuxIO", "ProgramKit", "ServerKit", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1,
-                serviceLifecycle, unixSignals,
+                "LinuxIO", "ProgramKit", "ServerKit", "SystemBus", argumentParser, asyncHTTPClient, logging, nioCore,
+                nioHTTP1, serviceLifecycle, unixSignals,
             ]),
 
         // meterd's executable is all three, by the name it is called by: the package has it once.
@@ -348,7 +348,7 @@ let package = Package(
         .testTarget(
             name: "MeterctlTests",
             dependencies: [
-                "MeterTestKit", "meterctl", "Domain", "MeterCodec", "GatewayAPI", "LinuxIO", "ProgramKit",
+                "MeterTestKit", "meterctl", "Domain", "MeterCodec", "GatewayAPI", "CloudAPI", "LinuxIO", "ProgramKit",
                 "USBTransport",
             ]),
         .testTarget(

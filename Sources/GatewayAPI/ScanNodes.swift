@@ -42,9 +42,7 @@ package struct ScanNode: Codable, Hashable, Sendable {
     /// Only names that can stand in meterd.toml as they are make a node.
     package init?(_ service: FoundService) {
         // A node's name has up to 31 characters (esphome/core/config.py, `validate_hostname`).
-        guard service.name.isPlainName(max: 31), service.host.isPlainName(max: 253, allowsDots: true),
-            service.name.first != "-", service.host.first != "-", (1...0xFFFF).contains(service.port)
-        else { return nil }
+        guard service.name.isPlainName(max: 31), service.name.first != "-", service.hasAddress else { return nil }
         self.init(name: service.name, host: service.host, port: service.port)
         func told(_ key: String) -> String? {
             service.value(of: key).flatMap { $0.isEmpty ? nil : String($0.prefix(120)) }

@@ -16,6 +16,12 @@ package struct WebStatus: Codable, Hashable, Sendable {
     @NullCodable package var tls: WebTLSStatus?
     /// What people should know about how it is open to the network.
     @NullCodable package var warning: String?
+    /// The name under which the network finds the page by mDNS.
+    @NullCodable package var announced: String?
+    /// Why it is not announced although the network can reach it.
+    @NullCodable package var announcement_error: String?
+    /// What to do about that.
+    @NullCodable package var announcement_next: String?
     /// Only in the answer to enabling: the token that the login asks for. A secret, shown only this once.
     package var token: String?
 

@@ -13,6 +13,7 @@ import NIOCore
 import ProgramKit
 import ServerKit
 import ServiceLifecycle
+import SystemBus
 import UnixSignals
 
 /// Assembles the parts, runs them, and shuts them down in order.
@@ -28,6 +29,8 @@ struct Server {
     let proxies: [String]
     /// Where other copies of this cloud reach this one; nil for its name and port.
     let advertise: String?
+    /// Whether to tell the network of it.
+    let announces: Bool
     let logger: Logger
     /// The service manager to report to, if any.
     let manager: ServiceManager?
@@ -79,8 +82,19 @@ struct Server {
                 to: manager, parts: [{ await cloud.turn() }], status: { cloud.summary },
                 sleep: { try await ContinuousClock().sleep(for: $0) }, logger: logger)
         }
+        // Without TLS it stays on this machine.
+        let offer = announces && !address.isLoopback ? certificate?.pin : nil
+        let loop = offer == nil ? nil : try IOLoop(name: "announcer")
+        loop?.start()
+        defer { loop?.shutdown() }
+        let announcer = loop.map { [logger] loop in
+            AvahiAnnouncer(loop: loop, name: "metercloud on \(HostName.system)") { $0.log(to: logger) }
+        }
+        defer { announcer?.announce([]) }
         var services = try cloud.services(serving) { port in
             announce(port: port, pin: certificate?.pin, hasToken: hasToken)
+            announcer?.announce(
+                offer.map { [AnnouncedCloud.offer(port: port, pin: $0, version: VersionBody.current.version)] } ?? [])
             report?.ready()
         }
         services.append(

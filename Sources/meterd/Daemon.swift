@@ -50,7 +50,9 @@ struct Daemon {
             services += try cloud.services { sink.yield($0) }
             services.append(
                 .init(
-                    service: OwnCloudService(cloud: cloud, events: events, hosts: hosts, logger: logger),
+                    service: OwnCloudService(
+                        cloud: cloud, events: events, hosts: hosts,
+                        announcer: configuration.announcer(of: "metercloud", on: loop, logger), logger: logger),
                     serviceName: "own cloud"))
         }
         for (index, host) in hosts.enumerated() {
@@ -136,6 +138,7 @@ private struct OwnCloudService: Service {
     let cloud: EmbeddedCloud
     let events: AsyncStream<EmbeddedCloud.Event>
     let hosts: [Host]
+    let announcer: (any Announcer)?
     let logger: Logger
 
     func run() async throws {
@@ -146,6 +149,7 @@ private struct OwnCloudService: Service {
                 case .running(let port):
                     if isKnown { logger.notice("the cloud is served now") }
                     isKnown = false
+                    announcer?.announce(cloud.offers(port: port))
                     for host in hosts { await host.member.serves(cloud, port: port, logger: logger) }
                 case .unserved(let failure):
                     if !isKnown {
@@ -154,6 +158,7 @@ private struct OwnCloudService: Service {
                             metadata: ["cause": "\(failure.message)", "next": "\(failure.next)"])
                     }
                     isKnown = true
+                    announcer?.announce([])
                     for host in hosts { await host.member.servesNothing(failure) }
                 }
             }

@@ -3,6 +3,7 @@ import CloudAPI
 import CloudClient
 import CloudHosting
 import CloudServer
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import LinuxIO
@@ -101,6 +102,12 @@ struct EmbeddedCloud {
             return true
         }
         return address == IPAddress.bytes(of: settings.listen.host)
+    }
+
+    /// What the network is told of it.
+    func offers(port: Int) -> [OfferedService] {
+        if IPAddress.isLoopback(settings.listen.host) { return [] }
+        return [AnnouncedCloud.offer(port: port, pin: certificate.pin, version: VersionBody.current.version)]
     }
 
     /// The command line that joins another host, for people to copy.

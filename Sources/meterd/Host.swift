@@ -306,6 +306,7 @@ struct Host {
 
     private func webPage(_ routes: GatewayRoutes, _ series: SeriesService) -> WebPage {
         var dependencies = WebPage.Dependencies(configuration, hostName: name, logger: logger)
+        dependencies.announcer = configuration.announcer(of: "meterd", on: loop, logger)
         if configuration.web.profiler {
             dependencies.profiler = Profiler(
                 directory: directory, series: series, host: recordings.host, now: dependencies.now,

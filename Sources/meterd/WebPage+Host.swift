@@ -1,10 +1,13 @@
 import CloudServer
+import Domain
 import GatewayServer
 import Glibc
 import LinuxIO
 import Logging
+import ProgramKit
 import ServerKit
 import ServiceLifecycle
+import SystemBus
 
 extension WebPage.Dependencies {
     /// The page of one host, as configured.
@@ -49,6 +52,14 @@ extension WebPage.Dependencies {
 extension CertificateTerms {
     /// Apple's systems refuse more than 825 days (<https://support.apple.com/en-us/103769>).
     fileprivate static let web = CertificateTerms(commonName: "meterd", daysValid: 820, renewalDays: 30)
+}
+
+extension Configuration {
+    /// - Returns: nil if the network is to be told nothing.
+    func announcer(of program: String, on loop: IOLoop, _ logger: Logger) -> (any Announcer)? {
+        guard discovery.announces else { return nil }
+        return AvahiAnnouncer(loop: loop, name: "\(program) on \(HostName.system)") { $0.log(to: logger) }
+    }
 }
 
 /// The socket at the other end of a loopback connection.

@@ -148,6 +148,41 @@ struct WebPageTests {
         }
     }
 
+    private final class Announced: Announcer {
+        let services = Mutex<[OfferedService]>([])
+        func announce(_ services: [OfferedService]) { self.services.withLock { $0 = services } }
+        func state() async -> Announcement.State {
+            services.withLock { $0.isEmpty ? .failed(.noAvahi) : .established(name: "meterd on pi") }
+        }
+    }
+
+    @Test func page_isAnnounced_onlyWhileTheNetworkReachesIt() async throws {
+        let announced = Announced()
+        var dependencies = web.dependencies()
+        dependencies.announcer = announced
+        func types() -> [String] { announced.services.withLock { $0.map(\.type) } }
+        let page = WebPage(dependencies, router: web.bench.routes.router(), logger: web.bench.log.logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await page.run() }
+            #expect(await page.settled().announcement_error == "Avahi does not run here")
+            #expect(types() == [])
+            _ = try await page.enable(host: "127.0.0.1", port: 0)
+            #expect(types() == [])
+            let status = try await page.enable(host: "0.0.0.0", port: 0)
+            #expect(status.announced == "meterd on pi")
+            let port = try #require(announced.services.withLock { $0.first?.port })
+            #expect(announced.services.withLock { $0 } == WebPage.offers(port: Int(port), tls: nil))
+            #expect(types() == ["_http._tcp", "_meterd._tcp"] && port != 0)
+            // With a certificate its fingerprint is told, for people to compare.
+            let encrypted = WebPage.offers(port: 1, tls: TLSKeeper.Report(isOwn: true, fingerprint: "AB:CD"))
+            #expect(encrypted.map(\.type) == ["_https._tcp", "_meterd._tcp"])
+            #expect(encrypted[1].text.suffix(2) == ["https=1", "sha256=AB:CD"])
+            _ = try await page.disable()
+            #expect(types() == [])
+            tasks.cancelAll()
+        }
+    }
+
     @Test func portThatIsTaken_isSaid_withWhatToDo() async throws {
         try await web.serve { page, port in
             let status = try await page.enable(host: "127.0.0.1", port: port)

@@ -154,7 +154,7 @@ struct OutputTests {
         let server = Server(
             folder: CloudFolder(path: "/var/lib/my cloud"), etcd: nil, address: .everywhere, names: ["pi.local"],
             usesTLS: true, rate: 100, connectionsPerAddress: 64, proxies: [], advertise: nil,
-            logger: Logger(label: "test"), manager: nil)
+            announces: true, logger: Logger(label: "test"), manager: nil)
 
         #expect(
             server.joinLines(port: 8643, pin: pin, hasToken: true) == [

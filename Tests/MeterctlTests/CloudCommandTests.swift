@@ -1,3 +1,5 @@
+import CloudAPI
+import Domain
 import Foundation
 import GatewayAPI
 import ProgramKit
@@ -65,5 +67,27 @@ struct CloudCommandTests {
                 "FIELD   VALUE", "joined  no; meterctl cloud join URL --token-file FILE --pin sha256:…",
                 "host    pi (6f1c)",
             ])
+    }
+
+    /// What strangers call themselves moves no cursor. With a pin, only clouds that announce it are offered.
+    @Test func clouds_areOffered_withTheirFingerprints() throws {
+        func cloud(_ name: String, _ pin: Character) -> FoundService {
+            let text = "pin=sha256:" + String(repeating: pin, count: 64)
+            return FoundService(
+                name: name, host: "pi.local", port: 8643, text: [UInt8(text.utf8.count)] + Array(text.utf8))
+        }
+        let lamp = FoundService(name: "lamp", host: "lamp.local", port: 80, text: [])
+        let found = FoundServices([lamp, cloud("home", "a"), cloud("\u{1B}[2Jevil", "b")], isCut: true)
+
+        let all = CloudOffers(found, pin: nil)
+        #expect(all.isCut)
+        #expect(
+            all.table.lines == [
+                "   NAME             ADDRESS                FINGERPRINT",
+                "1  \\u{1B}[2Jevil  https://pi.local:8643  sha256:" + String(repeating: "b", count: 64),
+                "2  home             https://pi.local:8643  sha256:" + String(repeating: "a", count: 64),
+            ])
+        let pin = try #require(CertificatePin("sha256:" + String(repeating: "A", count: 64)))
+        #expect(CloudOffers(found, pin: pin).clouds.map(\.name) == ["home"])
     }
 }

@@ -325,7 +325,23 @@ struct DoctorTests {
     private func pageFindings(_ change: (inout WebStatus) -> Void) -> [Finding] {
         var page = WebStatus.served
         change(&page)
-        return findings(answers([], page: page)).filter { $0.check == "page" }
+        return findings(answers([], page: page)).filter { ["page", "announcement"].contains($0.check) }
+    }
+
+    @Test func page_isSaid_withWhatTheNetworkFindsItBy() {
+        #expect(
+            pageFindings { $0.announced = "meterd on pi" }.first?.message.hasSuffix(", announced as meterd on pi")
+                == true)
+        #expect(
+            pageFindings { ($0.announcement_error, $0.announcement_next) = ("Avahi does not run here", "start it") }
+                .last
+                == Finding(
+                    "announcement", .note, "the page is not announced: Avahi does not run here", next: "start it"))
+        guard case .answers(var facts) = answers([]) else { return }
+        facts.nodes = .told { $0.error = "Avahi does not run here" }
+        #expect(findings(.answers(facts)).map(\.check).contains("network"))
+        facts.page?.announcement_error = "Avahi does not run here"
+        #expect(!findings(.answers(facts)).map(\.check).contains("network"))
     }
 
     @Test func page_isSaid_withWhoReachesIt() {

@@ -43,10 +43,11 @@ struct ConfigurationTests {
             plaintext = true
             [discovery]
             browse = false
+            announce = false
             """
         let configuration = try read(text)
         let bluetooth = configuration.bluetooth
-        #expect(!configuration.discovery.browses)
+        #expect(!configuration.discovery.browses && !configuration.discovery.announces)
         #expect(bluetooth.search == .always)
         #expect(
             bluetooth.proxies == [

@@ -1266,6 +1266,9 @@ class WebStatus(TypedDict):
     next: str | None
     tls: WebTLSStatus | None
     warning: str | None
+    announced: str | None
+    announcement_error: str | None
+    announcement_next: str | None
     token: NotRequired[str]
 
 

@@ -30,6 +30,11 @@ package struct FoundService: Hashable, Sendable {
         (self.name, self.host, self.port, self.text) = (name, host, port, text)
     }
 
+    /// Whether host and port could stand in an address as they are.
+    package var hasAddress: Bool {
+        host.isPlainName(max: 253, allowsDots: true) && host.first != "-" && (1...0xFFFF).contains(port)
+    }
+
     /// The value of a key in the TXT record. Nil without the key, and for bytes that are not UTF-8.
     package func value(of key: String) -> String? {
         var rest = text[...]

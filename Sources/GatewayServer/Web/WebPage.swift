@@ -44,6 +44,8 @@ package actor WebPage {
         package var users: LocalUsers
         package var files: WebFiles
         package var repository: any WebOpeningRepository
+        /// Nil if `[discovery] announce = false`.
+        package var announcer: (any Announcer)?
         package var limits = WebServer.Limits()
         /// Nil if `[web] profiler = false`.
         package var profiler: Profiler?
@@ -161,10 +163,18 @@ package actor WebPage {
     /// Ends all addresses for the Firefox Profiler.
     package func closeProfiler() async -> WebStatus {
         await dependencies.profiler?.endAll()
-        return status()
+        return await status()
     }
 
-    package func status() -> WebStatus {
+    package func status() async -> WebStatus {
+        var status = listening()
+        guard let state = await dependencies.announcer?.state() else { return status }
+        if case .established(let name) = state { status.announced = name }
+        (status.announcement_error, status.announcement_next) = (state.fault?.message, state.fault?.next)
+        return status
+    }
+
+    private func listening() -> WebStatus {
         let host = plan.opening?.host ?? dependencies.host
         let port = port ?? plan.opening?.port ?? dependencies.port
         var urls: [String] = []
@@ -203,6 +213,7 @@ package actor WebPage {
     private func change(to opening: WebOpening?) {
         plan = Plan(number: plan.number + 1, opening: opening)
         (port, error) = (nil, nil)
+        dependencies.announcer?.announce([])
         plans.continuation.yield(plan)
         stop?.finish()
     }
@@ -264,16 +275,30 @@ package actor WebPage {
         (self.port, error) = (port, nil)
         logger.notice(
             "the web page is served",
-            metadata: ["url": "\(status().urls.first ?? "")", "login": "\(plan.opening != nil)"])
+            metadata: ["url": "\(listening().urls.first ?? "")", "login": "\(plan.opening != nil)"])
+        if let host = plan.opening?.host, !IPAddress.isLoopback(host) {
+            dependencies.announcer?.announce(Self.offers(port: port, tls: dependencies.tls?.report()))
+        }
         settle()
+    }
+
+    /// What the network is told of the page. `path` is a key of `_http._tcp` (RFC 6763, section 6.6).
+    static func offers(port: Int, tls: TLSKeeper.Report?) -> [OfferedService] {
+        let text = ["version=\(VersionBody.current.version)", "https=\(tls == nil ? 0 : 1)"]
+        return [
+            OfferedService(tls == nil ? "_http._tcp" : "_https._tcp", port: port, text: ["path=/"]),
+            OfferedService(
+                "_meterd._tcp", port: port, text: text + (tls?.fingerprint.map { ["sha256=\($0)"] } ?? [])),
+        ]
     }
 
     private func failed(_ plan: Plan, _ cause: any Error) {
         guard plan.number == self.plan.number else { return }
         let isFirst = error == nil
         port = nil
+        dependencies.announcer?.announce([])
         let failure = ListenFailure(
-            cause, at: status().listen,
+            cause, at: listening().listen,
             setting: plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen",
             holder: { dependencies.portHolder(plan.opening?.port ?? dependencies.port) })
         error = failure
@@ -284,7 +309,7 @@ package actor WebPage {
     /// The status once the page is served, or cannot be.
     package func settled() async -> WebStatus {
         if port == nil, error == nil, !isOver { await withCheckedContinuation { waiters.append($0) } }
-        return status()
+        return await status()
     }
 
     private func settle() {

@@ -52,6 +52,9 @@ struct Serve: AsyncParsableCommand {
             valueName: "url"))
     var advertise: String?
 
+    @Flag(help: "Do not tell the network, through Avahi, of this cloud. With --listen 127.0.0.1:8643 it never is told.")
+    var noAnnounce = false
+
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.info
 
@@ -88,7 +91,8 @@ struct Serve: AsyncParsableCommand {
         logger.logLevel = logLevel
         let server = Server(
             folder: data.folder, etcd: try store.etcd, address: listen, names: name, usesTLS: !noTls, rate: rate,
-            connectionsPerAddress: connectionsPerAddress, proxies: proxy, advertise: advertise, logger: logger,
+            connectionsPerAddress: connectionsPerAddress, proxies: proxy, advertise: advertise,
+            announces: !noAnnounce, logger: logger,
             manager: ServiceManager(environment: ProcessInfo.processInfo.environment))
         do {
             try await server.run()

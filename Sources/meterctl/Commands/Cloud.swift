@@ -1,4 +1,5 @@
 import ArgumentParser
+import CloudAPI
 import Domain
 import GatewayAPI
 import ProgramKit
@@ -11,11 +12,14 @@ struct Cloud: AsyncParsableCommand {
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Join a cloud, to share settings and leases with its other hosts.",
-            discussion: "metercloud serve prints the whole line. Several URLs are copies of one cloud.")
+            discussion: """
+                metercloud serve prints the whole line. Several URLs are copies of one cloud. Without a URL, meterctl \
+                offers the clouds that Avahi finds in the network, and asks for their fingerprint to be compared.
+                """)
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(help: "For example https://bench-pi:8643")
-        var urls: [String]
+        var urls: [String] = []
         @Option(help: "The file that holds the token, or - for standard input.", completion: .file())
         var tokenFile: String
         @Option(help: "How to know the cloud's self-made certificate: sha256:…")
@@ -28,8 +32,15 @@ struct Cloud: AsyncParsableCommand {
         @OptionGroup var json: JSONOption
 
         func run() async throws {
+            var (urls, pin) = (urls, pin)
+            let token = try Self.token(in: tokenFile)
+            if urls.isEmpty {
+                let cloud = try await CloudOffers.choose(pin: pin)
+                (urls, pin) = ([cloud.url], cloud.pin.description)
+            }
+            // meterd shows the token to nobody whose certificate has another key than the pin's.
             let request = CloudJoinRequest(
-                urls: urls, token: try Self.token(in: tokenFile), pin: pin, bring_all: bringAll ? true : nil)
+                urls: urls, token: token, pin: pin, bring_all: bringAll ? true : nil)
             let status: CloudStatus = try await daemon.client.call(
                 .post, "/v1/cloud/join", body: request, patience: .seconds(60))
             if try json.print(status) { return }

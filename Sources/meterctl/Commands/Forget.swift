@@ -49,9 +49,14 @@ struct ConfirmationOption: ParsableArguments {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(.usage, "nobody is there to be asked whether to \(deed)", next: "say so with --yes")
         }
-        Terminal.talk("\(deed)? [y/N]")
-        guard let answer = readLine()?.lowercased(), answer == "y" || answer == "yes" else {
+        guard Self.isAgreed(deed) else {
             throw CommandFailure(.error, "nothing was done", next: "answer y, or say --yes")
         }
+    }
+
+    /// Whether a person answers yes.
+    static func isAgreed(_ question: String) -> Bool {
+        Terminal.talk("\(question)? [y/N]")
+        return ["y", "yes"].contains(readLine()?.lowercased())
     }
 }

@@ -40,7 +40,10 @@ struct Checkup {
             if let page = answers.page { all += Self.page(page) }
             if let broker = answers.broker { all += Self.broker(broker) }
             if let influx = answers.influx { all += Self.influx(influx) }
-            if let nodes = answers.nodes { all += Self.nodes(nodes) }
+            // That Avahi does not run is said once.
+            if let nodes = answers.nodes, nodes.error == nil || nodes.error != answers.page?.announcement_error {
+                all += Self.nodes(nodes)
+            }
         }
         all += [disk, clock].compactMap { $0 }
         all += ports + unclaimed + sharedSerials + rules + drivers + radios(adapters)
@@ -155,11 +158,16 @@ struct Checkup {
                     : Finding("page", .note, "not served yet", next: "look again in a moment")
             ]
         }
-        if let warning = page.warning {
-            return [Finding("page", .note, "\(url), with a login; \(warning)", next: WebStatus.encryption)]
+        let announcing = page.announcement_error.map {
+            Finding("announcement", .note, "the page is not announced: \($0)", next: page.announcement_next)
         }
+        let name = page.announced.map { ", announced as \($0)" } ?? ""
         let who = page.enabled ? "with a login" : "for this machine alone"
-        return [Finding("page", .ok, "\(url), \(who)")] + [page.tls.flatMap(certificate)].compactMap { $0 }
+        let found = page.warning.map {
+            Finding("page", .note, "\(url), \(who)\(name); \($0)", next: WebStatus.encryption)
+        }
+        return [found ?? Finding("page", .ok, "\(url), \(who)\(name)")]
+            + [page.tls.flatMap(certificate), announcing].compactMap { $0 }
     }
 
     /// What is wrong with the page's certificate, if anything.

@@ -76,9 +76,10 @@ struct Configuration: Hashable, Sendable {
         var proxies: [NodeSettings] = []
     }
 
-    /// What this host asks the network about others.
+    /// What this host asks the network about others, and tells it of itself.
     struct Discovery: Hashable, Sendable {
         var browses = true
+        var announces = true
     }
 
     /// The web page. Whether the network can reach it is not configured here: `meterctl web enable`.

@@ -99,7 +99,11 @@ enum ConfigurationKeys {
             .init(
                 "browse", \.browses, .flag,
                 "false: meterctl scan and meterctl doctor do not ask the network, through Avahi, for ESPHome nodes that "
-                    + "may be Bluetooth proxies. Nothing that answers is used unless it is named above.")
+                    + "may be Bluetooth proxies. Nothing that answers is used unless it is named above."),
+            .init(
+                "announce", \.announces, .flag,
+                "false: the network is not told, through Avahi, of the web page where it is open to it, nor of a cloud "
+                    + "that meterd serves to it."),
         ])
 
     static let web = ConfigurationTable(

@@ -23,6 +23,8 @@ package final class TLSKeeper: Sendable {
         package var end: WallTime?
         /// Why the files are not in use.
         package var error: String?
+
+        package init(isOwn: Bool, fingerprint: String? = nil) { (self.isOwn, self.fingerprint) = (isOwn, fingerprint) }
     }
 
     private struct State {

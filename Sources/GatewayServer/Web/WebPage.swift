@@ -283,7 +283,7 @@ package actor WebPage {
     }
 
     /// What the network is told of the page. `path` is a key of `_http._tcp` (RFC 6763, section 6.6).
-    static func offers(port: Int, tls: TLSKeeper.Report?) -> [OfferedService] {
+    package static func offers(port: Int, tls: TLSKeeper.Report?) -> [OfferedService] {
         let text = ["version=\(VersionBody.current.version)", "https=\(tls == nil ? 0 : 1)"]
         return [
             OfferedService(tls == nil ? "_http._tcp" : "_https._tcp", port: port, text: ["path=/"]),

@@ -43,7 +43,8 @@ extension ConfigurationKeys {
         if mqtt.credentialsPath != nil, !address.isLoopback, !mqtt.sendsPlainText {
             throw ConfigurationError(
                 "the broker's password would cross the network in plain text to \(address)",
-                next: "let the broker listen with TLS, and give its address as mqtts://…; or say mqtt.plain-text = true")
+                next: "let the broker listen with TLS, and give its address as mqtts://…; or say mqtt.plain-text = true"
+            )
         }
     }
 }

@@ -44,7 +44,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
 
     private func receive(_ input: Announcement.Input) {
         for order in machine.receive(input) { carryOut(order) }
-        // What passes by itself is no news.
+        // Passing states are not reported.
         guard ![reported, .registering, .collision].contains(machine.state) else { return }
         reported = machine.state
         report(reported)

@@ -58,16 +58,18 @@ enum BusLibrary {
     static let enter: @Sendable @convention(c) (Message, CChar, Text) -> Int32 = find("message_enter_container")
     static let leave: @Sendable @convention(c) (Message) -> Int32 = find("message_exit_container")
 
-    /// Never closed: what it keeps for a thread outlives each bus.
-    private nonisolated(unsafe) static let handle = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL)
-
     /// Whether the library is there, and not too old. The newest of these functions came with LIBSYSTEMD_241, which has
     /// all that earlier versions have.
-    static let isThere = handle != nil && dlsym(handle, "sd_bus_close_unref") != nil
+    static let isThere = symbol("close_unref") != nil
 
     private static func find<Function>(_ name: String) -> Function {
-        guard let symbol = dlsym(handle, "sd_bus_\(name)") else { preconditionFailure("`isThere` comes first") }
+        guard let symbol = symbol(name) else { preconditionFailure("`isThere` comes first") }
         return unsafeBitCast(symbol, to: Function.self)
+    }
+
+    private static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
+        // Never closed: what it keeps for a thread outlives each bus. Opened again, it is the same.
+        dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL).flatMap { dlsym($0, "sd_bus_\(name)") }
     }
 }
 
@@ -106,7 +108,7 @@ package enum BusValue: Hashable, Sendable {
 }
 
 extension BusLibrary {
-    /// - Returns: a negative errno where the value cannot be part of a message, such as a path that is none.
+    /// - Returns: a negative errno for a value that no message can have, such as a malformed path.
     static func append(_ values: [BusValue], to message: Message) -> Int32 {
         func basic(_ type: Unicode.Scalar, _ value: UnsafeRawPointer) -> Int32 {
             append(message, CChar(truncatingIfNeeded: type.value), value)

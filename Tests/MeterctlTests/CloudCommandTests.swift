@@ -83,9 +83,9 @@ struct CloudCommandTests {
         #expect(all.isCut)
         #expect(
             all.table.lines == [
-                "   NAME             ADDRESS                FINGERPRINT",
+                "   NAME           ADDRESS                FINGERPRINT",
                 "1  \\u{1B}[2Jevil  https://pi.local:8643  sha256:" + String(repeating: "b", count: 64),
-                "2  home             https://pi.local:8643  sha256:" + String(repeating: "a", count: 64),
+                "2  home           https://pi.local:8643  sha256:" + String(repeating: "a", count: 64),
             ])
         let pin = try #require(CertificatePin("sha256:" + String(repeating: "A", count: 64)))
         #expect(CloudOffers(found, pin: pin).clouds.map(\.name) == ["home"])

@@ -33,7 +33,7 @@ struct CloudOffers {
     static func choose(pin: String?) async throws -> AnnouncedCloud {
         let wanted = pin.flatMap { CertificatePin($0) }
         if let pin, wanted == nil {
-            throw CommandFailure(.usage, "\"\(pin)\" is no pin", next: "metercloud prints it: sha256:…")
+            throw CommandFailure(.usage, "\"\(pin)\" is not a pin", next: "metercloud prints it: sha256:…")
         }
         let offers = CloudOffers(try await search(), pin: wanted)
         guard !offers.clouds.isEmpty else {

@@ -102,7 +102,7 @@ connections: build ## thousands of connections that say nothing, against a meter
 	Tests/Connections/run $(ARGS)
 
 web-test: build ## the web page in Chromium, phone and desktop, light and dark
-	@Scripts/setup chromium chromium-driver python3-selenium python3-venv fonts-dejavu-core
+	@Scripts/setup chromium chromium-driver python3-selenium python3-venv fonts-dejavu-core nginx-light caddy
 	Tests/Web/run $(ARGS)
 
 fuzz-api: build ## the APIs of the cloud, of meterd's socket and of its page, from their contracts

@@ -15,6 +15,8 @@ struct web_page_file web_page_file(size_t number) {
 #include "file.h"
 #define PAGE icon.svg
 #include "file.h"
+#define PAGE manifest.webmanifest
+#include "file.h"
 #define PAGE app.js
 #include "file.h"
 #define PAGE address.js
@@ -54,6 +56,8 @@ struct web_page_file web_page_file(size_t number) {
 #define PAGE gestures.js
 #include "file.h"
 #define PAGE host.js
+#include "file.h"
+#define PAGE install.js
 #include "file.h"
 #define PAGE links.js
 #include "file.h"
@@ -108,6 +112,8 @@ struct web_page_file web_page_file(size_t number) {
 #define PAGE unsaved.js
 #include "file.h"
 #define PAGE words.js
+#include "file.h"
+#define PAGE worker.js
 #include "file.h"
     return (struct web_page_file){0};
 }

@@ -83,9 +83,12 @@ package struct SessionBody: Codable, Hashable, Sendable {
     package var login: Login
     /// Whether the client may make changes, rather than only view.
     package var may_change: Bool
+    /// Why nobody may make changes here, and what allows it. Only inside Home Assistant.
+    package var reason: String?
 
-    package init(login: Login, may_change: Bool) {
+    package init(login: Login, may_change: Bool, reason: String? = nil) {
         self.login = login
         self.may_change = may_change
+        self.reason = reason
     }
 }

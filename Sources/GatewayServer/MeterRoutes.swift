@@ -128,6 +128,8 @@ package struct MeterRoutes: Sendable {
         guard let decoded = raw.percentDecoded else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
         }
-        return decoded
+        // Ids of ports have slashes. nginx and Home Assistant turn %2F into one on the way, which would be another path.
+        let isID = ["port:", "usb:"].contains { decoded.hasPrefix($0) }
+        return isID ? decoded.replacing("~2F", with: "/") : decoded
     }
 }

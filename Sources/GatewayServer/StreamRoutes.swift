@@ -87,7 +87,7 @@ extension Response {
         let stream = try await stream(for: request) { write in
             try await body { try await write(try JSON.line($0)) }
         }
-        return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: stream)
+        return Response(status: .ok, headers: streamHeaders("application/x-ndjson"), body: stream)
     }
 
     /// Text written by `body`, some of it at a time.
@@ -106,8 +106,15 @@ extension Response {
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> Response {
         Response(
-            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            status: .ok, headers: streamHeaders("text/event-stream"),
             body: try await stream(for: request, body))
+    }
+
+    /// Headers of a body whose pieces have to arrive at once, also through a proxy that collects answers (nginx).
+    private static func streamHeaders(_ type: String) -> HTTPFields {
+        var headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
+        if let name = HTTPFields.Element.Name("X-Accel-Buffering") { headers[name] = "no" }
+        return headers
     }
 
     /// One event: its name, and a value as JSON.

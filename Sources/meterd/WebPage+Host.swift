@@ -23,6 +23,10 @@ extension WebPage.Dependencies {
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeRNG: { SystemRandomNumberGenerator() },
             // If cancelled, it ends at once, as a pause should.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
+        proxies = configuration.web.proxies
+        ingress = configuration.web.ingress.map {
+            WebIngress(host: $0.host, port: $0.port, mayChange: configuration.web.ingressChanges)
+        }
         portHolder = { PortHolder.program(listeningOn: $0)?.description }
         limits.connections = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: true).page
         tls = Self.tls(configuration, names: own + configuration.web.names, logger: logger)

@@ -40,7 +40,7 @@ enum WebBenchmark {
         var (found, waiting) = (["app.js"], ["app.js"])
         while let next = waiting.popLast() {
             let text = String(buffer: try await client.get("/\(next)"))
-            for piece in text.split(separator: " from \"/").dropFirst() {
+            for piece in text.split(separator: " from \"./").dropFirst() {
                 let name = String(piece.prefix { $0 != "\"" })
                 guard name.hasSuffix(".js"), !found.contains(name) else { continue }
                 found.append(name)

@@ -220,7 +220,7 @@ struct MeterdOpenAPITests {
             ("WhoBody", WhoBody(joined: true, leases: [])),
             ("CloudStatus", CloudStatus(joined: false, host_id: "i", host_name: "n")),
             ("RetiredHost", RetiredHost(id: "i", name: "n", tokens: 1, leases: [])),
-            ("SessionBody", SessionBody(login: .none, may_change: true)),
+            ("SessionBody", SessionBody(login: .none, may_change: false, reason: "r")),
         ] + recordings + powerDelivery + alerts + syncs(error) + support
     }()
 

@@ -170,6 +170,10 @@ struct WebServerTests {
                 let name = file.lastPathComponent
                 let reply = try await WebBench.ask(port, "GET", name == "index.html" ? "/" : "/\(name)")
                 if try Data(reply.text.utf8) != Data(contentsOf: file) { others.append(name) }
+                // Below a proxy's path only relative addresses lead here.
+                for start in ["\"/v1/", "`/v1/", "from \"/", "import(\"/", "href=\"/", "src=\"/", "url(/"] {
+                    #expect(!reply.text.contains(start), "\(name) has \(start)")
+                }
                 types[file.pathExtension, default: []].insert(reply.headers["content-type"])
             }
             #expect(others == [])
@@ -177,6 +181,7 @@ struct WebServerTests {
                 types == [
                     "css": ["text/css; charset=utf-8"], "html": ["text/html; charset=utf-8"],
                     "js": ["text/javascript; charset=utf-8"], "svg": ["image/svg+xml"],
+                    "webmanifest": ["application/manifest+json"],
                 ])
         }
     }

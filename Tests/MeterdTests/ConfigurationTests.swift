@@ -359,6 +359,10 @@ struct ConfigurationTests {
             "it takes names without port, as \"meters.example.org\""
         ),
         (
+            "[web]\nproxies = [\"10.0.0.0/33\"]", "\"10.0.0.0/33\" in web.proxies is not an address or a network",
+            "it takes them without port, as \"127.0.0.1\" or \"192.168.1.0/24\""
+        ),
+        (
             "[[port]]\nmodel = \"um25c\"", "a [[port]] has no path",
             "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\""
         ),

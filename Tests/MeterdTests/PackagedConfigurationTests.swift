@@ -5,6 +5,7 @@ import Gateway
 import MeterCodec
 import Notifications
 import ProxyTransport
+import ServerKit
 import Testing
 
 @testable import meterd
@@ -72,6 +73,7 @@ struct PackagedConfigurationTests {
         #expect(configuration.bluetooth.adapters.count == 1)
         #expect(configuration.cloud.proxies == ["192.168.1.2"])
         #expect(configuration.web.names == ["meters.example.org"])
+        #expect(configuration.web.proxies == [IPNetwork("127.0.0.1")])
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
         #expect(configuration.ports.map(\.declared.link.transport) == [.serial, .hid, .network])
@@ -88,6 +90,9 @@ struct PackagedConfigurationTests {
         configuration.web.names = defaults.web.names
         #expect(configuration.web.certificatePath == "/etc/meterd/web-certificate.pem")
         (configuration.web.certificatePath, configuration.web.keyPath) = (nil, nil)
+        configuration.web.proxies = defaults.web.proxies
+        #expect(configuration.web.ingress == .init(host: "172.30.32.1", port: 8099))
+        configuration.web.ingress = defaults.web.ingress
         configuration.mqtt.address = defaults.mqtt.address
         configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath
         configuration.mqtt.certificatePath = defaults.mqtt.certificatePath

@@ -32,8 +32,10 @@ wait = functools.partial(harness.wait, seconds=SOON)
 class Daemon(Demo):
     """A demo in a folder of its own, and where its page is."""
 
-    def __init__(self, binaries, **more):
-        super().__init__(binaries, tempfile.mkdtemp(prefix="web-"), **more)
+    def __init__(self, binaries, web=""):
+        self.ingress, = harness.free_ports(1)
+        super().__init__(binaries, tempfile.mkdtemp(prefix="web-"), configuration=(
+            f'[web]\nnames = ["plain.test"]\nproxies = ["127.0.0.1"]\ningress = "127.0.0.1:{self.ingress}"\n{web}'))
         self.url = None
 
     def start(self):
@@ -62,6 +64,8 @@ class Browser:
         options.binary_location = shutil.which("chromium") or "chromium"
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                          "--disable-background-networking", "--disable-component-update", "--no-first-run",
+                         # A name that is no secure context, as one in the network.
+                         "--host-resolver-rules=MAP plain.test 127.0.0.1",
                          f"--window-size={size[0]},{size[1]}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})

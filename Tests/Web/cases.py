@@ -15,6 +15,7 @@ except ImportError as missing:
     sys.exit(75)
 
 import alerting  # noqa: E402 - they need a browser
+import behind  # noqa: E402
 import charting  # noqa: E402
 import faults  # noqa: E402
 import keeping  # noqa: E402
@@ -72,11 +73,11 @@ def keyboard_reaches_everything(daemon, browser, _):
 
 
 CASES = [*overview.CASES, *charting.CASES, *keeping.CASES, *alerting.CASES, *power.CASES, log_is_shown, host_is_shown,
-         can_be_read_by_everybody, keyboard_reaches_everything, *faults.CASES]
+         can_be_read_by_everybody, keyboard_reaches_everything, *behind.CASES, *faults.CASES]
 # What depends on neither size nor theme runs once.
-ONCE = {keyboard_reaches_everything, *overview.ONCE, *charting.ONCE, *keeping.ONCE, *alerting.ONCE, *power.ONCE, *faults.ONCE}
+ONCE = {keyboard_reaches_everything, *overview.ONCE, *charting.ONCE, *keeping.ONCE, *alerting.ONCE, *power.ONCE, *behind.ONCE, *faults.ONCE}
 # What a case brings about on purpose, as the browser's console words it.
-EXPECTED = {**keeping.EXPECTED, **alerting.EXPECTED, **faults.EXPECTED}
+EXPECTED = {**keeping.EXPECTED, **alerting.EXPECTED, **behind.EXPECTED, **faults.EXPECTED}
 
 
 def weighs_little(daemon):

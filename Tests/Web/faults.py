@@ -119,7 +119,7 @@ def login(daemon, browser, _):
 
 def https_is_visited(daemon, browser, _):
     """Over https, with meterd's own certificate, the page lets in and is live; its cookie never leaves over plain HTTP."""
-    other = Daemon(daemon.bin, configuration='[web]\ntls = "self-signed"\n')
+    other = Daemon(daemon.bin, web='tls = "self-signed"\n')
     ignore = functools.partial(browser.driver.execute_cdp_cmd, "Security.setIgnoreCertificateErrors")
     try:
         other.start()

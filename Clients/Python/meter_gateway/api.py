@@ -1309,3 +1309,4 @@ class SessionBody(TypedDict):
 
     login: Literal["none", "needed", "done"]
     may_change: bool
+    reason: NotRequired[str]

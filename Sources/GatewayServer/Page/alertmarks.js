@@ -1,8 +1,8 @@
 // What is raised, where people look: at the top of every view, and at its meter.
-import { listenAlerts, raisedRules, ruleName } from "/alerts.js";
-import { el, setAttribute, setText } from "/dom.js";
-import { state } from "/live.js";
-import { moment, nameOf } from "/words.js";
+import { listenAlerts, raisedRules, ruleName } from "./alerts.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { state } from "./live.js";
+import { moment, nameOf } from "./words.js";
 
 /** So many are named at the top; the rest is counted. */
 const NAMED_MAX = 3;

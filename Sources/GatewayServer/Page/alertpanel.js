@@ -1,15 +1,15 @@
 // What somebody wants to be told of: the rules of one meter or of all, how they stand, whom they tell, and a form for another.
-import { conditionWords, deletionKey, listenAlerts, loadAlerts, raisedWords, ruleName, rulesOf, targets, tellAlerts, valueWords } from "/alerts.js";
-import { meterName } from "/alertmarks.js";
-import { call } from "/api.js";
-import { el, say, setAttribute, setText, table } from "/dom.js";
-import { standing } from "/freshness.js";
-import { state } from "/live.js";
-import { deletions } from "/undo.js";
-import { isElsewhere, moment } from "/words.js";
+import { conditionWords, deletionKey, listenAlerts, loadAlerts, raisedWords, ruleName, rulesOf, targets, tellAlerts, valueWords } from "./alerts.js";
+import { meterName } from "./alertmarks.js";
+import { call } from "./api.js";
+import { el, say, setAttribute, setText, table } from "./dom.js";
+import { standing } from "./freshness.js";
+import { state } from "./live.js";
+import { deletions } from "./undo.js";
+import { isElsewhere, moment } from "./words.js";
 
 const KINDS = { webhook: "webhook", ntfy: "ntfy", gotify: "Gotify", exec: "program" };
-const pathOf = (rule, rest = "") => `/v1/alerts/${rule.id}${rest}`;
+const pathOf = (rule, rest = "") => `v1/alerts/${rule.id}${rest}`;
 
 /** Those of one meter with a form for another, or, without an id, those of all with who can be told. */
 export function alertPanel(id) {
@@ -220,7 +220,7 @@ function alertForm(id) {
     add.disabled = true;
     try {
       const notify = [...whom.querySelectorAll("input:checked")].map((box) => box.value);
-      await call("POST", "/v1/alerts", { meter: id, condition: condition.value.trim(), name: name.value.trim() || null, notify });
+      await call("POST", "v1/alerts", { meter: id, condition: condition.value.trim(), name: name.value.trim() || null, notify });
       [condition.value, name.value] = ["", ""];
       problem.hidden = true;
       say("Added: it is watched for from now on");

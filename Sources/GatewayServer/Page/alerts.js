@@ -1,9 +1,9 @@
 // What this host watches for and whom it tells: read as the page begins, whenever another rule is raised or over, and now and
 // then, because others add and remove rules too.
-import { call } from "/api.js";
-import { listen, state } from "/live.js";
-import { deletions } from "/undo.js";
-import { moment, QUANTITIES } from "/words.js";
+import { call } from "./api.js";
+import { listen, state } from "./live.js";
+import { deletions } from "./undo.js";
+import { moment, QUANTITIES } from "./words.js";
 
 /** How often it is looked at anew. */
 const PACE_MS = 30000;
@@ -46,7 +46,7 @@ export async function loadAlerts(isAskedFor = true) {
     isWanted = false;
     loadedAt = performance.now();
     try {
-      known = await call("GET", "/v1/alerts");
+      known = await call("GET", "v1/alerts");
     } catch { /* The page says itself that meterd is not heard; what it knew stays, as old as everything else. */ }
   }
   isLoading = false;

@@ -35,4 +35,5 @@ export async function call(method, path, body) {
   return answer;
 }
 
-export const meterPath = (id, rest = "") => `/v1/meters/${encodeURIComponent(id)}${rest}`;
+// Servers in front may turn %2F into a slash: meterd reads ~2F as the same.
+export const meterPath = (id, rest = "") => `v1/meters/${encodeURIComponent(id).replaceAll("%2F", "~2F")}${rest}`;

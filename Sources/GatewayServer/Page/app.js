@@ -1,19 +1,20 @@
 // The frame of the page: which view is shown, the theme, the login, whether news come in.
-import { readAddress } from "/address.js";
-import { alertBanner } from "/alertmarks.js";
-import { call } from "/api.js";
-import { compareView } from "/compare.js";
-import { say, setText, visible } from "/dom.js";
-import { efficiencyView } from "/efficiency.js";
-import { linkWords } from "/freshness.js";
-import { hostView } from "/host.js";
-import { listen, start, state, stop } from "/live.js";
-import { loginView } from "/login.js";
-import { meterView } from "/meter.js";
-import { metersView } from "/meters.js";
-import { recordingsView } from "/recordings.js";
-import { remember, remembered } from "/storage.js";
-import { mayLeave } from "/unsaved.js";
+import { readAddress } from "./address.js";
+import { alertBanner } from "./alertmarks.js";
+import { call } from "./api.js";
+import { compareView } from "./compare.js";
+import { say, setText, visible } from "./dom.js";
+import { efficiencyView } from "./efficiency.js";
+import { linkWords } from "./freshness.js";
+import { hostView } from "./host.js";
+import { forgetPage, keepPage } from "./install.js";
+import { listen, start, state, stop } from "./live.js";
+import { loginView } from "./login.js";
+import { meterView } from "./meter.js";
+import { metersView } from "./meters.js";
+import { recordingsView } from "./recordings.js";
+import { remember, remembered } from "./storage.js";
+import { mayLeave } from "./unsaved.js";
 
 const main = document.getElementById("main");
 let close = () => {};
@@ -83,21 +84,35 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyTheme
 
 async function enter() {
   try {
-    state.session = await call("GET", "/v1/session");
+    state.session = await call("GET", "v1/session");
   } catch (error) {
     say(error.words, true);
+    const loading = document.getElementById("loading");
+    if (loading) {
+      setText(loading, "meterd does not answer, so there are no meters to show: this browser keeps the page, and no readings. "
+        + "It goes on by itself.");
+    }
     setTimeout(enter, 3000);
     return;
   }
   document.getElementById("logout").hidden = state.session.login !== "done";
+  const reason = document.getElementById("read-only");
+  setText(reason, state.session.reason ?? "");
+  reason.hidden = !state.session.reason;
   document.getElementById("link").hidden = state.session.login === "needed";
-  if (state.session.login === "needed") stop(); else start();
+  if (state.session.login === "needed") {
+    stop();
+    forgetPage();
+  } else {
+    start();
+    keepPage();
+  }
   show(false);
 }
 
 document.getElementById("logout").addEventListener("click", async () => {
   try {
-    await call("DELETE", "/v1/session");
+    await call("DELETE", "v1/session");
   } catch (error) {
     say(error.words, true);
   }
@@ -112,7 +127,7 @@ document.addEventListener("login-needed", () => {
 // The stream was refused: perhaps the page was opened to the network meanwhile, and asks for a login now.
 document.addEventListener("stream-refused", async () => {
   try {
-    const session = await call("GET", "/v1/session");
+    const session = await call("GET", "v1/session");
     if (session.login !== state.session.login) enter();
   } catch { /* Not there at all: the stream tries again. */ }
 });

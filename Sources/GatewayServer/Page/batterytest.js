@@ -1,10 +1,10 @@
 // A battery test: its cut-off, when it begins, what a load draws, and who is told; and how one stands, in words.
-import { targets } from "/alerts.js";
-import { call, meterPath } from "/api.js";
-import { ask } from "/dialog.js";
-import { el, say, setAttribute } from "/dom.js";
-import { state } from "/live.js";
-import { nameOf, number, QUANTITIES } from "/words.js";
+import { targets } from "./alerts.js";
+import { call, meterPath } from "./api.js";
+import { ask } from "./dialog.js";
+import { el, say, setAttribute } from "./dom.js";
+import { state } from "./live.js";
+import { nameOf, number, QUANTITIES } from "./words.js";
 
 /** What may end a test: how it is called, the beginning of its condition, unit, and what is usual. */
 const CUTOFFS = [

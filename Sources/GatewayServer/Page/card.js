@@ -1,12 +1,12 @@
 // One meter on the overview: what it measures, its last two minutes, who holds it.
-import { alertMarks } from "/alertmarks.js";
-import { el, setAttribute, setText } from "/dom.js";
-import { lossWords, standing } from "/freshness.js";
-import { linkButtons } from "/links.js";
-import { confirmed, state } from "/live.js";
-import { renameButton } from "/rename.js";
-import { spark } from "/spark.js";
-import { isElsewhere, leaseWords, nameOf, number, reading, transportWord } from "/words.js";
+import { alertMarks } from "./alertmarks.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { lossWords, standing } from "./freshness.js";
+import { linkButtons } from "./links.js";
+import { confirmed, state } from "./live.js";
+import { renameButton } from "./rename.js";
+import { spark } from "./spark.js";
+import { isElsewhere, leaseWords, nameOf, number, reading, transportWord } from "./words.js";
 
 /** `mover` is the button that moves the card. */
 export function makeCard(id, mover) {

@@ -1,16 +1,16 @@
 // The chart of one meter: what it shows, from when to when, and what somebody selects on it.
-import { replaceAddress } from "/address.js";
-import { el, setAttribute, setText } from "/dom.js";
-import { exportBar } from "/exporting.js";
-import { gapReasons } from "/gapwords.js";
-import { hostNow, state } from "/live.js";
-import { marksPanel } from "/marks.js";
-import { makePlot } from "/plot.js";
-import { CURVES, curveOf, roomFor, USUAL } from "/quantities.js";
-import { timeMarks } from "/scale.js";
-import { append, dropBefore, emptyTrack, gapsOf, joined, loadSeries } from "/series.js";
-import { stretchPanel } from "/stretch.js";
-import { number, preciseMoment } from "/words.js";
+import { replaceAddress } from "./address.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { exportBar } from "./exporting.js";
+import { gapReasons } from "./gapwords.js";
+import { hostNow, state } from "./live.js";
+import { marksPanel } from "./marks.js";
+import { makePlot } from "./plot.js";
+import { CURVES, curveOf, roomFor, USUAL } from "./quantities.js";
+import { timeMarks } from "./scale.js";
+import { append, dropBefore, emptyTrack, gapsOf, joined, loadSeries } from "./series.js";
+import { stretchPanel } from "./stretch.js";
+import { number, preciseMoment } from "./words.js";
 
 const RANGES = [["5min", "5 min", 300], ["1h", "1 h", 3600], ["6h", "6 h", 21600], ["1d", "1 d", 86400], ["1w", "1 w", 604800], ["all", "All", null]];
 /** So many points a pixel of width: the host thins the rest out and loses no peak. */

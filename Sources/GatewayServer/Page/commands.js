@@ -1,9 +1,9 @@
 // What a meter can be told, as buttons. What cannot be undone, or switches a load, is asked about first.
-import { call, meterPath } from "/api.js";
-import { ask } from "/dialog.js";
-import { el, say } from "/dom.js";
-import { state } from "/live.js";
-import { nameOf } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { ask } from "./dialog.js";
+import { el, say } from "./dom.js";
+import { state } from "./live.js";
+import { nameOf } from "./words.js";
 
 /** What each command is called, and what there is to say before one that destroys or switches. */
 const WORDS = {

@@ -1,14 +1,14 @@
 // Recordings laid over each other from their starts, by time or by charge, with their differences in a table.
-import { replaceAddress } from "/address.js";
-import { call } from "/api.js";
-import { el, setText, table } from "/dom.js";
-import { state } from "/live.js";
-import { makePlot } from "/plot.js";
-import { curveOf, roomFor, USUAL } from "/quantities.js";
-import { titleOf } from "/recordingitem.js";
-import { elapsed, elapsedMarks, numberMarks } from "/scale.js";
-import { loadRecordingSeries } from "/series.js";
-import { duration, moment, nameOf, number } from "/words.js";
+import { replaceAddress } from "./address.js";
+import { call } from "./api.js";
+import { el, setText, table } from "./dom.js";
+import { state } from "./live.js";
+import { makePlot } from "./plot.js";
+import { curveOf, roomFor, USUAL } from "./quantities.js";
+import { titleOf } from "./recordingitem.js";
+import { elapsed, elapsedMarks, numberMarks } from "./scale.js";
+import { loadRecordingSeries } from "./series.js";
+import { duration, moment, nameOf, number } from "./words.js";
 
 // Colour and dashes together, so that six are told apart without colours too.
 const STROKES = [
@@ -46,7 +46,7 @@ export function compareView(place, values) {
   async function load() {
     const found = await Promise.all(ids.map(async (id) => {
       try {
-        const recording = await call("GET", `/v1/recordings/${encodeURIComponent(id)}`);
+        const recording = await call("GET", `v1/recordings/${encodeURIComponent(id)}`);
         const track = await loadRecordingSeries(id, POINTS, USUAL);
         return { recording, ...onItsOwn(recording, track) };
       } catch (error) {

@@ -1,5 +1,5 @@
 // Questions that have to be answered before something is done.
-import { el } from "/dom.js";
+import { el } from "./dom.js";
 
 /**
  * Asks, and answers whether to go on. With `field` ({label, value, maxlength}) it asks for a text too and answers that, or

@@ -1,5 +1,5 @@
 // Draws a chart: axes, curves with their bands, gaps, a selected stretch, and what follows the pointer.
-import { valueAxis } from "/scale.js";
+import { valueAxis } from "./scale.js";
 
 /** The least room of an axis' numbers, and what each sign of the longest takes, in the size in which they are written. */
 const AXES = { wide: { least: 52, sign: 7, size: 12 }, narrow: { least: 46, sign: 6.2, size: 10.5 } };

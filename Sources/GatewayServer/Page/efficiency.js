@@ -1,12 +1,12 @@
 // Two meters at the same time, one before and one behind something: what it passes on, and what it loses.
-import { replaceAddress } from "/address.js";
-import { el, setText } from "/dom.js";
-import { hostNow, listen, state } from "/live.js";
-import { makePlot } from "/plot.js";
-import { roomFor } from "/quantities.js";
-import { timeMarks } from "/scale.js";
-import { loadSeries, nearest } from "/series.js";
-import { clockWords, nameOf, number } from "/words.js";
+import { replaceAddress } from "./address.js";
+import { el, setText } from "./dom.js";
+import { hostNow, listen, state } from "./live.js";
+import { makePlot } from "./plot.js";
+import { roomFor } from "./quantities.js";
+import { timeMarks } from "./scale.js";
+import { loadSeries, nearest } from "./series.js";
+import { clockWords, nameOf, number } from "./words.js";
 
 const RANGES = [["5min", "5 min", 300], ["1h", "1 h", 3600], ["6h", "6 h", 21600], ["1d", "1 d", 86400]];
 const [POINTS, PACE_MS, KEY] = [800, 5000, "power_W"];

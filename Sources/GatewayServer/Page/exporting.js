@@ -1,10 +1,10 @@
 // Files of what a chart shows: its readings as meterd has stored them, and the chart itself as a picture.
-import { meterPath } from "/api.js";
-import { el, say } from "/dom.js";
-import { draw } from "/draw.js";
-import { state } from "/live.js";
-import { CanvasSurface, VectorSurface } from "/surface.js";
-import { nameOf } from "/words.js";
+import { meterPath } from "./api.js";
+import { el, say } from "./dom.js";
+import { draw } from "./draw.js";
+import { state } from "./live.js";
+import { CanvasSurface, VectorSurface } from "./surface.js";
+import { nameOf } from "./words.js";
 
 const PICTURE = [1200, 600];
 const PACES = [["", "every reading"], ["1000", "one a second"], ["10000", "one in 10 s"], ["60000", "one a minute"]];

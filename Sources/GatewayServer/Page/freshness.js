@@ -1,7 +1,7 @@
 // Whether what the page shows of a meter is true now. It is while the page hears meterd and meterd hears the meter;
 // otherwise it is old, and which of the two is missing is said.
-import { passed, SLOW_MS, state } from "/live.js";
-import { clockWords, span } from "/words.js";
+import { passed, SLOW_MS, state } from "./live.js";
+import { clockWords, span } from "./words.js";
 
 /** A reading older than this is not called live, unless the meter is asked more rarely. */
 const FRESH_MS = 2500;

@@ -1,6 +1,6 @@
 // Why there are no readings in some time, as far as the meter's log knows.
-import { call, meterPath } from "/api.js";
-import { span } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { span } from "./words.js";
 
 /** Asked again at most so often: other hosts are asked too. */
 const PACE_MS = 30000;

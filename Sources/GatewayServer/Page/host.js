@@ -1,9 +1,10 @@
 // This host: its radios, its cloud and sync, who has which meter, its store.
-import { alertPanel } from "/alertpanel.js";
-import { call } from "/api.js";
-import { el, say, table } from "/dom.js";
-import { listen, state } from "/live.js";
-import { countdown, span } from "/words.js";
+import { alertPanel } from "./alertpanel.js";
+import { call } from "./api.js";
+import { el, say, table } from "./dom.js";
+import { installWords } from "./install.js";
+import { listen, state } from "./live.js";
+import { countdown, span } from "./words.js";
 
 const ADAPTER_STATES = {
   searching: "Looking for meters", idle: "On, at rest", starting: "Starting", recovering: "Being brought back",
@@ -15,7 +16,8 @@ export function hostView(place) {
   const alerts = alertPanel(null);
   place.append(el("h1", { text: "This host" }),
     section("Cloud and sync", cloud), alerts.element, section("Who has which meter", leases),
-    section("Bluetooth adapters", adapters), section("Store", store));
+    section("Bluetooth adapters", adapters), section("Store", store),
+    section("Installing this page", el("p", { class: "hint", text: installWords() })));
   let version = null;
   let isOver = false;
 
@@ -50,7 +52,7 @@ export function hostView(place) {
   async function syncNow(event) {
     event.target.disabled = true;
     try {
-      await call("POST", "/v1/sync", { detach: true });
+      await call("POST", "v1/sync", { detach: true });
       say("Syncing");
     } catch (error) {
       say(error.words, true);
@@ -69,7 +71,7 @@ export function hostView(place) {
 
   async function drawLeases() {
     try {
-      const who = await call("GET", "/v1/leases");
+      const who = await call("GET", "v1/leases");
       if (isOver) return;
       leases.replaceChildren(table("Leases", ["Meter", "Held by", "State", "Left", "Waiting"],
         who.leases.map((one) => [
@@ -98,7 +100,7 @@ export function hostView(place) {
   drawAdapters();
   drawStore();
   drawLeases();
-  call("GET", "/v1/version").then((answer) => { version = answer; drawStore(); }, () => {});
+  call("GET", "v1/version").then((answer) => { version = answer; drawStore(); }, () => {});
   const end = listen((change) => {
     if (change.cloud || change.sync) drawCloud();
     if (change.adapters) drawAdapters();

@@ -1,9 +1,9 @@
 // Connect, take over, disconnect: those that make sense for a meter now.
-import { call, meterPath } from "/api.js";
-import { ask } from "/dialog.js";
-import { el, say, setAttribute } from "/dom.js";
-import { state } from "/live.js";
-import { isElsewhere, nameOf } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { ask } from "./dialog.js";
+import { el, say, setAttribute } from "./dom.js";
+import { state } from "./live.js";
+import { isElsewhere, nameOf } from "./words.js";
 
 export function linkButtons(current) {
   const connect = el("button", { type: "button", text: "Connect", onclick: () => send("connect", {}) });

@@ -100,7 +100,7 @@ function open() {
   source?.close();
   retryAt = Infinity;
   eventAt = performance.now();
-  source = new EventSource("/v1/live");
+  source = new EventSource("v1/live");
   source.addEventListener("all", (event) => take(JSON.parse(event.data), true));
   source.addEventListener("changes", (event) => take(JSON.parse(event.data), false));
   source.addEventListener("error", () => {
@@ -129,7 +129,7 @@ function tick() {
 async function ask() {
   isAsking = true;
   try {
-    await fetch("/v1/version", { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
+    await fetch("v1/version", { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
     if (source?.readyState === EventSource.OPEN) hear();
   } catch {
     setLive(false);

@@ -1,7 +1,7 @@
 // What happened to one meter, on this host and on others. What it recorded by itself is not shown on the page.
-import { call, meterPath } from "/api.js";
-import { el, setText, table } from "/dom.js";
-import { moment } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { el, setText, table } from "./dom.js";
+import { moment } from "./words.js";
 
 /** How often it is looked at anew: other hosts are asked each time. */
 const PACE_MS = 60000;

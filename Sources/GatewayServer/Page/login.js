@@ -1,6 +1,6 @@
 // The login: the token goes to meterd once, in the body of a request, and is not kept here.
-import { call } from "/api.js";
-import { el } from "/dom.js";
+import { call } from "./api.js";
+import { el } from "./dom.js";
 
 export const loginView = (done) => (place) => build(place, done);
 
@@ -27,7 +27,7 @@ function build(place, done) {
     event.preventDefault();
     error.textContent = "";
     try {
-      await call("POST", "/v1/session", { token: token.value.trim() });
+      await call("POST", "v1/session", { token: token.value.trim() });
       token.value = "";
       done();
     } catch (refusal) {

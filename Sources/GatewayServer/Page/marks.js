@@ -1,17 +1,17 @@
 // Marks of one meter: what sets one, and the list of those that the chart shows. The chart draws them.
-import { call, meterPath } from "/api.js";
-import { ask } from "/dialog.js";
-import { el, say, setAttribute } from "/dom.js";
-import { listen, state } from "/live.js";
-import { deletions } from "/undo.js";
-import { duration, moment } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { ask } from "./dialog.js";
+import { el, say, setAttribute } from "./dom.js";
+import { listen, state } from "./live.js";
+import { deletions } from "./undo.js";
+import { duration, moment } from "./words.js";
 
 /** How often the list is read anew without a sign of change: marks of this host alone give none. */
 const PACE_MS = 30000;
 /** Rows at most, the latest. */
 const ROWS_MAX = 50;
 const NAME_MAX = "80";
-const pathOf = (mark) => `/v1/marks/${encodeURIComponent(mark.id)}`;
+const pathOf = (mark) => `v1/marks/${encodeURIComponent(mark.id)}`;
 
 /** `acts`: changed(), what the chart shows is to be drawn; selected(), the stretch that somebody selected, or null. */
 export function marksPanel(id, acts) {

@@ -1,19 +1,19 @@
 // One meter: its values, its curves, what it heard of USB Power Delivery, its recordings, its settings and who changed them,
 // and what happened to it.
-import { alertMarks } from "/alertmarks.js";
-import { alertPanel } from "/alertpanel.js";
-import { chartPanel } from "/chart.js";
-import { commandsPanel } from "/commands.js";
-import { el, setAttribute, setText } from "/dom.js";
-import { pairs, section } from "/host.js";
-import { linkButtons } from "/links.js";
-import { confirmed, listen, state } from "/live.js";
-import { logPanel } from "/log.js";
-import { recordingsPanel } from "/recordings.js";
-import { renameButton } from "/rename.js";
-import { settingsPanel } from "/settings.js";
-import { lossWords, standing } from "/freshness.js";
-import { leaseWords, moment, money, nameOf, number, QUANTITIES, span, toldValue, toldWord } from "/words.js";
+import { alertMarks } from "./alertmarks.js";
+import { alertPanel } from "./alertpanel.js";
+import { chartPanel } from "./chart.js";
+import { commandsPanel } from "./commands.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { pairs, section } from "./host.js";
+import { linkButtons } from "./links.js";
+import { confirmed, listen, state } from "./live.js";
+import { logPanel } from "./log.js";
+import { recordingsPanel } from "./recordings.js";
+import { renameButton } from "./rename.js";
+import { settingsPanel } from "./settings.js";
+import { lossWords, standing } from "./freshness.js";
+import { leaseWords, moment, money, nameOf, number, QUANTITIES, span, toldValue, toldWord } from "./words.js";
 
 /** What a load is set to; it stands beside what it draws. */
 const OF_LOADS = [["load_on", "Load"], ["set_current_A", "Set to", "A", 2], ["cutoff_V", "Cut-off", "V", 2], ["timer_s", "Timer", "s", 0]];
@@ -58,7 +58,7 @@ export function meterView(place, id, values) {
 
   async function showPowerDelivery() {
     powerDelivery = null;
-    const { powerDeliveryPanel } = await import("/pd.js");
+    const { powerDeliveryPanel } = await import("./pd.js");
     if (isOver) return;
     powerDelivery = powerDeliveryPanel(id);
     heard.append(powerDelivery.element);

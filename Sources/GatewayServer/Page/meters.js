@@ -1,11 +1,11 @@
 // All meters that this host knows, a card each, in the order that somebody has put them.
-import { raisedRules, ruleName } from "/alerts.js";
-import { makeCard } from "/card.js";
-import { el, setText } from "/dom.js";
-import { standing } from "/freshness.js";
-import { listen, state } from "/live.js";
-import { mover, place } from "/order.js";
-import { nameOf } from "/words.js";
+import { raisedRules, ruleName } from "./alerts.js";
+import { makeCard } from "./card.js";
+import { el, setText } from "./dom.js";
+import { standing } from "./freshness.js";
+import { listen, state } from "./live.js";
+import { mover, place } from "./order.js";
+import { nameOf } from "./words.js";
 
 /** From so many on, a filter helps. */
 const MANY = 9;

@@ -1,6 +1,6 @@
 // In which order the cards lie: as somebody has put them, by pointer or by keyboard, and new ones at the end.
-import { el, say } from "/dom.js";
-import { remember, remembered } from "/storage.js";
+import { el, say } from "./dom.js";
+import { remember, remembered } from "./storage.js";
 
 const KEY = "order";
 

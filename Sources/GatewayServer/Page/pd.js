@@ -1,8 +1,8 @@
 // What was heard of USB Power Delivery on a meter's CC line: what was agreed on, what the source offers, and who said what
 // when. It is loaded for meters that hear it alone.
-import { call, meterPath } from "/api.js";
-import { el, setText, table } from "/dom.js";
-import { moment, number, preciseMoment } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { el, setText, table } from "./dom.js";
+import { moment, number, preciseMoment } from "./words.js";
 
 /** How often is asked for news, and how often where there is a reason not to answer, ms. */
 const PACE_MS = 1000;

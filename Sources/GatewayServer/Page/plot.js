@@ -1,9 +1,9 @@
 // A chart on the page: it draws itself, has a crosshair with a read-out, and tells what somebody does with it.
-import { el, setAttribute, setText, visible } from "/dom.js";
-import { draw } from "/draw.js";
-import { attachGestures } from "/gestures.js";
-import { nearest } from "/series.js";
-import { CanvasSurface } from "/surface.js";
+import { el, setAttribute, setText, visible } from "./dom.js";
+import { draw } from "./draw.js";
+import { attachGestures } from "./gestures.js";
+import { nearest } from "./series.js";
+import { CanvasSurface } from "./surface.js";
 
 const NAMES = ["ink", "soft", "grid", "panel", "select", "select-edge"];
 

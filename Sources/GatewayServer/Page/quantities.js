@@ -1,5 +1,5 @@
 // What a chart can show: how each quantity is called, coloured and scaled.
-import { QUANTITIES } from "/words.js";
+import { QUANTITIES } from "./words.js";
 
 // Colour, and the letter at the end of a curve.
 const LOOKS = {

@@ -1,10 +1,10 @@
 // The curves of a recording as a file.
-import { say } from "/dom.js";
-import { savePicture } from "/exporting.js";
-import { look } from "/plot.js";
-import { curveOf, roomFor, USUAL } from "/quantities.js";
-import { elapsedMarks } from "/scale.js";
-import { loadRecordingSeries } from "/series.js";
+import { say } from "./dom.js";
+import { savePicture } from "./exporting.js";
+import { look } from "./plot.js";
+import { curveOf, roomFor, USUAL } from "./quantities.js";
+import { elapsedMarks } from "./scale.js";
+import { loadRecordingSeries } from "./series.js";
 
 const [WIDTH, HEIGHT, POINTS] = [1200, 600, 1500];
 

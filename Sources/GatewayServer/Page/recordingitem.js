@@ -1,14 +1,14 @@
 // One recording in the list: its figures, its files, and what can be done with it.
-import { writeAddress } from "/address.js";
-import { call } from "/api.js";
-import { testWords } from "/batterytest.js";
-import { ask } from "/dialog.js";
-import { el, say, setAttribute, setText } from "/dom.js";
-import { state } from "/live.js";
-import { fileName } from "/exporting.js";
-import { saveChart } from "/recordingfiles.js";
-import { deletions } from "/undo.js";
-import { duration, moment, money, nameOf, number, span } from "/words.js";
+import { writeAddress } from "./address.js";
+import { call } from "./api.js";
+import { testWords } from "./batterytest.js";
+import { ask } from "./dialog.js";
+import { el, say, setAttribute, setText } from "./dom.js";
+import { state } from "./live.js";
+import { fileName } from "./exporting.js";
+import { saveChart } from "./recordingfiles.js";
+import { deletions } from "./undo.js";
+import { duration, moment, money, nameOf, number, span } from "./words.js";
 
 const MARKS = {
   "host-restarted": "meterd was down in between", "counter-reset": "the meter’s counter began anew",
@@ -17,7 +17,7 @@ const MARKS = {
 const ENDS = { hand: "stopped by hand", threshold: "current fell", cutoff: "cut-off reached", gap: "nothing came", settings: "switched off" };
 
 export const titleOf = (recording) => recording.name ?? recording.id;
-const pathOf = (recording, rest = "") => `/v1/recordings/${encodeURIComponent(recording.id)}${rest}`;
+const pathOf = (recording, rest = "") => `v1/recordings/${encodeURIComponent(recording.id)}${rest}`;
 
 /** Where a recording is drawn: with the rest of its meter's readings, or alone where they came from a file. */
 export function chartAddress(recording) {

@@ -1,10 +1,10 @@
 // Recordings, which are charge sessions: those of one meter or of all, what begins and ends them, and which to compare.
-import { call, meterPath } from "/api.js";
-import { batteryTestForm } from "/batterytest.js";
-import { el, say, setAttribute } from "/dom.js";
-import { listen, state } from "/live.js";
-import { recordingItem } from "/recordingitem.js";
-import { deletions } from "/undo.js";
+import { call, meterPath } from "./api.js";
+import { batteryTestForm } from "./batterytest.js";
+import { el, say, setAttribute } from "./dom.js";
+import { listen, state } from "./live.js";
+import { recordingItem } from "./recordingitem.js";
+import { deletions } from "./undo.js";
 
 /** How often the list is looked at anew: while one goes on, which adds up, and while none does. */
 const [PACE_MS, CALM_MS] = [5000, 30000];
@@ -62,7 +62,7 @@ export function recordingsPanel(id) {
   async function load() {
     clearTimeout(timer);
     try {
-      const answer = await call("GET", id ? `/v1/recordings?meter=${encodeURIComponent(id)}` : "/v1/recordings");
+      const answer = await call("GET", id ? `v1/recordings?meter=${encodeURIComponent(id)}` : "v1/recordings");
       shown = answer.recordings.filter((one) => !deletions.has(one.id));
       if (!isOver) draw(shown);
     } catch (error) {

@@ -1,8 +1,8 @@
 // Gives a meter another name where its name stands.
-import { call, meterPath } from "/api.js";
-import { el, say, setAttribute } from "/dom.js";
-import { state } from "/live.js";
-import { nameOf } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { el, say, setAttribute } from "./dom.js";
+import { state } from "./live.js";
+import { nameOf } from "./words.js";
 
 /** The button beside a heading, which turns the heading into a field. */
 export function renameButton(id, heading, current) {

@@ -1,5 +1,5 @@
 // Where axes begin, end and have their marks. All axes of a chart share the same lines across it.
-import { dayWords } from "/words.js";
+import { dayWords } from "./words.js";
 
 const MANTISSAS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 

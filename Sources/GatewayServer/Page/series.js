@@ -1,5 +1,5 @@
 // Stored readings over time, as meterd has thinned them out for a chart.
-import { call, meterPath } from "/api.js";
+import { call, meterPath } from "./api.js";
 
 /** Silence longer than this is a gap where the host has not said otherwise, ms. */
 export const GAP_MS = 10000;
@@ -18,7 +18,7 @@ export async function loadSeries(id, from, to, points, keys) {
 }
 
 export async function loadRecordingSeries(id, points, keys) {
-  return track(await call("GET", `/v1/recordings/${encodeURIComponent(id)}/series?points=${points}&quantities=${keys.join(",")}`), keys);
+  return track(await call("GET", `v1/recordings/${encodeURIComponent(id)}/series?points=${points}&quantities=${keys.join(",")}`), keys);
 }
 
 function track(answer, keys) {

@@ -1,8 +1,8 @@
 // One setting: its name, the control that takes what is legal, what counts now and who said so, and its own save button.
-import { call, meterPath } from "/api.js";
-import { el, setText } from "/dom.js";
-import { state } from "/live.js";
-import { kindOf, valueWords } from "/settingkinds.js";
+import { call, meterPath } from "./api.js";
+import { el, setText } from "./dom.js";
+import { state } from "./live.js";
+import { kindOf, valueWords } from "./settingkinds.js";
 
 /** `changed` is called with the label after a save, and with null where the settings are to be read anew. */
 export function settingRow(id, key, changed) {

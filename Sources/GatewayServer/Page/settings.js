@@ -1,11 +1,11 @@
 // The settings of one meter, and who changed them.
-import { call, meterPath } from "/api.js";
-import { el, say, table } from "/dom.js";
-import { state } from "/live.js";
-import { kindOf, valueWords } from "/settingkinds.js";
-import { settingRow } from "/settingrow.js";
-import { watchUnsaved } from "/unsaved.js";
-import { moment } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { el, say, table } from "./dom.js";
+import { state } from "./live.js";
+import { kindOf, valueWords } from "./settingkinds.js";
+import { settingRow } from "./settingrow.js";
+import { watchUnsaved } from "./unsaved.js";
+import { moment } from "./words.js";
 
 export function settingsPanel(id) {
   const list = el("div");

@@ -1,8 +1,8 @@
 // The small curve of a card: two minutes of a meter's power, filled from the store, broken where nothing was read.
-import { setAttribute, setText, svg } from "/dom.js";
-import { hostNow, listen, state } from "/live.js";
-import { append, dropBefore, emptyTrack, joined, loadSeries } from "/series.js";
-import { digitsFor } from "/words.js";
+import { setAttribute, setText, svg } from "./dom.js";
+import { hostNow, listen, state } from "./live.js";
+import { append, dropBefore, emptyTrack, joined, loadSeries } from "./series.js";
+import { digitsFor } from "./words.js";
 
 const SPAN_MS = 120000;
 const KEY = "power_W";

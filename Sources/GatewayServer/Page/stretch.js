@@ -1,10 +1,10 @@
 // What somebody has selected on a chart: its figures, and what can be made of it.
-import { call, meterPath } from "/api.js";
-import { ask } from "/dialog.js";
-import { el, say, table } from "/dom.js";
-import { state } from "/live.js";
-import { CURVES } from "/quantities.js";
-import { duration, moment, money, nameOf, number } from "/words.js";
+import { call, meterPath } from "./api.js";
+import { ask } from "./dialog.js";
+import { el, say, table } from "./dom.js";
+import { state } from "./live.js";
+import { CURVES } from "./quantities.js";
+import { duration, moment, money, nameOf, number } from "./words.js";
 
 const COLUMNS = [["mean", "Mean"], ["min", "Least"], ["max", "Greatest"], ["p5", "5 %"], ["p50", "Median"], ["p95", "95 %"]];
 /** How long somebody who still drags is waited for, ms. */

@@ -1,6 +1,6 @@
 // Deletes something after a while in which that can be taken back. A recording is deleted on every host at once, so meterd is
 // not told before.
-import { el, say, visible } from "/dom.js";
+import { el, say, visible } from "./dom.js";
 
 const PATIENCE_MS = 8000;
 

@@ -1,5 +1,5 @@
 // What somebody has typed and not saved: it is asked about before it is left behind.
-import { ask } from "/dialog.js";
+import { ask } from "./dialog.js";
 
 const checks = new Set();
 

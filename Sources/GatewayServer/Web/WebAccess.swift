@@ -12,6 +12,8 @@ package enum WebAccess: Sendable {
     case local(LocalUsers)
     /// The network can reach the page: everything requires a login.
     case login(WebLogins)
+    /// Only Home Assistant can reach the page, and has logged the person in.
+    case ingress(mayChange: Bool)
 }
 
 /// Checks logins, and slows down guessing.
@@ -19,6 +21,8 @@ package final class WebDoor: Sendable {
     package static let cookie = "meterd_login"
 
     private let access: WebAccess
+    /// Whether it is the page inside Home Assistant.
+    let isIngress: Bool
     private let wallNow: @Sendable () -> WallTime
     private let now: @Sendable () -> MonotonicTime
     private let guesses: Mutex<LoginGuesses>
@@ -27,6 +31,7 @@ package final class WebDoor: Sendable {
         access: WebAccess, now: @escaping @Sendable () -> MonotonicTime, wallNow: @escaping @Sendable () -> WallTime
     ) {
         self.access = access
+        isIngress = if case .ingress = access { true } else { false }
         self.now = now
         self.wallNow = wallNow
         guesses = Mutex(LoginGuesses(at: now()))
@@ -37,8 +42,12 @@ package final class WebDoor: Sendable {
     ///
     /// - Returns: nil if the request changes nothing, or if the login decides.
     func enter(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer? {
-        guard case .local = access, WebGuard.isChange(request.head) else { return nil }
-        return try admitted(context)
+        guard WebGuard.isChange(request.head) else { return nil }
+        switch access {
+        case .local: return try admitted(request, context)
+        case .ingress(mayChange: false): throw Self.readOnly
+        case .login, .ingress: return nil
+        }
     }
 
     /// Admits a complete request, or says why not.
@@ -48,21 +57,29 @@ package final class WebDoor: Sendable {
         switch access {
         case .local:
             guard WebGuard.isChange(request.head) else { return }
-            guard let peer, try admitted(context) == peer else { throw Self.onlooker }
+            guard let peer, try admitted(request, context) == peer else { throw Self.onlooker }
         case .login:
             guard try !isLoggedIn(request, context) else { return }
             throw GatewayError(
                 .notAuthenticated, "\(request.uri.path) needs a login",
                 next: "log in on the page, or send the token as Authorization: Bearer mgt_…")
+        case .ingress: return
         }
     }
 
     private static let onlooker = GatewayError(
         .permission, "this user may look and not change anything",
         next: "meterctl doctor says how to join the group of the control socket")
+    private static let readOnly = GatewayError(
+        .permission, "inside Home Assistant this page is for looking alone",
+        next: "[web] ingress-changes = true in meterd.toml lets every user of Home Assistant make changes")
+    private static let passedOn = GatewayError(
+        .permission, "a page without a login takes no change through a proxy",
+        next: "meterctl web enable --listen 127.0.0.1:8642 gives it a login")
 
     /// The peer, if it may make changes.
-    private func admitted(_ context: WebContext) throws(GatewayError) -> WebPeer {
+    private func admitted(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer {
+        guard !WebProxies.isPassedOn(request.head) else { throw Self.passedOn }
         guard case .local(let users) = access, let connection = context.connection,
             let peer = users.peer(connection), users.mayChange(peer.user)
         else { throw Self.onlooker }
@@ -73,10 +90,14 @@ package final class WebDoor: Sendable {
     func session(_ request: Request, _ context: WebContext) throws(GatewayError) -> SessionBody {
         switch access {
         case .local:
-            return SessionBody(login: .none, may_change: mayDisturb(context))
+            return SessionBody(login: .none, may_change: mayDisturb(request, context))
         case .login:
             let isIn = try isLoggedIn(request, context)
             return SessionBody(login: isIn ? .done : .needed, may_change: isIn)
+        case .ingress(let mayChange):
+            return SessionBody(
+                login: .none, may_change: mayChange,
+                reason: mayChange ? nil : "\(Self.readOnly.message): \(Self.readOnly.next)")
         }
     }
 
@@ -109,15 +130,19 @@ package final class WebDoor: Sendable {
     /// Inaccessible to scripts, and not sent by other sites' pages, nor over plain HTTP if it came by https.
     private static func cookie(_ value: String, seconds: Int, _ context: WebContext) -> Cookie {
         Cookie(
-            name: cookie, value: value, maxAge: seconds, path: "/", secure: context.isHTTPS, httpOnly: true,
+            name: cookie, value: value, maxAge: seconds, path: context.forwarded.cookiePath, secure: context.isHTTPS,
+            httpOnly: true,
             sameSite: .strict)
     }
 
     /// Whether an admitted client may do what disturbs others: without a login, only those who may make changes.
-    func mayDisturb(_ context: WebContext) -> Bool {
-        guard case .local = access else { return true }
+    func mayDisturb(_ request: Request, _ context: WebContext) -> Bool {
+        switch access {
         // Not being allowed is not an error here.
-        return (try? admitted(context)) != nil
+        case .local: (try? admitted(request, context)) != nil
+        case .login: true
+        case .ingress(let mayChange): mayChange
+        }
     }
 
     private func isLoggedIn(_ request: Request, _ context: WebContext) throws(GatewayError) -> Bool {

@@ -7,6 +7,8 @@ import ServerKit
 package struct WebContext: InitializableFromSource {
     let channel: any Channel
     let logger: Logger
+    /// What a trusted proxy says of the browser.
+    var forwarded = WebForwarded()
     /// Whether the request came by https. Known once the responder has it.
     var isHTTPS = false
 
@@ -18,12 +20,13 @@ package struct WebContext: InitializableFromSource {
     /// This machine's address at which the connection arrived.
     var localAddress: String? { channel.localAddress?.ipAddress }
     /// The network whose failed logins are also counted together: all the IPv6 addresses that one machine may have.
-    var network: String { IPAddress.network(of: channel.remoteAddress) }
+    var network: String { IPAddress.network(of: client) }
     /// Both ends of the connection, if it is over IP.
     var connection: WebConnection? { WebConnection(channel) }
+    private var client: SocketAddress? { forwarded.client ?? channel.remoteAddress }
     /// The address whose failed logins are counted.
     var address: String {
-        guard let text = channel.remoteAddress?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else {
+        guard let text = client?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else {
             return network
         }
         return IPAddress.text(of: bytes) ?? network

@@ -85,6 +85,7 @@ package struct WebFiles: Sendable {
         case "html": "text/html; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"
         case "svg": "image/svg+xml"
+        case "webmanifest": "application/manifest+json"
         default: "application/octet-stream"
         }
     }

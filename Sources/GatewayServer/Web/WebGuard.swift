@@ -10,9 +10,10 @@ import ServerKit
 /// send neither, and cannot be misused by a page. No response but a profile's has a CORS header (`ProfilerPath`), so a
 /// foreign page could not read one anyway; this keeps it from making requests at all.
 package struct WebGuard: Sendable {
-    private let names: WebNames
+    private let names: WebNames?
 
-    package init(names: WebNames) { self.names = names }
+    /// - Parameter names: nil where any name will do, because no page can make a browser connect.
+    package init(names: WebNames?) { self.names = names }
 
     /// - Parameters:
     ///   - isFile: whether it requests one of the page's files, which hold nothing private, so that links from
@@ -29,7 +30,7 @@ package struct WebGuard: Sendable {
         guard head.headerFields.value(of: "host") == nil else {
             throw GatewayError(.badRequest, "the request has two Host headers", next: "send one")
         }
-        guard names.admits(authority: head.authority, localAddress: localAddress) else {
+        guard names?.admits(authority: head.authority, localAddress: localAddress) ?? true else {
             throw GatewayError(
                 .permission, "\(Self.shown(head.authority)) is not a name of this host",
                 next: "ask by its address, or add the name to [web] names in meterd.toml")

@@ -39,6 +39,8 @@ package actor WebPage {
         package var host: String
         package var port: Int
         package var names: WebNames
+        /// The proxies in front of it that are believed.
+        package var proxies: [IPNetwork] = []
         /// This machine's name, for addresses to show.
         package var hostName: String
         package var users: LocalUsers
@@ -47,6 +49,8 @@ package actor WebPage {
         /// Nil if `[discovery] announce = false`.
         package var announcer: (any Announcer)?
         package var limits = WebServer.Limits()
+        /// Nil outside Home Assistant.
+        package var ingress: WebIngress?
         /// Nil if `[web] profiler = false`.
         package var profiler: Profiler?
         /// Nil for plain HTTP alone.
@@ -92,6 +96,8 @@ package actor WebPage {
     private var stop: AsyncStream<Void>.Continuation?
     /// The port in use, if it is listening.
     private var port: Int?
+    /// The port at which Home Assistant's ingress is served, if it is.
+    package private(set) var ingressPort: Int?
     /// Why it is not listening, and what to do.
     private var error: ListenFailure?
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -112,7 +118,11 @@ package actor WebPage {
             logger.error("the web page stays on this machine", metadata: ["cause": "\(error)"])
             change(to: nil)
         }
-        for await plan in plans.stream { await serve(plan) }
+        await withTaskGroup(of: Void.self) { group in
+            if let ingress = dependencies.ingress { group.addTask { await self.serve(ingress) } }
+            for await plan in plans.stream { await serve(plan) }
+            group.cancelAll()
+        }
         isOver = true
         settle()
     }
@@ -245,21 +255,68 @@ package actor WebPage {
                 try await self.keep(credentials, of: plan)
             }
         }
-        let door = WebDoor(
-            access: logins.map { .login($0) } ?? .local(dependencies.users), now: dependencies.now,
-            wallNow: dependencies.wallNow)
+        var limits = dependencies.limits
+        limits.connections -= connectionsOfIngress
         let server = WebServer(
-            responder: WebResponder(
-                files: dependencies.files, names: dependencies.names, door: door, api: api,
+            responder: responder(
+                for: logins.map { .login($0) } ?? .local(dependencies.users), proxies: dependencies.proxies,
                 profiler: dependencies.profiler, hasTLS: dependencies.tls != nil),
-            host: opening?.host ?? dependencies.host, port: opening?.port ?? dependencies.port,
-            limits: dependencies.limits,
+            host: opening?.host ?? dependencies.host, port: opening?.port ?? dependencies.port, limits: limits,
             users: dependencies.users, tls: dependencies.tls, logger: logger)
         do {
             try await server.application { await self.listens(plan, on: $0) }.run()
         } catch {
             if !Task.isCancelled { failed(plan, error) }
         }
+    }
+
+    private func responder(
+        for access: WebAccess, proxies: [IPNetwork], profiler: Profiler?, hasTLS: Bool
+    ) -> WebResponder {
+        let door = WebDoor(access: access, now: dependencies.now, wallNow: dependencies.wallNow)
+        return WebResponder(
+            files: dependencies.files, names: dependencies.names, door: door,
+            proxies: proxies, api: api, profiler: profiler, hasTLS: hasTLS, logger: logger)
+    }
+
+    /// How many of the page's connections are reserved for Home Assistant, which brings all its people over one address.
+    private var connectionsOfIngress: Int { dependencies.ingress == nil ? 0 : dependencies.limits.connections / 4 }
+
+    /// Listens for Home Assistant's Supervisor until the task is cancelled. Profiler addresses are not served there.
+    private func serve(_ ingress: WebIngress) async {
+        var limits = dependencies.limits
+        limits.connections = max(1, connectionsOfIngress)
+        limits.connectionsPerAddress = limits.connections
+        let server = WebServer(
+            responder: responder(
+                for: .ingress(mayChange: ingress.mayChange), proxies: IPNetwork(ingress.peer).map { [$0] } ?? [],
+                profiler: nil, hasTLS: false),
+            host: ingress.host, port: ingress.port, onlyPeer: ingress.peer, limits: limits, users: dependencies.users,
+            logger: logger)
+        var isFirst = true
+        while !Task.isCancelled {
+            do {
+                try await server.application { await self.servesIngress(on: $0, of: ingress.host) }.run()
+            } catch {
+                if isFirst, !Task.isCancelled { warn(ingress, error) }
+                isFirst = false
+            }
+            ingressPort = nil
+            if !Task.isCancelled { await dependencies.pause() }
+        }
+    }
+
+    private func servesIngress(on port: Int, of host: String) {
+        ingressPort = port
+        logger.notice(
+            "Home Assistant's ingress is served", metadata: ["listen": "\(IPAddress.authority(host, port))"])
+    }
+
+    private func warn(_ ingress: WebIngress, _ cause: any Error) {
+        let failure = ListenFailure(
+            cause, at: IPAddress.authority(ingress.host, ingress.port), setting: "[web] ingress in meterd.toml",
+            holder: { dependencies.portHolder(ingress.port) })
+        logger.warning("Home Assistant's ingress is not served yet", metadata: ["cause": "\(failure.message)"])
     }
 
     /// Stores changed credentials of a plan, as long as it is the present one.

@@ -1,6 +1,8 @@
+import Domain
 import Gateway
 import GatewayAPI
 package import Hummingbird
+import Logging
 import NIOCore
 import ServerKit
 
@@ -10,6 +12,8 @@ package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
     package let door: WebDoor
+    let proxies: WebProxies
+    let logger: Logger
     package let api: RouterResponder<BasicRequestContext>
     /// Nil if `[web] profiler = false`: then no secret is right.
     package let profiler: Profiler?
@@ -18,13 +22,15 @@ package struct WebResponder: HTTPResponder {
     /// How long the body of a request may take to arrive.
     var bodyPatience = TimeAmount.seconds(20)
 
-    package init(
-        files: WebFiles, names: WebNames, door: WebDoor, api: RouterResponder<BasicRequestContext>,
-        profiler: Profiler? = nil, hasTLS: Bool = false
+    init(
+        files: WebFiles, names: WebNames, door: WebDoor, proxies: [IPNetwork],
+        api: RouterResponder<BasicRequestContext>, profiler: Profiler? = nil, hasTLS: Bool = false, logger: Logger
     ) {
         self.files = files
         self.names = names
         self.door = door
+        self.proxies = WebProxies(proxies, logger: logger)
+        self.logger = logger
         self.api = api
         self.profiler = profiler
         self.hasTLS = hasTLS
@@ -32,7 +38,9 @@ package struct WebResponder: HTTPResponder {
 
     package func respond(to request: Request, context: WebContext) async throws -> Response {
         var context = context
-        context.isHTTPS = hasTLS ? await context.channel.isTLS : false
+        context.forwarded = proxies.forwarded(request.head, from: context.channel.remoteAddress?.ipAddress)
+        context.isHTTPS = context.forwarded.isHTTPS
+        if hasTLS, await context.channel.isTLS { context.isHTTPS = true }
         var response: Response
         do {
             response = try await answer(to: request, context)
@@ -47,7 +55,7 @@ package struct WebResponder: HTTPResponder {
             response = try JSON.response(body, status: .contentTooLarge)
             close(&response, context)
         }
-        Self.addHeaders(to: &response)
+        addHeaders(to: &response)
         if let viewer = ProfilerPath(request.uri.path)?.viewer, request.headers[.origin] == viewer {
             response.headers[.accessControlAllowOrigin] = viewer
         }
@@ -58,7 +66,8 @@ package struct WebResponder: HTTPResponder {
         let file = files.file(at: request.uri.path)
         let isFile = file != nil && !WebGuard.isChange(request.head)
         let secret = ProfilerPath(request.uri.path)
-        try WebGuard(names: names).check(
+        // Inside Home Assistant the browser's name for Home Assistant arrives, and only the Supervisor can connect.
+        try WebGuard(names: door.isIngress ? nil : names).check(
             request.head, isFile: isFile, viewer: secret?.viewer, localAddress: context.localAddress)
         if hasTLS, !context.isHTTPS,
             let url = try WebGuard.redirect(of: request.head, isFile: isFile, from: context.connection?.client)
@@ -82,9 +91,24 @@ package struct WebResponder: HTTPResponder {
         let inner = BasicRequestContext(
             source: ApplicationRequestContextSource(channel: context.channel, logger: context.logger))
         try door.check(request, context, from: peer)
-        return try await Asker.$current.withValue(Asker { [door] in door.mayDisturb(context) }) {
+        let response = try await Asker.$current.withValue(
+            Asker { [door, request] in door.mayDisturb(request, context) }
+        ) {
             try await api.respond(to: request, context: inner).compressed(for: request)
         }
+        if door.isIngress, WebGuard.isChange(request.head), response.status.code < 400 { log(request) }
+        return response
+    }
+
+    /// Names the user of Home Assistant who made a change: meterd knows no users of its own.
+    private func log(_ request: Request) {
+        let user = request.head.headerFields.value(of: "x-remote-user-name")
+        logger.notice(
+            "somebody changed something through Home Assistant",
+            metadata: [
+                "user": "\(user.map { String($0.prefix(80)).visible } ?? "not named")", "method": "\(request.method)",
+                "path": "\(String(request.uri.path.prefix(200)).visible)",
+            ])
     }
 
     private func session(_ request: Request, _ context: WebContext) async throws -> Response {
@@ -136,10 +160,11 @@ package struct WebResponder: HTTPResponder {
     }
 
     /// On every response: nothing is loaded from other origins, no other site shows the page in a frame or learns its
-    /// address, and files are only taken for what they are.
-    private static func addHeaders(to response: inout Response) {
+    /// address, and files are only taken for what they are. Home Assistant shows it in a frame of its own origin.
+    private func addHeaders(to response: inout Response) {
         response.headers[.contentSecurityPolicy] =
-            "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+            "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "
+            + "\(door.isIngress ? "'self'" : "'none'"); object-src 'none'"
         response.headers[.xContentTypeOptions] = "nosniff"
         for (name, value) in [
             ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
@@ -147,6 +172,7 @@ package struct WebResponder: HTTPResponder {
         ] {
             if let field = HTTPFields.Element.Name(name) { response.headers[field] = value }
         }
+        if door.isIngress, let field = HTTPFields.Element.Name("X-Frame-Options") { response.headers[field] = nil }
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
     }
 }

@@ -24,6 +24,7 @@ package struct WebServer: Sendable {
     private let responder: WebResponder
     private let address: BindAddress
     private let isLoopback: Bool
+    private let onlyPeer: String?
     private let limits: Limits
     private let users: LocalUsers
     private let tls: TLSKeeper?
@@ -32,17 +33,19 @@ package struct WebServer: Sendable {
     /// - Parameters:
     ///   - host: an address of this machine, or a name for one.
     ///   - port: 0 picks one that is free.
+    ///   - onlyPeer: the only address whose connections are not closed at once; nil for all.
     ///   - users: users to be counted separately if they come over loopback.
     ///   - tls: nil for plain HTTP alone.
     package init(
-        responder: WebResponder, host: String, port: Int, limits: Limits = Limits(), users: LocalUsers,
-        tls: TLSKeeper?, logger: Logger
+        responder: WebResponder, host: String, port: Int, onlyPeer: String? = nil, limits: Limits = Limits(),
+        users: LocalUsers, tls: TLSKeeper? = nil, logger: Logger
     ) {
         self.responder = responder
         self.users = users
         self.tls = tls
         address = .hostname(host, port: port)
         isLoopback = IPAddress.isLoopback(host)
+        self.onlyPeer = onlyPeer
         self.limits = limits
         self.logger = logger
     }
@@ -59,9 +62,9 @@ package struct WebServer: Sendable {
             all: limits.connections,
             perAddress: isLoopback ? limits.connections : limits.connectionsPerAddress)
         let userLimit = LocalUserLimit(most: limits.connectionsPerAddress, users: users)
-        let patience = limits.stallPatience
+        let (patience, onlyPeer) = (limits.stallPatience, onlyPeer)
         var configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
+            additionalChannelHandlers: (onlyPeer.map { [PeerGate($0)] } ?? []) + [
                 limit.handler(), userLimit.handler(), StalledWriteHandler(patience: patience),
             ],
             idleTimeout: limits.idlePatience)

@@ -87,6 +87,11 @@ struct Configuration: Hashable, Sendable {
         var serves = true
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
         var names: [String] = []
+        var proxies: [IPNetwork] = []
+        /// Where Home Assistant's Supervisor reaches the page. Nil for nowhere.
+        var ingress: Cloud.Listen?
+        /// Whether people may make changes there.
+        var ingressChanges = false
         /// Whether people may make addresses for the Firefox Profiler.
         var profiler = false
         var tls = TLS.off

@@ -124,6 +124,22 @@ enum ConfigurationKeys {
                 "Further names under which browsers ask for it. The machine's own name, that name with .local and its "
                     + "addresses are known."),
             .init(
+                "proxies", \.proxies,
+                .list(
+                    of: "addresses", each: "an address or a network",
+                    next: "it takes them without port, as \"127.0.0.1\" or \"192.168.1.0/24\""
+                ) { IPNetwork($0) },
+                example: #"["127.0.0.1"]"#,
+                "Servers in front of the page, by address or network: their X-Forwarded-Prefix, -Proto and -For and "
+                    + "X-Ingress-Path count (Docs/Web.md#behind-another-server). Default: no servers."),
+            .init(
+                "ingress", optional: \.ingress, .listen(example: "172.30.32.1:8099"), example: #""172.30.32.1:8099""#,
+                "Where Home Assistant shows the page without another login: it serves connections from Home Assistant's "
+                    + "Supervisor (172.30.32.2) alone (Docs/Web.md#inside-home-assistant). Default: nowhere."),
+            .init(
+                "ingress-changes", \.ingressChanges, .flag,
+                "true: every user of Home Assistant may make changes there. It does not say who is an administrator."),
+            .init(
                 "profiler", \.profiler, .flag,
                 "true: meterctl profiler makes addresses through which Firefox and profiler.firefox.com read the power of "
                     + "meters without a login (Docs/Web.md#the-firefox-profiler)."),

@@ -1,0 +1,42 @@
+import NIOCore
+import ServerKit
+
+/// The page inside Home Assistant: a listener for its Supervisor alone, which has already logged the person in.
+package struct WebIngress: Hashable, Sendable {
+    package var host: String
+    package var port: Int
+    /// Whether people may make changes. Home Assistant does not say who is an administrator.
+    package var mayChange: Bool
+    /// The only address that is served: the Supervisor's, which Home Assistant's developer documentation gives.
+    package var peer = "172.30.32.2"
+
+    package init(host: String, port: Int, mayChange: Bool) {
+        self.host = host
+        self.port = port
+        self.mayChange = mayChange
+    }
+}
+
+/// Closes the connection unless it comes from one address, before anything is read from it.
+final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+    typealias InboundOut = Any
+
+    private let peer: [UInt8]?
+
+    /// - Parameter peer: in numbers. Anything else lets nobody in.
+    init(_ peer: String) { self.peer = IPAddress.plainBytes(of: peer) }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive, !admits(context) { context.close(promise: nil) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if admits(context) { context.fireChannelActive() } else { context.close(promise: nil) }
+    }
+
+    private func admits(_ context: ChannelHandlerContext) -> Bool {
+        guard let peer, let address = context.channel.remoteAddress?.ipAddress else { return false }
+        return IPAddress.plainBytes(of: address) == peer
+    }
+}

@@ -1,0 +1,27 @@
+/// A range of addresses, such as `192.168.1.0/24`, or a single one.
+package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
+    /// As it was written.
+    package let description: String
+    /// 4 or 16.
+    private let bytes: [UInt8]
+    /// Number of leading bits that all addresses of the network share.
+    private let bits: Int
+
+    /// - Returns: nil unless the text is an address, alone or with the length of a prefix after a slash.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let bytes = IPAddress.bytes(of: String(parts[0])) else { return nil }
+        let most = bytes.count * 8
+        guard let bits = parts.count == 1 ? most : Int(parts[1]), (0...most).contains(bits) else { return nil }
+        (description, self.bytes, self.bits) = (text, bytes, bits)
+    }
+
+    /// Whether an address lies in it. An IPv4 address counts in both of its forms.
+    package func contains(_ address: String) -> Bool {
+        guard let other = IPAddress.plainBytes(of: address), other.count == bytes.count else { return false }
+        return zip(bytes, other).enumerated().allSatisfy { index, pair in
+            let shared = min(8, max(0, bits - index * 8))
+            return (pair.0 ^ pair.1) >> (8 - shared) == 0
+        }
+    }
+}

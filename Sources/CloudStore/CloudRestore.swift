@@ -65,7 +65,8 @@ package struct CloudRestore: Hashable, Sendable {
         return report
     }
 
-    private static func check(_ db: Database, path: String) throws {
+    /// Throws unless this is the whole store of a cloud.
+    static func check(_ db: Database, path: String) throws {
         let faults = try CloudSchema.faults(db)
         guard faults.isEmpty else {
             throw CloudStoreError(

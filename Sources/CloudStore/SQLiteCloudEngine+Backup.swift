@@ -32,19 +32,23 @@ extension SQLiteCloudEngine {
     ///
     /// - Parameter unfinished: the new file; what an earlier attempt left there is removed.
     static func copy(_ source: Database, to unfinished: String, _ change: (Database) throws -> Void) throws {
-        for suffix in [""] + DataDirectory.companions { try FileSystem.remove(unfinished + suffix) }
-        let queue = try DatabaseQueue(path: unfinished)
-        try queue.writeWithoutTransaction { copy in
-            try source.backup(to: copy)
-            // A single file that can be carried about, without a log beside it.
-            guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
-                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the copy keeps a log")
-            }
+        try StoreCopy.write(source, to: unfinished) { queue in
+            try CloudSchema.migrator.migrate(queue)
+            try queue.write(change)
         }
-        try CloudSchema.migrator.migrate(queue)
-        try queue.write(change)
-        try queue.close()
-        try FileSystem.sync(unfinished)
+    }
+}
+
+extension SQLiteCloudEngine {
+    /// Throws unless the file can be restored: reads all of it.
+    package static func checkBackup(at path: String) throws(CloudStoreError) {
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            try DatabaseQueue(path: path, configuration: configuration).read { try CloudRestore.check($0, path: path) }
+        } catch {
+            throw CloudStoreError(error, path: path, action: "checked")
+        }
     }
 }
 

@@ -33,6 +33,10 @@ extension StoreFileError {
             self = error
             return
         }
+        if let reason = error as? Errno {
+            self.init(path: path, action: action, reason.code, text: "\(reason)")
+            return
+        }
         guard let error = error as? DatabaseError else {
             self.init(.system, "the store \(path) cannot be \(action): \(error)")
             return

@@ -48,6 +48,19 @@ struct RestoreTests {
         return engine
     }
 
+    /// It has the digests of tokens, whatever the umask. Damaged, it is found out.
+    @Test func backup_isThisUsersAlone_andChecked() async throws {
+        let engine = try await makeCloud()
+        try engine.close()
+        let mode = try FileManager.default.attributesOfItem(atPath: backup)[.posixPermissions]
+        #expect((mode as? Int) == 0o600)
+        try SQLiteCloudEngine.checkBackup(at: backup)
+        var bytes = try folder.bytes(of: backup)
+        for place in stride(from: 8192, to: bytes.count, by: 512) { bytes[place] ^= 0xFF }
+        try folder.write(bytes, to: backup)
+        #expect(throws: CloudStoreError.self) { try SQLiteCloudEngine.checkBackup(at: backup) }
+    }
+
     @Test func restoredCloud_hasWhatTheBackupHad_andANewEpoch() async throws {
         let engine = try await makeCloud()
         let epoch = engine.epoch

@@ -41,13 +41,15 @@ enum DamagedFile {
     }
 
     /// Renames the file and its log to `<path>.damaged-<n>`.
-    static func setAside(_ path: String) throws(StoreError) -> String {
+    ///
+    /// - Parameter word: in place of `damaged`.
+    static func setAside(_ path: String, as word: String = "damaged") throws(StoreError) -> String {
         let files = FileManager.default
         var number = 1
-        while ["", "-wal"].contains(where: { files.fileExists(atPath: "\(path).damaged-\(number)\($0)") }) {
+        while ["", "-wal"].contains(where: { files.fileExists(atPath: "\(path).\(word)-\(number)\($0)") }) {
             number += 1
         }
-        let aside = "\(path).damaged-\(number)"
+        let aside = "\(path).\(word)-\(number)"
         // The file first: a log without its file is moved at the next opening, but a file without its log would be an
         // old state.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
@@ -56,7 +58,8 @@ enum DamagedFile {
             } catch {
                 throw StoreError(
                     .damaged,
-                    "the store \(path) is damaged and cannot be renamed: \(error). Move it away, then start again")
+                    "the store \(path) has to make room for another and cannot be renamed: \(error). Move it away, then "
+                        + "start again")
             }
         }
         return aside

@@ -72,6 +72,7 @@ package final class MeterStore: Sendable {
     /// of another program, or of a newer version, is refused.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
+        try checkRestored(path)
         if let loss = DamagedFile.loss(of: path) { return try begin(path, lock: lock, options: options, after: loss) }
         do {
             return try MeterStore(path: path, lock: lock, options: options, setAside: nil, predecessor: nil)

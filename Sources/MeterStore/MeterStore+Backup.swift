@@ -1,0 +1,108 @@
+import GRDB
+package import Gateway
+import Glibc
+import StoreKit
+import Synchronization
+
+extension MeterStore {
+    /// Copies the store, as it is at one moment, into a new file, while readings are written. On the disk when this
+    /// returns.
+    ///
+    /// The copy names no session: whoever opens it gets no lease that the run whose store was copied may still hold
+    /// (Docs/Leases.md#what-a-host-can-ask).
+    package func backup(to path: String) async throws(StoreError) {
+        let isStopped = Atomic(false)
+        do {
+            try await withTaskCancellationHandler {
+                try await Self.reading(self.path) { source in
+                    try StoreCopy.write(source, to: path, isStopped: { isStopped.load(ordering: .relaxed) }) {
+                        try $0.write(Self.forgetSession)
+                    }
+                }
+            } onCancel: {
+                isStopped.store(true, ordering: .relaxed)
+            }
+        } catch {
+            throw StoreError(error, path: path, action: "written")
+        }
+    }
+
+    /// Throws unless the file can be restored: reads all of it.
+    package static func checkBackup(at path: String) async throws(StoreError) {
+        do {
+            try await reading(path) { try check($0, path: path) }
+        } catch {
+            throw StoreError(error, path: path, action: "checked")
+        }
+    }
+
+    /// Puts a backup in place of a store that nobody has open: copies it beside the store, renames the store, and gives
+    /// its name to the copy. A kill at any moment leaves the store, or a start that asks for the restore again.
+    ///
+    /// - Parameter willDo: called before each of these steps, by number.
+    /// - Returns: where the former store is now, if there was one.
+    /// - Throws: `locked` while a program uses the store; `damaged` for a file that is not a whole store.
+    package static func restore(
+        from backup: String, to path: String, willDo: (Int) throws -> Void = { _ in }
+    ) throws(StoreError) -> String? {
+        let lock = try StoreLock(storePath: path)
+        defer { lock.release() }
+        let copy = restoredPath(path)
+        do {
+            try willDo(0)
+            try opened(backup).read { db in
+                try check(db, path: backup)
+                // A file that somebody copied still names its session.
+                try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
+            }
+            try willDo(1)
+            let former = isThere(path) || isThere(path + "-wal")
+            let aside = former ? try DamagedFile.setAside(path, as: "replaced") : nil
+            DamagedFile.clearDoubt(path)
+            try willDo(2)
+            try StoreCopy.place(copy, at: path)
+            return aside
+        } catch {
+            // It only takes up room; the next attempt would remove it too.
+            if isThere(path) { unlink(copy) }
+            throw StoreError(error, path: backup, action: "restored")
+        }
+    }
+
+    /// Refuses to begin a new store where one is being restored.
+    static func checkRestored(_ path: String) throws(StoreError) {
+        guard !isThere(path), isThere(restoredPath(path)) else { return }
+        throw StoreError(.system, "a restore of \(path) was interrupted. Run meterd --restore again")
+    }
+
+    private static func restoredPath(_ path: String) -> String { path + ".restoring" }
+
+    private static func isThere(_ path: String) -> Bool { Glibc.access(path, F_OK) == 0 }
+
+    private static func forgetSession(_ db: Database) throws { try db.execute(sql: "UPDATE host SET session = NULL") }
+
+    private static func check(_ db: Database, path: String) throws {
+        guard try !StoreSchema.inspect(db, path: path) else {
+            throw StoreError(.damaged, "\(path) is empty: no backup of this program. Use another one")
+        }
+        let faults = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)").filter { $0 != "ok" }
+        guard faults.isEmpty else {
+            throw StoreError(.damaged, "\(path) is damaged (\(faults.joined(separator: "; "))). Use another one")
+        }
+    }
+
+    private static func opened(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// Runs `body` in a read transaction on a connection of its own, and on that connection's thread.
+    private static func reading(_ path: String, _ body: @escaping @Sendable (Database) throws -> Void) async throws {
+        let queue = try opened(path)
+        let result = await withCheckedContinuation { continuation in
+            queue.asyncRead { db in continuation.resume(returning: Result { try body(db.get()) }) }
+        }
+        try result.get()
+    }
+}

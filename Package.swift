@@ -124,7 +124,9 @@ let package = Package(
             dependencies: ["Domain", "CloudAPI", "Cloud", "LinuxIO", "StoreKit", grdb]),
         .target(
             name: "CloudEtcd",
-            dependencies: ["Domain", "CloudAPI", "Cloud", asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL]),
+            dependencies: [
+                "Domain", "CloudAPI", "Cloud", "Cryptography", asyncHTTPClient, logging, nioCore, nioHTTP1, nioSSL,
+            ]),
         .target(
             name: "CloudServer",
             dependencies: [
@@ -250,6 +252,7 @@ let package = Package(
             name: "RecordingCoreTests",
             dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "AlertCoreTests", dependencies: ["Domain"]),
+        .testTarget(name: "BackupCoreTests", dependencies: ["Domain"]),
         .testTarget(name: "InfluxCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "ImportCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(
@@ -334,7 +337,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "ServerKitTests",
-            dependencies: ["Domain", "MeterTestKit", "ServerKit", logging, nioCore, nioEmbedded, nioTLS]),
+            dependencies: [
+                "Domain", "Gateway", "MeterStore", "MeterTestKit", "ServerKit", "StoreTestKit", logging, nioCore,
+                nioEmbedded, nioTLS,
+            ]),
         .testTarget(
             name: "ProgramKitTests",
             dependencies: ["Cloud", "Domain", "LinuxIO", "MeterTestKit", "ProgramKit", logging]),

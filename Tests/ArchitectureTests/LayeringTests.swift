@@ -12,8 +12,8 @@ private let systemModules: [String: Set<String>] = [
     "Glibc": [
         "LinuxIO", "SystemBus", "USBTransport", "BlueZTransport", "HomeAutomation", "Notifications", "MeterStore",
         "CloudStore",
-        "CloudServer", "CloudClient", "GatewayServer", "ServerKit", "StoreKit", "ProgramKit", "meterd", "meterctl",
-        "metercloud", "MeterTestKit",
+        "CloudServer", "CloudClient", "CloudHosting", "GatewayServer", "ServerKit", "StoreKit", "ProgramKit", "meterd",
+        "meterctl", "metercloud", "MeterTestKit",
     ],
     "Synchronization": [
         "Gateway", "Cloud", "LinuxIO", "USBTransport", "BlueZTransport", "HomeAutomation", "MeterStore", "CloudStore",
@@ -31,7 +31,8 @@ private let pure: Set<String> = [
 /// What the folders of Domain may use beside MeterModel, which all may. To the compiler they are one module.
 private let domain: [String: Set<String>] = [
     "MeterModel": [], "ConnectionCore": [], "SettingsCore": [], "LeaseCore": [], "AlertCore": [], "ImportCore": [],
-    "InfluxCore": [], "MetricsCore": [], "HomeAutomationCore": [], "IOPorts": [], "RelayCore": ["LeaseCore"],
+    "InfluxCore": [], "MetricsCore": [], "BackupCore": [], "HomeAutomationCore": [], "IOPorts": [],
+    "RelayCore": ["LeaseCore"],
     "SyncCore": ["SettingsCore"], "LimitCore": ["AlertCore"],
     "RecordingCore": ["SettingsCore", "AlertCore"],
 ]

@@ -1,0 +1,77 @@
+/// A backup's file name: `meterd-6f1c2a34-2026-11-29T22-30-00Z-12.sqlite`. The number alone orders backups, because a
+/// date may come from a clock that was wrong.
+package struct BackupName: Hashable, Sendable {
+    /// How names of one store's backups begin and end. Other files in the folder are left alone.
+    package struct Kind: Hashable, Sendable {
+        var prefix, suffix: String
+
+        /// - Parameters:
+        ///   - prefix: without the dash that follows it.
+        ///   - suffix: without its dot.
+        package init(prefix: String, suffix: String) { (self.prefix, self.suffix) = ("\(prefix)-", ".\(suffix)") }
+    }
+
+    package let written: WallTime
+    let number: UInt64
+    package let file: String
+
+    /// - Parameter date: kept to the second.
+    init(_ kind: Kind, at date: WallTime, number: UInt64) {
+        let text = "\("\(date)".prefix(19))Z"
+        written = WallTime(text) ?? WallTime(millisecondsSince1970: 0)
+        file = "\(kind.prefix)\(text.replacing(":", with: "-"))-\(number)\(kind.suffix)"
+        self.number = number
+    }
+
+    /// - Returns: nil for any other name.
+    package init?(_ file: String, of kind: Kind) {
+        let rest = Array(file.utf8.dropFirst(kind.prefix.utf8.count).dropLast(kind.suffix.utf8.count))
+        guard rest.count > 21, let number = UInt64(String(decoding: rest[21...], as: UTF8.self)) else { return nil }
+        let colon = [UInt8(ascii: ":")]
+        let date = String(decoding: rest[..<13] + colon + rest[14..<16] + colon + rest[17..<20], as: UTF8.self)
+        guard let written = WallTime(date) else { return nil }
+        self.init(kind, at: written, number: number)
+        guard self.file == file else { return nil }
+    }
+}
+
+/// One step in writing a backup, with names in the folder. Earlier backups survive every step but the last, which
+/// delete the surplus ones.
+package enum BackupStep: Hashable, Sendable {
+    case remove(String)
+    /// Makes the complete copy, under a name that counts for nothing.
+    case write(String)
+    /// Waits until the disk has the file; an empty name is the folder.
+    case sync(String)
+    /// Opens the copy and reads all of it. Before the rename, so that a finished name means a good backup.
+    case check(String)
+    case rename(String, to: String)
+}
+
+/// What is done in the folder for one backup.
+package struct BackupPlan: Hashable, Sendable {
+    private static let mark = ".unfinished"
+
+    package let name: BackupName
+    package let steps: [BackupStep]
+    package var unfinished: String { name.file + Self.mark }
+
+    /// - Parameters:
+    ///   - files: all names in the folder.
+    ///   - keep: the number of backups afterwards, the new one included.
+    package init(_ kind: BackupName.Kind, at date: WallTime, among files: [String], keep: Int) {
+        let present = Self.backups(of: kind, among: files)
+        name = BackupName(kind, at: date, number: (present.last?.number ?? 0) &+ 1)
+        let new = name.file + Self.mark
+        let leftovers = files.filter { $0.hasPrefix(kind.prefix) && $0.contains(Self.mark) }.sorted()
+        steps =
+            leftovers.map(BackupStep.remove)
+            + [.write(new), .sync(new), .check(new), .rename(new, to: name.file), .sync("")]
+            + present.dropLast(max(0, keep - 1)).map { .remove($0.file) }
+    }
+
+    /// The finished ones, oldest first.
+    package static func backups(of kind: BackupName.Kind, among files: [String]) -> [BackupName] {
+        files.compactMap { BackupName($0, of: kind) }.sorted { ($0.number, $0.file) < ($1.number, $1.file) }
+    }
+}

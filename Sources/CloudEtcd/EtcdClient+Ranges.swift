@@ -1,7 +1,8 @@
 extension EtcdClient {
     private static let entriesPerPage = 2000
 
-    /// Reads a range in pages: all from one state or, if `isOfOneState` is false, each from the present one.
+    /// Reads a range in pages: all from one state, the range's own if it has a revision, or, if `isOfOneState` is false,
+    /// each from the present one.
     ///
     /// - Returns: the revision at which reading began.
     @discardableResult
@@ -13,7 +14,7 @@ extension EtcdClient {
         var revision: Int64 = 0
         while true {
             let found = try await read([range])
-            if revision == 0 { revision = found.revision }
+            if revision == 0 { revision = range.revision > 0 ? range.revision : found.revision }
             if isOfOneState { range.revision = revision }
             for entry in found.ranges[0].entries { try body(entry) }
             guard found.ranges[0].hasMore, let last = found.ranges[0].entries.last else { return revision }

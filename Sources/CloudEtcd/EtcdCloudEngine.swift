@@ -173,8 +173,8 @@ struct StoreStart: Hashable, Sendable {
         guard found[4].entries.isEmpty else {
             throw EtcdError(
                 .badSetting,
-                "a cloud is on its way into this etcd and not all there yet. Run metercloud migrate again until it says "
-                    + "that everything is in etcd")
+                "a cloud is on its way into this etcd and not all there yet. Run metercloud migrate, or restore, again "
+                    + "until it says that everything is in etcd")
         }
         guard let entry = found[0].entries.first, let epoch = String(validating: entry.value, as: UTF8.self),
             !epoch.isEmpty

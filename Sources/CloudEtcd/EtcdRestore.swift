@@ -38,16 +38,14 @@ package struct EtcdRestore: Hashable, Sendable {
             }
         }
         let earlier = engine.limits.withLock { $0.tokenFloor.rawValue }
-        let most = FencingToken.max.rawValue
-        let byClock = FencingToken.floor(ofRestoreAt: now).rawValue
-        let floor = min(most, max(min(greatest, most) + 1, earlier, byClock))
+        let floor = floor(above: greatest, earlier, at: now)
         var change = EtcdTransaction(compares: [EtcdCompare(key: keys.epoch, revision: old.revision)])
         change.success = [
             .put(key: keys.epoch, value: Array(epoch.utf8)),
             .put(key: keys.tokenFloor, value: Array(String(floor).utf8)),
             .put(key: keys.restoring, value: []),
             // Whoever has the snapshot has the secret of its copies; they make another.
-            .delete(key: keys.copiesKey),
+            .delete(key: keys.copiesKey), .delete(key: keys.backup),
         ]
         change.failure = [.range(EtcdRange(key: keys.epoch))]
         let answer = try await engine.client.commit(change)
@@ -55,5 +53,15 @@ package struct EtcdRestore: Hashable, Sendable {
             throw EtcdError(.overloaded, "something else changes the store. Stop every copy of metercloud first")
         }
         return EtcdRestore(epoch: epoch, tokenFloor: floor, leases: leases)
+    }
+
+    /// The least token of a restored store.
+    ///
+    /// - Parameters:
+    ///   - greatest: that was given out.
+    ///   - earlier: the store's floor so far.
+    static func floor(above greatest: UInt64, _ earlier: UInt64, at now: WallTime) -> UInt64 {
+        let most = FencingToken.max.rawValue
+        return min(most, max(min(greatest, most) + 1, earlier, FencingToken.floor(ofRestoreAt: now).rawValue))
     }
 }

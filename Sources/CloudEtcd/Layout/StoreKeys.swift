@@ -7,6 +7,7 @@ import Domain
 /// ```
 /// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
 /// m/believed                          the date from which ages count back
+/// m/backup                            when the last good backup was written, and when a copy began the next one
 /// m/copies                            the secret by which the copies of the cloud know each other
 /// z/<zone>                            its terms and limits
 /// d/<zone>                            its identity
@@ -56,6 +57,13 @@ struct StoreKeys: Sendable {
             .map { key($0) }
     }
 
+    /// The same, without what belongs to running copies of the cloud, to commands that are under way, and to the lines of
+    /// hosts that wait, all of which a restored cloud must not find.
+    var lastingKinds: [[UInt8]] {
+        ["z/", "d/", "n/", "k/", "a/", "l/", "r/", "u/", "x/", "t/", "i/", "b/", "w/h/", "w/k/", "w/l/"].map { key($0) }
+    }
+    var backup: [UInt8] { key("m/backup") }
+
     // MARK: Zones
 
     var allZones: [UInt8] { key("z/") }
@@ -93,6 +101,7 @@ struct StoreKeys: Sendable {
 
     // MARK: Leases
 
+    var allLeases: [UInt8] { key("w/l/") }
     func leases(in zone: String) -> [UInt8] { key("w/l/\(zone)/") }
     func lease(of meter: String, in zone: String) -> [UInt8] { leases(in: zone) + meter.utf8 }
     func pulses(in zone: String) -> [UInt8] { key("p/\(zone)/") }

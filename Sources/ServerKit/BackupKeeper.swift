@@ -100,7 +100,10 @@ package final class BackupKeeper: Service {
                 state.last = last
                 return state.schedule.isDue(after: last, at: now, wall)
             }
-            guard isDue, try await store.takeBackup(every: settings.every, at: wall) else { return }
+            guard isDue else { return }
+            guard try await store.takeBackup(every: settings.every, at: wall) else {
+                return state.withLock { if $0.schedule.settles(for: last, at: now, wall) { $0.error = nil } }
+            }
             let date = try await write(at: wall)
             try await store.keepBackup(at: date)
             state.withLock { state in

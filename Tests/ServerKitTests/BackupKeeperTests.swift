@@ -34,6 +34,18 @@ struct BackupKeeperTests {
         func checkBackup(at path: String) async throws { try await MeterStore.checkBackup(at: path) }
     }
 
+    /// A store that another program backs up too, whose turn it is.
+    private final class Shared: BackedUpStore {
+        let last = Mutex<Result<WallTime, any Error>>(.failure(Full()))
+
+        var backupKind: BackupName.Kind { BackupName.Kind(prefix: "cloud", suffix: "etcd") }
+
+        func backup(to path: String, at now: WallTime) async throws {}
+        func checkBackup(at path: String) async throws {}
+        func lastBackup(here: WallTime?) async throws -> WallTime? { try last.withLock { try $0.get() } }
+        func takeBackup(every: Duration, at now: WallTime) async throws -> Bool { false }
+    }
+
     private let folder: TemporaryFolder
     private let directory: String
     private let script = Script()
@@ -52,9 +64,12 @@ struct BackupKeeperTests {
     }
 
     private func keeper(of store: MeterStore, in directory: String? = nil, keep: Int = 3) throws -> BackupKeeper {
+        try keeper(of: Backed(store: store, script: script), in: directory, keep: keep)
+    }
+
+    private func keeper(of backed: any BackedUpStore, in directory: String?, keep: Int) throws -> BackupKeeper {
         var settings = BackupSettings(directory: directory ?? self.directory)
         settings.keep = keep
-        let backed = Backed(store: store, script: script)
         let keeper = BackupKeeper(
             backed, outside: folder.path + "/state", settings: settings, logger: book.logger,
             clock: { [script] in
@@ -180,6 +195,23 @@ struct BackupKeeperTests {
             #expect(try backups(in: image).count == 2, "\(image)")
         }
         try store.close()
+    }
+
+    /// Two programs back up one store: what this one could not do, the other has done.
+    @Test func failure_isOver_whenAnotherProgramHasWrittenTheBackup() async throws {
+        let shared = Shared()
+        let keeper = try keeper(of: shared, in: nil, keep: 2)
+        script.advance(120)
+        await keeper.look()
+        #expect(keeper.report.error == "Full()")
+
+        script.advance(600)
+        let now = script.time.withLock { $0.seconds }
+        shared.last.withLock { $0 = .success(WallTime(millisecondsSince1970: 1_795_000_000_000) + .seconds(now - 60)) }
+        await keeper.look()
+
+        #expect(keeper.report.error == nil)
+        #expect(keeper.report.age == .seconds(60))
     }
 
     @Test func directory_isRefusedByName_inTheStoresFolder_andWhereItIsMissingOrOpenToOthers() async throws {

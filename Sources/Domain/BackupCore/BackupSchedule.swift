@@ -58,5 +58,14 @@ package struct BackupSchedule: Hashable, Sendable {
         (failedAt, failures) = (nil, 0)
     }
 
+    /// Another program that backs up the same store may have written what this one failed to.
+    ///
+    /// - Returns: whether the last good backup is recent enough for now; earlier failures are then over.
+    package mutating func settles(for last: WallTime?, at now: MonotonicTime, _ wallNow: WallTime) -> Bool {
+        guard let age = age(of: last, at: now, wallNow), age < every else { return false }
+        (failedAt, failures) = (nil, 0)
+        return true
+    }
+
     package mutating func failed(at now: MonotonicTime) { (failedAt, failures) = (now, failures + 1) }
 }

@@ -3,7 +3,7 @@ import CloudAPI
 package import CloudEtcd
 package import CloudServer
 package import CloudStore
-import Domain
+package import Domain
 import LinuxIO
 package import Logging
 package import ServerKit
@@ -70,6 +70,7 @@ package struct HostedCloud: Sendable {
         package var proxies: [String]
         /// The program's version.
         package var version: String
+        package var backups = BackupSettings()
         /// Where other copies of this cloud reach this one, given its port; nil where it has none.
         package var advertised: (@Sendable (_ port: Int) -> String)?
 
@@ -98,12 +99,18 @@ package struct HostedCloud: Sendable {
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let connections = ConnectionLimit(serving.connections, proxies: serving.proxies)
+        let backups = BackupKeeper(
+            store, outside: folder.path, settings: serving.backups, logger: logger,
+            sleep: { try await ContinuousClock().sleep(for: $0) })
         let routes = CloudRoutes(
             service: service, gate: RequestGate(limits: serving.limits, now: clock.now), clock: clock,
             version: serving.version,
             health: StoreHealth(
                 look: { [store] writes in try await store.engine.probe(writes: writes) },
-                warn: { [service] in await service.clockWarning() }, now: clock.now, logger: logger),
+                warn: { [service] in
+                    let failure = backups?.report.error.map { "the last backup failed: \($0)" }
+                    return await service.clockWarning() ?? failure
+                }, now: clock.now, logger: logger),
             makeToken: Self.makeToken,
             figures: { [store] page in
                 page.add(CloudMetrics.connections, count: connections.count)
@@ -111,6 +118,7 @@ package struct HostedCloud: Sendable {
                 // An unreadable store must not hide the rest.
                 if let found = try? await store.statistics() { page.add(found) }
                 if let process = ProcessFigures.current { page.add(process) }
+                if let backup = backups?.report { page.add(backup) }
             })
         let application = CloudApplication(
             routes: routes, host: serving.host, port: serving.port, tls: try serving.certificate?.tlsConfiguration(),
@@ -130,12 +138,14 @@ package struct HostedCloud: Sendable {
                 }
             },
             failed: unserved)
-        return follower.map { .init(service: $0, serviceName: "follower") } + [
-            .init(service: CloudMaintenance(service: service), serviceName: "maintenance"),
-            .init(service: console.service { consoleRunning.finish() }, serviceName: "console"),
-            .init(service: server, serviceName: "server"),
-            .init(service: CloudStreamEnder(service: service), serviceName: "streams"),
-        ]
+        let keepers = backups.map { [$0] } ?? []
+        return keepers.map { .init(service: $0, serviceName: "backups") }
+            + follower.map { .init(service: $0, serviceName: "follower") } + [
+                .init(service: CloudMaintenance(service: service), serviceName: "maintenance"),
+                .init(service: console.service { consoleRunning.finish() }, serviceName: "console"),
+                .init(service: server, serviceName: "server"),
+                .init(service: CloudStreamEnder(service: service), serviceName: "streams"),
+            ]
     }
 
     /// Returns once the store has done something. A failing one is not stuck: its callers are told.

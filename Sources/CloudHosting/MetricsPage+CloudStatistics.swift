@@ -1,8 +1,14 @@
 import Cloud
 import CloudServer
 import Domain
+import ServerKit
 
 extension MetricsPage {
+    mutating func add(_ backup: BackupReport) {
+        add(CloudMetrics.backupAge, [], backup.age.map { Double($0.milliseconds) / 1000 })
+        add(CloudMetrics.backupFailing, [], backup.error == nil ? 0 : 1)
+    }
+
     mutating func add(_ figures: CloudStatistics) {
         add(CloudMetrics.zones, count: figures.zones)
         add(CloudMetrics.records, count: figures.records)

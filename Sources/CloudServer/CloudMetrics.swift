@@ -31,6 +31,12 @@ package enum CloudMetrics {
     package static let storeBytes = MetricDefinition.gauge(
         "metercloud_store_size_bytes", "The store's file, without its log.")
 
+    package static let backupAge = MetricDefinition.gauge(
+        "metercloud_backup_age_seconds",
+        "Age of the last good backup, by any copy; absent where it is unknown or there is none.")
+    package static let backupFailing = MetricDefinition.gauge(
+        "metercloud_backup_failing", "1 where this copy's last backup failed; absent where it writes none.")
+
     // MARK: Zone quotas
 
     package static let zoneBytes = MetricDefinition.gauge(
@@ -48,7 +54,7 @@ package enum CloudMetrics {
             build, requests, durations, streams, copies, silentCopies, storeHealthy, connections, refusedConnections,
             zones, records, leases,
             commits,
-            writes, storeBytes, zoneBytes, zoneBytesMax, zoneRecords, zoneRecordsMax,
+            writes, storeBytes, backupAge, backupFailing, zoneBytes, zoneBytesMax, zoneRecords, zoneRecordsMax,
         ]
         + ProcessMetrics.all
 }

@@ -196,6 +196,8 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     @NullCodable package var error: String?
     /// What takes up the room, if the file is larger than allowed although readings were deleted; otherwise null.
     @NullCodable package var crowding: String?
+    /// Null if no backups are written.
+    @NullCodable package var backup: BackupStatus?
 
     package init(path: String, unsaved: Int, saved: Int, dropped: Int, error: String?, crowding: String? = nil) {
         self.crowding = crowding
@@ -203,6 +205,24 @@ package struct StoreStatus: Codable, Hashable, Sendable {
         self.unsaved = unsaved
         self.saved = saved
         self.dropped = dropped
+        self.error = error
+    }
+}
+
+/// How the store's backups are doing.
+package struct BackupStatus: Codable, Hashable, Sendable {
+    package var directory: String
+    /// When the last good one was written, by this machine's calendar then (RFC 3339); null if there is none.
+    @NullCodable package var written: String?
+    /// Its age; null if unknown.
+    @NullCodable package var age_ms: Int64?
+    /// Why the last attempt failed; null after a good one.
+    @NullCodable package var error: String?
+
+    package init(directory: String, written: String? = nil, age_ms: Int64? = nil, error: String? = nil) {
+        self.directory = directory
+        self.written = written
+        self.age_ms = age_ms
         self.error = error
     }
 }

@@ -202,6 +202,7 @@ extension StoreStatus {
     fileprivate var withoutCounts: StoreStatus {
         var copy = self
         (copy.unsaved, copy.saved) = (0, 0)
+        copy.backup?.age_ms = nil
         return copy
     }
 }

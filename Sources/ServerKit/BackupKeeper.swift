@@ -54,11 +54,13 @@ package final class BackupKeeper: Service {
     private let clock: @Sendable () -> (now: MonotonicTime, wall: WallTime)
     private let sleep: @Sendable (Duration) async throws -> Void
     private let willDo: @Sendable (BackupStep) throws -> Void
+    private let changed: @Sendable () -> Void
     private let state: Mutex<(schedule: BackupSchedule, last: WallTime?, error: String?)>
 
     /// - Parameters:
     ///   - sleep: waits for a time; throws if the task is cancelled.
     ///   - willDo: called before each step; a test fails the step by throwing.
+    ///   - changed: called when an attempt has succeeded or failed.
     /// - Returns: nil if the settings name no directory.
     package init?(
         _ store: any BackedUpStore, outside storeFolder: String, settings: BackupSettings, logger: Logger,
@@ -66,11 +68,13 @@ package final class BackupKeeper: Service {
             (LinuxClock.now, LinuxClock.wallNow)
         },
         sleep: @escaping @Sendable (Duration) async throws -> Void,
-        willDo: @escaping @Sendable (BackupStep) throws -> Void = { _ in }
+        willDo: @escaping @Sendable (BackupStep) throws -> Void = { _ in },
+        changed: @escaping @Sendable () -> Void = {}
     ) {
         guard let directory = settings.directory else { return nil }
         (self.store, self.directory, self.storeFolder, self.settings) = (store, directory, storeFolder, settings)
-        (self.logger, self.clock, self.sleep, self.willDo) = (logger, clock, sleep, willDo)
+        (self.logger, self.clock, self.sleep) = (logger, clock, sleep)
+        (self.willDo, self.changed) = (willDo, changed)
         state = Mutex((BackupSchedule(every: settings.every, startingAt: clock().now), nil, nil))
     }
 
@@ -110,6 +114,7 @@ package final class BackupKeeper: Service {
                 state.schedule.succeeded(with: date, at: clock().now)
                 (state.last, state.error) = (date, nil)
             }
+            changed()
             logger.info("backup written", metadata: ["folder": "\(directory)"])
         } catch {
             // Stopped by the program's end.
@@ -119,6 +124,7 @@ package final class BackupKeeper: Service {
                 state.schedule.failed(at: clock().now)
                 state.error = "\(error)"
             }
+            changed()
         }
     }
 

@@ -31,6 +31,7 @@ struct Server {
     let advertise: String?
     /// Whether to tell the network of it.
     let announces: Bool
+    var backups = BackupSettings()
     let logger: Logger
     /// The service manager to report to, if any.
     let manager: ServiceManager?
@@ -41,6 +42,11 @@ struct Server {
         try checkAddress()
         try prepareFolder()
         try folder.check(forEtcd: etcd != nil)
+        do {
+            if let directory = backups.directory { try BackupKeeper.check(directory, outside: folder.path) }
+        } catch {
+            throw CommandFailure(.usage, "\(error)", next: "--backup-directory takes another folder")
+        }
         let cloud = try await open()
         defer { cloud.close() }
         if etcd != nil { try folder.markAsOverEtcd() }
@@ -76,6 +82,7 @@ struct Server {
             connections: DescriptorBudget(descriptors: descriptors, hasPage: false)
                 .cloudBounds(perAddress: connectionsPerAddress),
             proxies: proxies, version: VersionBody.current.version)
+        serving.backups = backups
         if etcd != nil { serving.advertised = { advertise ?? url(port: $0) } }
         let report = manager.map { manager in
             ServiceReport(

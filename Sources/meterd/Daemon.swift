@@ -113,7 +113,8 @@ struct Daemon {
         let budget = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: configuration.web.serves)
         return try await EmbeddedCloud(
             path: "\(configuration.stateDirectory)/cloud", settings: settings,
-            connections: budget.cloudBounds(perAddress: settings.connectionsPerAddress), logger: logger)
+            connections: budget.cloudBounds(perAddress: settings.connectionsPerAddress),
+            backups: configuration.backup, logger: logger)
     }
 
     private func announce() {

@@ -16,6 +16,7 @@ import ServiceLifecycle
 struct EmbeddedCloud {
     private let settings: Configuration.Cloud
     private let connections: ConnectionBounds
+    private let backups: BackupSettings
     private let cloud: HostedCloud
     private let certificate: ServerCertificate
 
@@ -23,11 +24,13 @@ struct EmbeddedCloud {
     ///
     /// - Parameter connections: limits on their number at a time.
     init(
-        path: String, settings: Configuration.Cloud, connections: ConnectionBounds, logger: Logger
+        path: String, settings: Configuration.Cloud, connections: ConnectionBounds,
+        backups: BackupSettings = BackupSettings(), logger: Logger
     ) async throws {
         try Folder.make(path, mode: 0o700)
         self.settings = settings
         self.connections = connections
+        self.backups = backups
         let listen = settings.listen
         cloud = try HostedCloud(folder: CloudFolder(path: path), logger: logger)
         _ = try await cloud.prepareFirstZone()
@@ -48,10 +51,12 @@ struct EmbeddedCloud {
     func services(
         tell: @escaping @Sendable (Event) -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
-        try cloud.services(
-            HostedCloud.Serving(
-                host: settings.listen.host, port: settings.listen.port, certificate: certificate,
-                connections: connections, proxies: settings.proxies, version: VersionBody.current.version),
+        var serving = HostedCloud.Serving(
+            host: settings.listen.host, port: settings.listen.port, certificate: certificate,
+            connections: connections, proxies: settings.proxies, version: VersionBody.current.version)
+        serving.backups = backups
+        return try cloud.services(
+            serving,
             unserved: { [listen = settings.listen] error in
                 let failure = ListenFailure(
                     error, at: IPAddress.authority(listen.host, listen.port), setting: "[cloud] listen in meterd.toml"

@@ -10,6 +10,7 @@ import Logging
 import MeterStore
 import Notifications
 import ProxyTransport
+import ServerKit
 import ServiceLifecycle
 import Synchronization
 import SystemBus
@@ -22,6 +23,8 @@ struct Host {
     let store: MeterStore
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
+    /// Nil if this host writes none.
+    private let backups: BackupKeeper?
     let recordings: RecordingService
     private let loads: LoadService
     let marks: MarkService
@@ -59,7 +62,7 @@ struct Host {
         let machine = Machine.present
         var options = MeterStore.Options(machine: machine, calendar: { LinuxClock.wallNow })
         options.catalogue = configuration.catalogue
-        store = try MeterStore.open(path: "\(configuration.stateDirectory)/meterd.sqlite", options: options)
+        store = try MeterStore.open(path: configuration.storePath, options: options)
         let confirmation = CalendarConfirmation()
         let calendar = RetentionCalendar(
             repository: store,
@@ -71,7 +74,10 @@ struct Host {
         recorder = SampleRecorder(
             repository: store, tiers: store, space: store, counts: counts, calendar: calendar, loop: loop,
             limits: configuration.recorderLimits, changes: changes, logger: logger)
-        storeWatch = StoreWatch(store, recorder: recorder, changes: changes, logger: logger)
+        backups = BackupKeeper(
+            store, outside: configuration.stateDirectory, settings: configuration.backup, logger: logger,
+            sleep: { try await ContinuousClock().sleep(for: $0) }, changed: { changes.mark(.host) })
+        storeWatch = StoreWatch(store, recorder: recorder, backups: backups, changes: changes, logger: logger)
         settings = SettingsService(
             repository: store, changes: changes,
             now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
@@ -259,6 +265,7 @@ struct Host {
             ("log", FinishingService(body: log.run, finish: log.finish)),
             ("alerts", FinishingService(body: alerts.run, finish: alerts.finish)),
         ]
+        if let backups { services.append(("backups", backups)) }
         if let influx { services.append(("InfluxDB", FinishingService(body: influx.run, finish: influx.finish))) }
         services += [
             ("control socket", server.application(onRunning: onRunning)),
@@ -320,11 +327,27 @@ struct Host {
     }
 }
 
+extension MeterStore: BackedUpStore {
+    /// With the host's id: several hosts may share a folder.
+    var backupKind: BackupName.Kind {
+        BackupName.Kind(prefix: "meterd-\(identity.host.description.prefix(8))", suffix: "sqlite")
+    }
+
+    func backup(to path: String, at now: WallTime) async throws { try await backup(to: path) }
+
+    func checkBackup(at path: String) async throws { try await Self.checkBackup(at: path) }
+}
+
 // MARK: Folders
 
 extension Host {
     private static func prepareDirectories(_ configuration: Configuration) throws(ConfigurationError) {
         try make(configuration.stateDirectory, mode: 0o750)
+        do {
+            try configuration.backup.directory.map { try BackupKeeper.check($0, outside: configuration.stateDirectory) }
+        } catch {
+            throw ConfigurationError("\(error)", next: "backup.directory in meterd.toml takes another folder")
+        }
         // The system's socket is protected by its own mode and group, which only helps if its folder can be entered.
         let socketFolder = configuration.socketPath.parentFolder
         try make(socketFolder, mode: geteuid() == 0 ? 0o755 : 0o700)

@@ -5,6 +5,7 @@ import GatewayAPI
 import Glibc
 import LinuxIO
 import Logging
+import MeterStore
 import ProgramKit
 import USBTransport
 
@@ -34,6 +35,12 @@ struct Meterd: AsyncParsableCommand {
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Put a backup in place of the store, and end. meterd must not run. The former store is kept beside it.",
+            valueName: "file"))
+    var restore: String?
+
     @Flag(help: "Print every key of the configuration, with its default and what it is for, and end.")
     var printConfiguration = false
 
@@ -58,6 +65,7 @@ struct Meterd: AsyncParsableCommand {
             return
         }
         var configuration = try readConfiguration()
+        if let restore { return try Self.putBack(restore, into: configuration) }
         let isDemo = demo || (demoIfAlone && Self.isAlone(configuration))
         LogFormat.bootstrap()
         var logger = Logger(label: "meterd")
@@ -107,6 +115,19 @@ struct Meterd: AsyncParsableCommand {
             throw CommandFailure(.error, error.message, next: error.next)
         }
         return configuration
+    }
+
+    private static func putBack(_ backup: String, into configuration: Configuration) throws {
+        let path = configuration.storePath
+        do throws(StoreError) {
+            let former = try MeterStore.restore(from: backup, to: path)
+            Terminal.talk("\(path) is what \(backup) has")
+            if let former { Terminal.talk("what was there before is in \(former)") }
+            Terminal.talk("start meterd again; a meter that it had a moment ago may be refused for up to three minutes")
+        } catch {
+            throw CommandFailure(
+                .error, error.message, next: "nothing is lost; see Docs/Operating.md#a-hosts-own-backup")
+        }
     }
 
     /// Whether no real meter can be here. What a radio hears takes a while, so one that may be used counts.

@@ -1,21 +1,27 @@
+import Domain
 import Gateway
 import GatewayAPI
 import Logging
 import MeterStore
+import ServerKit
 import Synchronization
 
 /// Notices if the store's file is removed while this program uses it, and reports that once.
 final class StoreWatch: Sendable {
     private let store: MeterStore
     private let recorder: SampleRecorder
+    private let backups: BackupKeeper?
     private let logger: Logger
     private let changes: ChangeMarks
     private let isTold = Mutex(false)
 
-    init(_ store: MeterStore, recorder: SampleRecorder, changes: ChangeMarks, logger: Logger) {
+    init(
+        _ store: MeterStore, recorder: SampleRecorder, backups: BackupKeeper?, changes: ChangeMarks, logger: Logger
+    ) {
         self.changes = changes
         self.store = store
         self.recorder = recorder
+        self.backups = backups
         self.logger = logger
     }
 
@@ -23,6 +29,7 @@ final class StoreWatch: Sendable {
     func status() -> StoreStatus {
         var status = recorder.status(path: store.path)
         if let trouble = look() { status.error = trouble }
+        status.backup = backups.map { BackupStatus($0.report) }
         return status
     }
 
@@ -37,5 +44,13 @@ final class StoreWatch: Sendable {
         if isNews { changes.mark(.host) }
         if isNews, let trouble { logger.error("the store is gone", metadata: ["cause": "\(trouble)"]) }
         return trouble
+    }
+}
+
+extension BackupStatus {
+    init(_ report: BackupReport) {
+        self.init(
+            directory: report.directory, written: report.written?.description, age_ms: report.age?.milliseconds,
+            error: report.error)
     }
 }

@@ -182,6 +182,7 @@ struct MeterdOpenAPITests {
             ("RefreshLine", RefreshLine(refresh_version: 1)), ("LeaseStatus", LeaseStatus(.held)),
             ("DeviceBody", DeviceBody(serial: nil, firmware: nil, hardware: nil, power_on_count: nil)),
             ("MeterCounters", meter.counters), ("MeterStatus", meter), ("StoreStatus", store),
+            ("BackupStatus", BackupStatus(directory: "/b")),
             ("AdapterStatus", AdapterStatus(address: "a", name: nil, state: .idle, since: "s")),
             ("PairingStatus", PairingStatus(bondable: nil, agent: nil, error: nil)),
             ("GatewayStatus", GatewayStatus(meters: [], store: store)), ("LiveBody", live), ("WebStatus", web),

@@ -178,7 +178,9 @@ struct MetricsRouteTests {
         page.add(AdapterStatus(address: "00:1A:7D:DA:71:13", name: "hci0", state: .searching, since: ""))
         page.add(sync)
         page.add(BrokerStatus(url: "mqtt://broker.lan:1883"))
-        page.add(StoreStatus(path: "", unsaved: 0, saved: 0, dropped: 0, error: "full"), bytes: 1)
+        var store = StoreStatus(path: "", unsaved: 0, saved: 0, dropped: 0, error: "full")
+        store.backup = BackupStatus(directory: "/b", age_ms: 1)
+        page.add(store, bytes: 1)
         page.add(
             try #require(
                 ProcessFigures(

@@ -47,6 +47,9 @@ struct OptionsTests {
         (["serve", "--name", "a:1"], "--name cannot be \"a:1\"; it is a host name or an address, without port"),
         (["serve", "--rate", "0"], "--rate cannot be 0; it is at least 1"),
         (["serve", "--data", ""], "--data names no folder"),
+        (["serve", "--backup-directory", ""], "--backup-directory names no folder"),
+        (["serve", "--backup-every", "1m"], "--backup-every cannot be \"1m\"; it is from 1h to 720h"),
+        (["serve", "--backup-keep", "1"], "--backup-keep cannot be 1; it is from 2 to 1000"),
         (["zone", "set", "home"], "nothing to change: give --policy, --ttl, --lock-delay or a limit"),
         (["zone", "set", "home", "--max-records", "0"], "--max-records cannot be 0; it is from 1 to 1000000000"),
         (

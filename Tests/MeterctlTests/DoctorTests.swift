@@ -291,6 +291,28 @@ struct DoctorTests {
             findings(answers([], store: lossy)).contains { $0.verdict == .note && $0.message.contains("12 readings") })
     }
 
+    @Test(arguments: [
+        (BackupStatus(directory: "/b"), Finding.Verdict.ok, "/b: none yet"),
+        (
+            BackupStatus(directory: "/b", written: "2026-11-29T22:30:00.000Z", age_ms: 10_800_000), .ok,
+            "/b: the last good one is 3 h old"
+        ),
+        (
+            BackupStatus(directory: "/b", written: "2026-11-29T22:30:00.000Z", error: "the disk is full"), .problem,
+            "the disk is full; the last good one is of unknown age, dated 2026-11-29T22:30:00.000Z"
+        ),
+    ])
+    func backup_isJudged_withItsAge(backup: BackupStatus, verdict: Finding.Verdict, words: String) {
+        var store = StoreStatus(path: "/m", unsaved: 0, saved: 0, dropped: 0, error: nil)
+        #expect(!findings(answers([], store: store)).contains { $0.check == "backup" })
+        store.backup = backup
+
+        let finding = findings(answers([], store: store)).first { $0.check == "backup" }
+
+        #expect(finding?.verdict == verdict)
+        #expect(finding?.message == words)
+    }
+
     @Test func crowdedStore_isNoted_withWhatTakesTheRoom() {
         let store = StoreStatus(
             path: "/m", unsaved: 0, saved: 0, dropped: 0, error: nil, crowding: "settings take 57.0 MB")

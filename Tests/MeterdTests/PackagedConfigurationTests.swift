@@ -98,6 +98,8 @@ struct PackagedConfigurationTests {
         configuration.mqtt.certificatePath = defaults.mqtt.certificatePath
         (configuration.influx.address, configuration.influx.tokenPath) = (nil, nil)
         (configuration.influx.bucket, configuration.influx.org) = (nil, nil)
+        #expect(configuration.backup.directory == "/var/backups/meterd")
+        configuration.backup.directory = nil
         configuration.catalogue = defaults.catalogue
         configuration.ports = defaults.ports
         configuration.boards = defaults.boards

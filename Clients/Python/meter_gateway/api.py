@@ -359,6 +359,15 @@ class SupportBody(TypedDict):
     radios: SupportRadios | None
 
 
+class BackupStatus(TypedDict):
+    """How the store's backups are doing."""
+
+    directory: str
+    written: str | None
+    age_ms: int | None
+    error: str | None
+
+
 class StoreStatus(TypedDict):
     """How the store is doing."""
 
@@ -368,6 +377,7 @@ class StoreStatus(TypedDict):
     dropped: int
     error: str | None
     crowding: str | None
+    backup: BackupStatus | None
 
 
 class GatewayStatus(TypedDict):

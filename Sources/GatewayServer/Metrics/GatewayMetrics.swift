@@ -128,6 +128,11 @@ package enum GatewayMetrics {
     static let dropped = MetricDefinition.counter(
         "meterd_store_readings_dropped_total", "Readings given up because the store took none for too long.")
     static let storeFailing = MetricDefinition.gauge("meterd_store_failing", "1 where the last write failed.")
+    static let backupAge = MetricDefinition.gauge(
+        "meterd_backup_age_seconds", "Age of the store's last good backup; absent where it is unknown or there is none."
+    )
+    static let backupFailing = MetricDefinition.gauge(
+        "meterd_backup_failing", "1 where the last backup failed; absent where none are written.")
 
     // MARK: Broker
 
@@ -156,7 +161,7 @@ package enum GatewayMetrics {
             adapterInfo, adapterState, slots, slotsUsed, heard, recoveries, discovery,
             joined, stream, clockBehind, pending, heldBack, parked, failing, halted, runs, ends, polls, pollsSkipped,
             pages, batches, splits, streamOpenings, refreshes,
-            storeBytes, unsaved, saved, dropped, storeFailing,
+            storeBytes, unsaved, saved, dropped, storeFailing, backupAge, backupFailing,
             brokerConnected, brokerQueue, brokerPublished, brokerDropped, brokerRefused, brokerLinks,
         ] + ProcessMetrics.all
 }

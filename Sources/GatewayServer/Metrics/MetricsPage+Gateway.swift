@@ -104,6 +104,9 @@ extension MetricsPage {
         add(GatewayMetrics.saved, count: store.saved)
         add(GatewayMetrics.dropped, count: store.dropped)
         add(GatewayMetrics.storeFailing, [], store.error == nil ? 0 : 1)
+        guard let backup = store.backup else { return }
+        add(GatewayMetrics.backupAge, [], backup.age_ms.map(Self.seconds))
+        add(GatewayMetrics.backupFailing, [], backup.error == nil ? 0 : 1)
     }
 
     /// Adds nothing if no broker is configured.

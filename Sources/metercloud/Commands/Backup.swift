@@ -14,8 +14,9 @@ struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes a copy of everything to a new file, also while the server runs.",
         discussion: """
-            The copy holds settings, leases and the digests of tokens. The certificate's key is not in it: copy \
-            key.pem from the folder as well, once, so that hosts know the restored cloud by the same pin.
+            The copy holds settings, leases and the digests of tokens; serve --backup-directory writes one each day. \
+            The certificate's key is not in it: copy key.pem from the folder as well, once, so that hosts know the \
+            restored cloud by the same pin.
             """)
 
     @Argument(help: "Nothing may be there yet.") var file: String
@@ -35,10 +36,11 @@ struct Restore: AsyncParsableCommand {
             What was there is kept beside it. Hosts see that the cloud was restored, fetch everything anew and push \
             what the backup lacks. No meter goes to a new host until every lease given out since is surely over.
 
-            With --engine etcd, to be called once after etcdctl snapshot restore, before the first copy starts.
+            With --engine etcd, FILE goes into an etcd that has no cloud under this prefix. Without FILE, to be called \
+            once after etcdctl snapshot restore, before the first copy starts.
             """)
 
-    @Argument(help: "What metercloud backup wrote. Not with --engine etcd.") var file: String?
+    @Argument(help: "What metercloud backup wrote.") var file: String?
     @Flag(help: "Restore though this machine's clock is behind the date of the backup.") var ignoreClock = false
     @OptionGroup var data: DataOptions
     @OptionGroup(title: "Store") var store: StoreOptions
@@ -46,13 +48,13 @@ struct Restore: AsyncParsableCommand {
     func validate() throws {
         switch store.engine {
         case .sqlite: if file == nil { throw ValidationError("which backup? metercloud restore FILE") }
-        case .etcd: if file != nil { throw ValidationError("etcdctl restores the file; leave it out here") }
+        case .etcd: break
         }
     }
 
     func run() async throws {
         if let settings = try store.etcd {
-            try await Self.settle(settings)
+            try await settle(settings)
         } else if let file {
             try putBack(file)
         }
@@ -77,20 +79,11 @@ struct Restore: AsyncParsableCommand {
         }
     }
 
-    private static func settle(_ settings: EtcdSettings) async throws {
-        var rng = SystemRandomNumberGenerator()
-        let quiet = Logger(label: "metercloud") { _ in SwiftLogNoOpLogHandler() }
+    private func settle(_ settings: EtcdSettings) async throws {
         do {
-            let engine = try await EtcdCloudEngine.open(settings, clock: .system, rng: &rng, logger: quiet)
-            let report: Result<EtcdRestore, any Error>
-            do {
-                report = .success(try await EtcdRestore.run(on: engine, at: LinuxClock.wallNow, rng: &rng))
-            } catch {
-                report = .failure(error)
-            }
-            await engine.close()
-            Terminal.talk(
-                "the restored etcd has \(try report.get().leases) leases, and its cloud begins anew with them")
+            let report =
+                if let file { try await bring(file, to: settings) } else { try await Self.mark(settings) }
+            Terminal.talk("the restored etcd has \(report.leases) leases, and its cloud begins anew with them")
             Terminal.talk("start every copy again with metercloud serve --engine etcd")
         } catch let error as EtcdError {
             throw CommandFailure(error)
@@ -98,4 +91,30 @@ struct Restore: AsyncParsableCommand {
             throw CommandFailure(failure.content)
         }
     }
+
+    private func bring(_ path: String, to settings: EtcdSettings) async throws -> EtcdRestore {
+        guard access(path, R_OK) == 0 else {
+            throw CommandFailure(.error, "\(path) cannot be read: \(Errno.last)", next: "check the path")
+        }
+        var rng = SystemRandomNumberGenerator()
+        return try await EtcdBackup(path: path.absolutePath).restore(
+            to: settings, at: LinuxClock.wallNow, ignoresClock: ignoreClock, clock: .system, rng: &rng,
+            logger: Self.quiet)
+    }
+
+    /// Turns what etcdctl restored into a store of its own.
+    private static func mark(_ settings: EtcdSettings) async throws -> EtcdRestore {
+        var rng = SystemRandomNumberGenerator()
+        let engine = try await EtcdCloudEngine.open(settings, clock: .system, rng: &rng, logger: quiet)
+        let report: Result<EtcdRestore, any Error>
+        do {
+            report = .success(try await EtcdRestore.run(on: engine, at: LinuxClock.wallNow, rng: &rng))
+        } catch {
+            report = .failure(error)
+        }
+        await engine.close()
+        return try report.get()
+    }
+
+    private static var quiet: Logger { Logger(label: "metercloud") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import CloudAPI
 import CloudServer
+import Domain
 import FoundationEssentials
 import GatewayAPI
 import Glibc
@@ -55,6 +56,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Do not tell the network, through Avahi, of this cloud. With --listen 127.0.0.1:8643 it never is told.")
     var noAnnounce = false
 
+    @OptionGroup var backups: BackupOptions
+
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.info
 
@@ -92,7 +95,7 @@ struct Serve: AsyncParsableCommand {
         let server = Server(
             folder: data.folder, etcd: try store.etcd, address: listen, names: name, usesTLS: !noTls, rate: rate,
             connectionsPerAddress: connectionsPerAddress, proxies: proxy, advertise: advertise,
-            announces: !noAnnounce, logger: logger,
+            announces: !noAnnounce, backups: backups.settings, logger: logger,
             manager: ServiceManager(environment: ProcessInfo.processInfo.environment))
         do {
             try await server.run()
@@ -124,6 +127,39 @@ struct Serve: AsyncParsableCommand {
                 default: false
                 }
             }
+    }
+}
+
+/// Where backups are written while the cloud is served.
+struct BackupOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Write backups into this folder, best on another disk. Over etcd one copy at a time writes them.",
+            valueName: "folder"))
+    var backupDirectory: String?
+
+    @Option(help: ArgumentHelp("How often a backup is written, such as 6h.", valueName: "time"))
+    var backupEvery = BackupSettings().every.shortText
+
+    @Option(help: ArgumentHelp("How many backups there are at most.", valueName: "n"))
+    var backupKeep = BackupSettings().keep
+
+    var settings: BackupSettings {
+        var settings = BackupSettings(directory: backupDirectory?.absolutePath)
+        settings.every = Duration(shortText: backupEvery) ?? settings.every
+        settings.keep = backupKeep
+        return settings
+    }
+
+    func validate() throws {
+        if backupDirectory?.isEmpty == true { throw ValidationError("--backup-directory names no folder") }
+        let (times, counts) = (BackupSettings.everyRange, BackupSettings.keepRange)
+        guard Duration(shortText: backupEvery).map(times.contains) ?? false else {
+            throw ValidationError("--backup-every cannot be \"\(backupEvery)\"; it is from 1h to 720h")
+        }
+        guard counts.contains(backupKeep) else {
+            throw ValidationError("--backup-keep cannot be \(backupKeep); it is from 2 to 1000")
+        }
     }
 }
 

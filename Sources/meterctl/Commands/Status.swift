@@ -75,6 +75,7 @@ struct Status: AsyncParsableCommand {
         look.talk += status.meters.compactMap { meter in meter.error.map { "\(meter.name ?? meter.id): \($0)" } }
         look.talk += AdapterText.talk(status.adapters)
         if let error = status.store.error { look.talk.append("store: \(error)") }
+        if let error = status.store.backup?.error { look.talk.append("backup: \(error)") }
         if let error = broker?.error { look.talk.append("broker: \(error)") }
         if let error = influx?.error { look.talk.append("influx: \(error)") }
         if let line = AlertText.line(raised: status.alerts_raised) { look.talk.append(line) }

@@ -35,6 +35,7 @@ struct Checkup {
             adapters = answers.status.adapters
             all += Self.meters(answers.status.meters)
             all.append(Self.store(answers.status.store))
+            if let backup = answers.status.store.backup { all.append(Self.backup(backup)) }
             all.append(Self.cloud(answers.cloud))
             if let clock = Self.cloudClock(answers.cloud) { all.append(clock) }
             if let page = answers.page { all += Self.page(page) }
@@ -127,6 +128,13 @@ struct Checkup {
                 next: "the log of meterd says why the store took none")
         }
         return Finding("store", .ok, store.path)
+    }
+
+    private static func backup(_ backup: BackupStatus) -> Finding {
+        let age = backup.age_ms.map { "\(Formatting.age(milliseconds: $0)) old" }
+        let last = backup.written.map { "the last good one is \(age ?? "of unknown age, dated \($0)")" } ?? "none yet"
+        guard let error = backup.error else { return Finding("backup", .ok, "\(backup.directory): \(last)") }
+        return Finding("backup", .problem, "\(error); \(last)", next: "meterd tries again by itself")
     }
 
     private static func cloud(_ cloud: CloudStatus) -> Finding {

@@ -31,6 +31,7 @@ struct Configuration: Hashable, Sendable {
     var web = Web()
     var mqtt = MQTT()
     var influx = Influx()
+    var backup = BackupSettings()
     /// In the order of their names.
     var notify: [NotificationTarget] = []
     /// With the meters that a person described.
@@ -183,6 +184,8 @@ struct Configuration: Hashable, Sendable {
         try ConfigurationKeys.general.read(overrides: overrides, into: &self)
         try ConfigurationKeys.web.read(overrides: overrides, into: &web)
     }
+
+    var storePath: String { "\(stateDirectory)/meterd.sqlite" }
 
     /// The limits for the recorder.
     var recorderLimits: SampleRecorder.Limits {

@@ -10,8 +10,8 @@ struct ConfigurationFile {
     private let values: [String: DescriptionValue]
     /// Names of the tables in a file.
     private static let tables = [
-        "cloud", "relay", "sync", "bluetooth", "discovery", "web", "mqtt", "influx", "notify", "store", "model", "port",
-        "esphome",
+        "cloud", "relay", "sync", "bluetooth", "discovery", "web", "mqtt", "influx", "notify", "store", "backup",
+        "model", "port", "esphome",
     ]
 
     /// - Parameter path: only for the messages.
@@ -61,6 +61,7 @@ struct ConfigurationFile {
             configuration.notify.append(try NotificationTarget(name: name, table))
         }
         try read(keys.store, into: &configuration)
+        try read(keys.backup, into: &configuration.backup)
         for (name, table) in try named("model", max: 64) {
             do throws(DescriptionError) {
                 configuration.catalogue = try configuration.catalogue.adding(model: name, described: table)

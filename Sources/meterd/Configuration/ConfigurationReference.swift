@@ -24,7 +24,7 @@ enum ConfigurationReference {
         ConfigurationKeys.sync.block, ConfigurationKeys.bluetooth.block, ConfigurationKeys.proxy.block,
         ConfigurationKeys.discovery.block, ConfigurationKeys.web.block, ConfigurationKeys.mqtt.block,
         ConfigurationKeys.influx.block, ConfigurationKeys.notify.block, ConfigurationKeys.notifyProgram,
-        ConfigurationKeys.store.block, ConfigurationKeys.model,
+        ConfigurationKeys.store.block, ConfigurationKeys.backup.block, ConfigurationKeys.model,
         ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
     ]
 

@@ -16,7 +16,9 @@ from browser import PATH, Daemon, wait
 from harness import METER, ROOT, Failure, Program, free_ports
 
 PROGRAMS = f"{os.environ['PATH']}:/usr/sbin"
+# In one process: workers outlive a master that is killed.
 NGINX = """daemon off;
+master_process off;
 pid {folder}/nginx.pid;
 events {{}}
 http {{

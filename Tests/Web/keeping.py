@@ -163,6 +163,8 @@ def marks_are_set_and_changed(daemon, browser, _):
         browser.js("document.querySelector('#mark-name').value = arguments[0]", name)
         browser.click(".chart form button", button)
         wait(f"{name} is set", lambda name=name: name in marks())
+        # The page empties the field once it has the answer.
+        wait("the next one can be named", lambda: browser.js("return document.querySelector('#mark-name').value") == "")
     if marks()[title]["to"] != marks()[title]["from"] or marks()[f"{title} span"]["to"] is not None:
         raise Failure(f"the marks are {marks()}")
     browser.click(".chart summary")
@@ -170,7 +172,7 @@ def marks_are_set_and_changed(daemon, browser, _):
     browser.click(f"button[aria-label='End {title} span']")
     wait("it is ended", lambda: marks()[f"{title} span"]["to"] is not None)
     browser.click(f"button[aria-label='Rename {title}']")
-    browser.js("document.querySelector('dialog input').value = arguments[0]", f"{title} on")
+    browser.type("dialog input", f"{title} on")
     browser.click("dialog button", "Save")
     wait("it is renamed", lambda: f"{title} on" in marks() and f"{title} on" in row(f"{title} on"))
     browser.click(f"button[aria-label='Delete {title} on']")

@@ -87,7 +87,6 @@ private final class AvahiBrowse: @unchecked Sendable {
         // Anybody may send a signal.
         case .signal(let sender, _, let member, let values): if sender == owner { browsed(member, values) }
         case .closed(let cause): end(.failure(.noBus(cause)))
-        case .told, .changed: break
         }
         endIfAllFound()
     }

@@ -24,7 +24,7 @@ struct LiveFeedTests {
     }
 
     /// The page is compared with everything as it is. Without a mark, it would be sent up to 15 s later.
-    @Test(arguments: Change.allCases) func change_isShownAtOnce(change: Change) async throws {
+    @Test(.serialized, arguments: Change.allCases) func change_isShownAtOnce(change: Change) async throws {
         let world = try await World()
         try await world.prepare(change)
         try await world.rest()
@@ -245,7 +245,7 @@ private struct World {
     func pass(_ time: Duration) async throws {
         bench.loop.advance(by: time)
         let patience = Patience("what it set off")
-        for _ in 0..<20 { try await patience.turn() }
+        for _ in 0..<5 { try await patience.turn() }
     }
 
     /// Until nothing is left to be told.
@@ -280,12 +280,12 @@ private struct World {
     /// Until the page shows what there is, which is something else than before. What follows from a change may be sent with
     /// the next event; far less time passes than until everything is looked at.
     func shows(otherThan before: LiveBody) async throws {
-        let patience = Patience("the page shows it", limit: .seconds(20), turnsMin: 100)
+        let patience = Patience("the page shows it")
         for turn in 0... {
             let real = await everything()
             if real.timeless != before.timeless, isShown(real) { return }
             try await patience.turn()
-            if turn < 4000, turn % 100 == 99 { bench.loop.advance(by: .milliseconds(50)) }
+            if turn < 400, turn % 10 == 9 { bench.loop.advance(by: .milliseconds(50)) }
         }
     }
 

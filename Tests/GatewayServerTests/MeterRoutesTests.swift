@@ -28,7 +28,7 @@ struct MeterRoutesTests {
 
         #expect(
             answer.text
-                == #"{"adapters":[],"alerts_raised":0,"meters":[],"store":{"crowding":null,"dropped":0,"error":null,"#
+                == #"{"adapters":[],"alerts_raised":0,"meters":[],"store":{"backup":null,"crowding":null,"dropped":0,"error":null,"#
                 + #""path":"/var/lib/meterd/meterd.sqlite","saved":0,"unsaved":0}}"#)
     }
 

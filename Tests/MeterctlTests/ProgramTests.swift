@@ -175,7 +175,7 @@ struct ProgramTests {
             ["simulate", "um25c", "--framed"], ["simulate", "um25c", "--bunched"],
             ["simulate", "um25c", "--over", "ble"], ["simulate", "um25c", "--proxy", "127.0.0.1:0", "--pty"],
             ["simulate", "um25c", "--stdio", "--pty"], ["cloud", "join", "https://pi"],
-            ["cloud", "join", "--token-file", "f"], ["connect", "bench", "--queue=soon"], ["history"],
+            ["connect", "bench", "--queue=soon"], ["history"],
             ["connect", "bench", "--no-lease", "--takeover"], ["connect", "bench", "--detach", "--queue"],
             ["history", "bench", "--limit", "0"], ["sync", "sideways"],
             ["record", "start"], ["record", "stop"], ["record", "show"], ["record", "plot"], ["record", "rewind"],

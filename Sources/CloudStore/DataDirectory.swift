@@ -1,6 +1,6 @@
 import Domain
 import Foundation
-import GRDB
+import StoreKit
 
 /// The names in a cloud's data directory.
 struct DataDirectory: Sendable {
@@ -61,7 +61,7 @@ struct DataDirectory: Sendable {
     /// - Parameter word: becomes part of its new name.
     /// - Returns: where it is now, if there was one.
     func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
-        writeBackLog()
+        StoreCopy.writeBackLog(of: store)
         // Its replacement is created on purpose.
         try FileSystem.remove(made)
         var number = now.millisecondsSince1970 / 1000
@@ -72,16 +72,5 @@ struct DataDirectory: Sendable {
             try FileSystem.move(store + suffix, to: aside + suffix)
         }
         return hadStore ? aside : nil
-    }
-
-    /// Makes the one file complete.
-    private func writeBackLog() {
-        guard FileSystem.exists(store), !isEmptied else { return }
-        do {
-            let queue = try DatabaseQueue(path: store)
-            _ = try queue.writeWithoutTransaction { try Row.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-        } catch {
-            // It may be the damaged store that is being replaced. Its log stays beside it.
-        }
     }
 }

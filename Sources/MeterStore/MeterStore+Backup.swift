@@ -56,6 +56,8 @@ extension MeterStore {
                 try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
             }
             try willDo(1)
+            // Else a kill between two renames would part the former store from its last writes.
+            StoreCopy.writeBackLog(of: path)
             let former = isThere(path) || isThere(path + "-wal")
             let aside = former ? try DamagedFile.setAside(path, as: "replaced") : nil
             DamagedFile.clearDoubt(path)

@@ -42,6 +42,15 @@ package enum StoreCopy {
         try sync(path)
     }
 
+    /// Makes the one file of a closed store complete, so that a rename moves all of it at once. A damaged one keeps its log
+    /// beside it, and so does an empty one, whose log SQLite would delete.
+    package static func writeBackLog(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_size > 0, let queue = try? DatabaseQueue(path: path) else { return }
+        _ = try? queue.writeWithoutTransaction { try Row.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try? queue.close()
+    }
+
     /// Gives a copy its name, and waits until the disk has that.
     package static func place(_ copy: String, at path: String) throws {
         try Errno.check { rename(copy, path) }

@@ -22,7 +22,7 @@ package struct CommandFlood: Sendable {
     private static let probes = 4
     /// Limit of an answer on a quiet machine, where it takes a hundredth of that; and how many times as long as without stored
     /// commands it may take on any other.
-    private static let (longest, longestRatio) = (Duration.seconds(5), 4)
+    private static let (longest, longestRatio) = (Duration.seconds(2), 4)
 
     /// Less than a stored command's 75 s: after it, some are gone again.
     private static let storedTime = Duration.seconds(60)

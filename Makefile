@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx proxy home-assistant chaos deb deb-test image image-test apt-repository release-files clean
+.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx proxy home-assistant chaos deb deb-test image image-test restore apt-repository release-files clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -157,6 +157,10 @@ deb: setup Sources/CBuildInfo/commit.h ## the Debian package (ARCH=arm64: for a 
 deb-test: deb ## the package installed, upgraded, run and purged in a Debian of its own
 	@Scripts/setup apt-utils gpg lintian devscripts mmdebstrap systemd-container iproute2 python3
 	Tests/Package/run
+
+restore: build ## restores of both stores, killed at each call and with a full disk
+	@Scripts/setup python3 strace
+	Tests/Restore/run
 
 image: deb ## an OCI image of the package, for Docker, Podman and Home Assistant (ARCH=arm64)
 	@Scripts/setup mmdebstrap umoci

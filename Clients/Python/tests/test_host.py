@@ -251,8 +251,11 @@ def test_marks(bench: Meter) -> None:
     assert bench.between("boot#1", "boot#2") == (span["from"], bench.find_mark("boot#2")["to"])
     assert bench.stretch(*bench.between("screen on", "boot#2"))["meter"] == bench.name
     # It stands beside the next reading, which may not have come yet.
-    wait("a reading has the mark", lambda: any(
-        "screen on" in str(dict(reading).get("marks")) for reading in bench.export(timedelta(minutes=1))), SOON)
+    wait(
+        "a reading has the mark",
+        lambda: any("screen on" in str(dict(reading).get("marks")) for reading in bench.export(timedelta(minutes=1))),
+        SOON,
+    )
     host = bench.host
     assert host.rename_mark(moment["id"], "screen off")["name"] == "screen off"
     assert len(bench.marks(timedelta(minutes=5))) == 3

@@ -39,8 +39,14 @@ struct WatchTests {
             request.session = try #require(lease.session)
             let unwatched: RelayAnswer = try await browser.post(Self.path, token: holder.token, request).decode()
             async let watching = browser.request(.get, Self.path + "?all=true", token: observer.token)
-            try await eventually("it watches") { bench.gate.watches == 1 }
-            let watched = try await browser.post(Self.path, token: holder.token, request)
+            // It is counted a moment before it is told anything.
+            let patience = Patience("it watches")
+            var watched = try await browser.post(Self.path, token: holder.token, request)
+            while (try? watched.decode(RelayAnswer.self).interest) == 0 {
+                try await patience.turn()
+                watched = try await browser.post(Self.path, token: holder.token, request)
+            }
+            #expect(bench.gate.watches == 1)
             let refused = try await browser.post(Self.path, token: observer.token, request)
             // Nothing may fail before this: the stream would go on.
             await bench.service.shutdown()

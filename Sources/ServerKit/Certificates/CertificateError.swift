@@ -9,6 +9,11 @@ package struct CertificateError: Error, Hashable, Sendable, CustomStringConverti
 
     package var description: String { reasons.isEmpty ? step : "\(step): \(reasons.joined(separator: ", "))" }
 
+    /// One that OpenSSL has no part in: what somebody else's call noted on this thread does not belong to it.
+    static func plain(_ words: String) -> Self { Self(step: words, reasons: []) }
+
+    private init(step: String, reasons: [String]) { (self.step, self.reasons) = (step, reasons) }
+
     /// Takes what OpenSSL noted on this thread, so that nobody else finds it there later.
     package init(_ step: String) {
         self.step = step

@@ -34,13 +34,13 @@ package struct CertificateFiles: Hashable, Sendable {
     /// The certificate and its key that somebody else keeps there.
     package func served() throws(CertificateError) -> ServedCertificate {
         guard let chain = try Self.read(certificatePath) else {
-            throw CertificateError("\(certificatePath) is missing")
+            throw CertificateError.plain("\(certificatePath) is missing")
         }
-        guard let key = try Self.read(keyPath) else { throw CertificateError("\(keyPath) is missing") }
+        guard let key = try Self.read(keyPath) else { throw CertificateError.plain("\(keyPath) is missing") }
         do throws(CertificateError) {
             return try ServedCertificate(chainPEM: chain, keyPEM: key)
         } catch {
-            throw CertificateError("\(certificatePath) with \(keyPath): \(error)")
+            throw CertificateError.plain("\(certificatePath) with \(keyPath): \(error)")
         }
     }
 
@@ -62,7 +62,7 @@ package struct CertificateFiles: Hashable, Sendable {
         do throws(Errno) {
             return try WholeFile.text(path)
         } catch {
-            throw CertificateError("\(path) cannot be read: \(error.words)")
+            throw CertificateError.plain("\(path) cannot be read: \(error.words)")
         }
     }
 
@@ -71,7 +71,7 @@ package struct CertificateFiles: Hashable, Sendable {
         do throws(Errno) {
             try WholeFile.replace(path, with: Array(text.utf8))
         } catch {
-            throw CertificateError("\(path) cannot be written: \(error.words)")
+            throw CertificateError.plain("\(path) cannot be written: \(error.words)")
         }
     }
 }

@@ -21,9 +21,9 @@ package struct ServedCertificate: Sendable {
         // The library's own words are for developers.
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(Array(chainPEM.utf8)), let own = chain.first,
             let der = try? own.toDERBytes()
-        else { throw CertificateError("the certificate is not in PEM") }
+        else { throw CertificateError.plain("the certificate is not in PEM") }
         guard let key = try? NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem) else {
-            throw CertificateError("the key is not in PEM, or encrypted")
+            throw CertificateError.plain("the key is not in PEM, or encrypted")
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -32,7 +32,7 @@ package struct ServedCertificate: Sendable {
         tlsConfiguration = configuration
         configuration.shutdownTimeout = .seconds(1)
         guard let context = try? NIOSSLContext(configuration: configuration) else {
-            throw CertificateError("the certificate is not of this key")
+            throw CertificateError.plain("the certificate is not of this key")
         }
         self.context = context
         fingerprint = SHA256.digest(der).map { Hex.encode([$0]).uppercased() }.joined(separator: ":")

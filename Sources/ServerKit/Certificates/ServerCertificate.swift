@@ -48,7 +48,9 @@ package struct ServerCertificate: Sendable {
     package init(certificatePEM: String, keyPEM: String) throws(CertificateError) {
         let publicKey = try P256Key(pem: keyPEM).publicKey()
         let certificate = try SelfSignedCertificate(pem: certificatePEM)
-        guard certificate.publicKey == publicKey else { throw CertificateError("the certificate is not of this key") }
+        guard certificate.publicKey == publicKey else {
+            throw CertificateError.plain("the certificate is not of this key")
+        }
         self.init(
             certificatePEM: certificatePEM, keyPEM: keyPEM, publicKey: publicKey,
             names: Set(certificate.alternativeNames.compactMap(Self.text)))

@@ -43,15 +43,17 @@ package struct ScanNode: Codable, Hashable, Sendable {
     package init?(_ service: FoundService) {
         // A node's name has up to 31 characters (esphome/core/config.py, `validate_hostname`).
         guard service.name.isPlainName(max: 31), service.name.first != "-", service.hasAddress else { return nil }
-        self.init(name: service.name, host: service.host, port: service.port)
+        // Swift 6.2.3 crashes over wrapped properties that are set after `self.init`.
+        var node = Self(name: service.name, host: service.host, port: service.port)
         func told(_ key: String) -> String? {
             service.value(of: key).flatMap { $0.isEmpty ? nil : String($0.prefix(120)) }
         }
-        (friendly_name, version) = (told("friendly_name"), told("version"))
-        mac = told("mac").flatMap { MACAddress($0) }?.description
+        (node.friendly_name, node.version) = (told("friendly_name"), told("version"))
+        node.mac = told("mac").flatMap { MACAddress($0) }?.description
         // One that only supports a key announces `api_encryption_supported`.
-        encrypted = told("api_encryption") != nil
+        node.encrypted = told("api_encryption") != nil
         // The ready-made firmware (Home Assistant core, components/esphome/const.py, `PROJECT_URLS`).
-        looks_like_proxy = told("project_name") == "esphome.bluetooth-proxy"
+        node.looks_like_proxy = told("project_name") == "esphome.bluetooth-proxy"
+        self = node
     }
 }

@@ -27,8 +27,8 @@ package struct BackupName: Hashable, Sendable {
     package init?(_ file: String, of kind: Kind) {
         let rest = Array(file.utf8.dropFirst(kind.prefix.utf8.count).dropLast(kind.suffix.utf8.count))
         guard rest.count > 21, let number = UInt64(String(decoding: rest[21...], as: UTF8.self)) else { return nil }
-        let colon = [UInt8(ascii: ":")]
-        let date = String(decoding: rest[..<13] + colon + rest[14..<16] + colon + rest[17..<20], as: UTF8.self)
+        let parts = [rest[..<13], rest[14..<16], rest[17..<20]].map { String(decoding: $0, as: UTF8.self) }
+        let date = parts.joined(separator: ":")
         guard let written = WallTime(date) else { return nil }
         self.init(kind, at: written, number: number)
         guard self.file == file else { return nil }

@@ -65,18 +65,8 @@ package enum FileTree {
 
     /// The same for a binary file.
     package static func bytes(at path: String, atMost limit: Int) -> [UInt8]? {
-        guard let file = try? FileDescriptor(opening: path, O_RDONLY) else {
-            return nil  // A missing file is a valid answer.
-        }
-        var all: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-        while all.count <= limit {
-            // Part of the file is not a valid answer.
-            guard let count = try? chunk.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
-            guard count > 0 else { return all }
-            all += chunk.prefix(count)
-        }
-        return nil
+        // A missing file is a valid answer, and part of one is not.
+        (try? WholeFile.bytes(path, atMost: limit)) ?? nil
     }
 
     static func linkTarget(_ path: String) -> String? {

@@ -18,12 +18,24 @@ package enum WholeFile {
         }
         try Errno.check { fsync(file.raw) }
         try Errno.check { rename(new, path) }
-        let folder = try FileDescriptor(opening: path.parentFolder, O_RDONLY | O_DIRECTORY)
-        try Errno.check { fsync(folder.raw) }
+        try sync(path.parentFolder)
+    }
+
+    /// Waits until the disk has a file, or a folder's names.
+    package static func sync(_ path: String) throws(Errno) {
+        let file = try FileDescriptor(opening: path, O_RDONLY)
+        try Errno.check { fsync(file.raw) }
     }
 
     /// The text of a file of at most 1 MiB; nil if there is no such file.
     package static func text(_ path: String) throws(Errno) -> String? {
+        try bytes(path, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Nil if there is no such file.
+    ///
+    /// - Throws: `EFBIG` for a longer one.
+    static func bytes(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8]? {
         let file: FileDescriptor
         do throws(Errno) {
             // A pipe must not block this.
@@ -32,16 +44,15 @@ package enum WholeFile {
             guard error.code == ENOENT else { throw error }
             return nil
         }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        var length = 0
-        while length < bytes.count {
-            let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(Errno) -> Int? in
-                let rest = UnsafeMutableBufferPointer(rebasing: buffer[length...])
-                return try file.read(into: UnsafeMutableRawBufferPointer(rest))
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while all.count <= limit {
+            let count = try chunk.withUnsafeMutableBufferPointer { buffer throws(Errno) in
+                try file.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
             guard let count else { throw Errno(EAGAIN) }
-            if count == 0 { return String(decoding: bytes.prefix(length), as: UTF8.self) }
-            length += count
+            guard count > 0 else { return all }
+            all += chunk.prefix(count)
         }
         throw Errno(EFBIG)
     }

@@ -160,9 +160,9 @@ package final class BackupKeeper: Service {
         case .write(let name): try await store.backup(to: path(of: name), at: date)
         case .check(let name): try await store.checkBackup(at: path(of: name))
         case .sync(let name):
-            let file = open(path(of: name), O_RDONLY | O_CLOEXEC)
-            defer { close(file) }
-            try Self.wanting("written to the disk", path(of: name)) { fsync(file) }
+            try Self.wanting("written to the disk", path(of: name)) { () throws(Errno) in
+                try WholeFile.sync(path(of: name))
+            }
         case .rename(let old, let new):
             try Self.wanting("renamed", path(of: old)) { rename(path(of: old), path(of: new)) }
         }
@@ -172,8 +172,14 @@ package final class BackupKeeper: Service {
     private func path(of name: String) -> String { name.isEmpty ? directory : "\(directory)/\(name)" }
 
     private static func wanting(_ action: String, _ path: String, _ call: () -> Int32) throws(BackupFailure) {
+        try wanting(action, path) { () throws(Errno) in try Errno.check(call) }
+    }
+
+    private static func wanting(
+        _ action: String, _ path: String, _ step: () throws(Errno) -> Void
+    ) throws(BackupFailure) {
         do throws(Errno) {
-            try Errno.check(call)
+            try step()
         } catch {
             let remedy = [ENOSPC, EDQUOT].contains(error.code) ? "Make room on the disk" : "Check folder and disk"
             throw BackupFailure(description: "\(path) cannot be \(action): \(error.words). \(remedy)")

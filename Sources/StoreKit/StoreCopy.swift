@@ -39,7 +39,7 @@ package enum StoreCopy {
         }
         try finish(queue)
         try queue.close()
-        try sync(path)
+        try WholeFile.sync(path)
     }
 
     /// Makes the one file of a closed store complete, so that a rename moves all of it at once. A damaged one keeps its log
@@ -54,11 +54,6 @@ package enum StoreCopy {
     /// Gives a copy its name, and waits until the disk has that.
     package static func place(_ copy: String, at path: String) throws {
         try Errno.check { rename(copy, path) }
-        try sync(path.parentFolder)
-    }
-
-    private static func sync(_ path: String) throws(Errno) {
-        let file = try FileDescriptor(opening: path, O_RDONLY)
-        try Errno.check { fsync(file.raw) }
+        try WholeFile.sync(path.parentFolder)
     }
 }

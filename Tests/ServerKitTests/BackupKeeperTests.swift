@@ -83,6 +83,18 @@ struct BackupKeeperTests {
 
     private func open() throws -> MeterStore { try MeterStore.open(path: folder.path + "/state/meters.db") }
 
+    /// A store with a meter, of which two backups are kept, after two days.
+    private func twoDays() async throws -> (MeterStore, BackupKeeper) {
+        let store = try open()
+        try await store.save(KnownMeter(id: .mac(MACAddress(bits: 1)), isWanted: true))
+        let keeper = try keeper(of: store, keep: 2)
+        for _ in 0..<2 {
+            script.advance(86_400)
+            await keeper.look()
+        }
+        return (store, keeper)
+    }
+
     private func backups(in directory: String? = nil) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory ?? self.directory).sorted()
     }
@@ -112,13 +124,7 @@ struct BackupKeeperTests {
 
     /// A disk that is full at any step leaves the store and the earlier backups, says so, and is over after a good one.
     @Test func failureAtAnyStep_leavesTheStoreAndEarlierBackups_andEndsWithTheNextGoodOne() async throws {
-        let store = try open()
-        try await store.save(KnownMeter(id: .mac(MACAddress(bits: 1)), isWanted: true))
-        let keeper = try keeper(of: store, keep: 2)
-        for _ in 0..<2 {
-            script.advance(86_400)
-            await keeper.look()
-        }
+        let (store, keeper) = try await twoDays()
         let before = try backups()
         #expect(before.count == 2)
         // Five for the new file, one for the oldest.
@@ -154,13 +160,7 @@ struct BackupKeeperTests {
 
     /// What kill -9 before any step leaves, and a new run makes of it.
     @Test func killAtAnyStep_leavesAWholeBackup_andTheNextRunGoesOn() async throws {
-        let store = try open()
-        try await store.save(KnownMeter(id: .mac(MACAddress(bits: 1)), isWanted: true))
-        let keeper = try keeper(of: store, keep: 2)
-        for _ in 0..<2 {
-            script.advance(86_400)
-            await keeper.look()
-        }
+        let (store, keeper) = try await twoDays()
         let images = Mutex<[String]>([])
         script.step.withLock { [folder, directory] in
             $0 = { step in

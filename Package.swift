@@ -226,7 +226,7 @@ let package = Package(
         .testTarget(name: "MeterModelTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(
             name: "MeterCodecTests", dependencies: ["Domain", "MeterCodec", "MeterSimulator", "Cryptography"]),
-        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
+        .testTarget(name: "CryptographyTests", dependencies: ["COpenSSL", "Cryptography"]),
         // A family of meters from end to end: recognised, played, listed, described, driven.
         .testTarget(
             name: "MeterFamilyTests",

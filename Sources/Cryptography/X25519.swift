@@ -22,6 +22,8 @@ package enum X25519 {
             let context = EVP_PKEY_CTX_new_from_pkey(OpenSSLContext.shared.pointer, own.pointer, nil)
         else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
+        // What it notes of a worthless key, somebody else on this thread would find.
+        defer { ERR_clear_error() }
         guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, other.pointer) == 1 else {
             return nil
         }

@@ -1,3 +1,4 @@
+import COpenSSL
 import Cryptography
 import Testing
 
@@ -20,6 +21,7 @@ struct SealedConnectionTests {
             X25519.sharedSecret(bob, with: alice)
                 == Self.bytes("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742"))
         #expect(X25519.sharedSecret(bob, with: [UInt8](repeating: 0, count: 32)) == nil)
+        #expect(ERR_peek_error() == 0, "found by the next call on this thread")
         #expect(X25519.sharedSecret(bob, with: Array(alice.dropLast())) == nil)
         #expect(X25519.publicKey(of: []) == nil)
     }
@@ -42,6 +44,7 @@ struct SealedConnectionTests {
             var changed = sealed
             changed[index] ^= 1
             #expect(ChaCha20Poly1305.open(changed, key: key, nonce: nonce, authenticating: additional) == nil)
+            #expect(ERR_peek_error() == 0)
         }
         let empty = try #require(ChaCha20Poly1305.seal([], key: key, nonce: nonce))
         #expect(ChaCha20Poly1305.open(empty, key: key, nonce: nonce) == [])

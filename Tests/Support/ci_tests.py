@@ -85,6 +85,12 @@ class DueTests(unittest.TestCase):
 
 
 
+    def test_github_runs_every_set(self):
+        with open(os.path.join(ROOT, ".github", "workflows", "ci.yml"), encoding="utf-8") as file:
+            targets = re.findall(r"^ {10}- (.*)$", file.read(), re.MULTILINE)
+        self.assertEqual([target.split() for target in targets], ci_sets.SETS)
+
+
 class HistoryTests(unittest.TestCase):
     """What git says, in a repository of its own."""
 

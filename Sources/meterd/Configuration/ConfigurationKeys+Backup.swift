@@ -4,7 +4,7 @@ extension ConfigurationKeys {
     static let backup = ConfigurationTable(
         "backup",
         "Backups of the store, and of the cloud that is served here, written while meterd runs "
-            + "(Docs/Operating.md#a-hosts-own-backup). Without directory there are none.",
+            + "(Docs/Operating.md#a-hosts-own-backup). Without a directory meterd writes none.",
         defaults: BackupSettings(),
         keys: [
             .init(

@@ -32,6 +32,17 @@ struct CitationTests {
         }
     }
 
+    /// Every page of Docs and both contracts can be found from the index.
+    @Test func index_linksEveryPage() throws {
+        let docs = SourceTree.root.appending(path: "Docs")
+        let index = try String(contentsOf: docs.appending(path: "README.md"), encoding: .utf8)
+        let linked = Set(Citation.links(in: index).map(\.target))
+        let pages = try FileManager.default.contentsOfDirectory(atPath: docs.path)
+            .filter { $0 != "README.md" && ($0.hasSuffix(".md") || $0.hasSuffix(".yaml")) }
+        let missing = Set(pages).subtracting(linked).sorted()
+        #expect(missing.isEmpty, "Docs/README.md does not link \(missing)")
+    }
+
     /// A check that cannot fail is worth nothing: this one finds what it looks for.
     @Test func citations_areFoundAndJudged() {
         let text = "see Docs/Leases.md#rule-99 and Docs/Nowhere.md, Docs/Decisions/0013, Docs/Decisions/9999."

@@ -2,7 +2,7 @@ import CoreTestKit
 import Domain
 import Testing
 
-/// Random runs of the model of leases (Docs/Models.md), replayed through the real rules: each answer is the model's.
+/// Random runs of the model of leases (Tests/Models/README.md), replayed through the real rules: each answer is the model's.
 struct LeaseTraceTests {
     @Test(arguments: ["leases", "policy"])
     func rules_answerAsTheModel(_ name: String) throws {

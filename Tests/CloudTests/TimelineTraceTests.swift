@@ -4,7 +4,7 @@ import CoreTestKit
 import Domain
 import Testing
 
-/// Random runs of the model of timelines (Docs/Models.md), replayed through the real judgement of change tokens.
+/// Random runs of the model of timelines (Tests/Models/README.md), replayed through the real judgement of change tokens.
 struct TimelineTraceTests {
     @Test func tokens_areJudgedAsInTheModel() throws {
         var (store, answers) = (ModelledFeeds(), [UInt64: Int]())

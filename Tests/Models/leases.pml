@@ -7,7 +7,7 @@
  * and any length of time. What is printed has numbers (variables that are "hidden" from the search).
  *
  * -D… N=hosts QUEUE REVOKE RESTART STORERESTART STRAY TAKEOVER POLICY CALM, and the planted BUG_…
- * Docs/Models.md says what is left out.
+ * README.md says what is left out.
  */
 #ifndef N
 #define N 3

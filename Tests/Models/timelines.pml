@@ -3,7 +3,7 @@
  * one record, and a store that goes back to what it was at any earlier moment.
  *
  * One process; each step of its loop is one event, done whole. A record has versions 1, 2, … (later is greater, as
- * stamps are); one of them may be its deletion. Docs/Models.md says what is left out.
+ * stamps are); one of them may be its deletion. README.md says what is left out.
  *
  * -D… EDITS=n DELETES=n BACKS=n RESTARTS=n PURGES=n EPOCHS=n MOVES=n, and the planted BUG_…
  */

@@ -3,7 +3,7 @@ import LeaseWitness
 import LinuxIO
 import SimulatedCloud
 
-/// Whether a run kept the rules (Docs/Chaos.md names them).
+/// Whether a run kept the rules (Docs/Proven.md names them).
 struct Judge {
     static let zones = WitnessZones.all + [WitnessZones.changing]
     /// In the names of the records that one host writes; and of those that it writes while it is a guest in their zone.

@@ -20,7 +20,7 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as DecodingError {
             let body = ErrorBody(
                 code: .badRequest, message: "the request's JSON cannot be read: \(words(for: error))",
-                next: "see Docs/API.md for what \(request.uri.path) takes")
+                next: "see Docs/meterd-openapi.yaml for what \(request.uri.path) takes")
             return try JSON.response(body, status: .badRequest)
         } catch let error as HTTPError {
             let allowed = error.status == .notFound ? routes.methods(of: request.uri.path) : []
@@ -28,12 +28,12 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
             let body = ErrorBody(
                 code: error.status == .notFound ? .notFound : .badRequest,
                 message: "\(request.method) \(request.uri.path): \(error.body ?? error.status.reasonPhrase)",
-                next: "see Docs/API.md for the routes")
+                next: "see Docs/meterd-openapi.yaml for the routes")
             return try JSON.response(body, status: error.status)
         } catch is NIOTooManyBytesError {
             let body = ErrorBody(
                 code: .badRequest, message: "the request's body is longer than \(JSON.bodyBytesMax) bytes",
-                next: "see Docs/API.md for what \(request.uri.path) takes")
+                next: "see Docs/meterd-openapi.yaml for what \(request.uri.path) takes")
             return try JSON.response(body, status: .contentTooLarge)
         } catch let error where leavesNobodyToAnswer(error) {
             throw error
@@ -53,7 +53,7 @@ extension Response {
         let methods = allowed.joined(separator: ", ")
         let body = ErrorBody(
             code: .notFound, message: "\(request.method) \(request.uri.path): it takes \(methods)",
-            next: "see Docs/API.md for the routes")
+            next: "see Docs/meterd-openapi.yaml for the routes")
         var response = try JSON.response(body, status: .methodNotAllowed)
         response.headers[.allow] = methods
         return response

@@ -3,7 +3,7 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// The routes of the control socket: each decodes, calls one service, and encodes (Docs/API.md).
+/// The routes of the control socket: each decodes, calls one service, and encodes (Docs/meterd-openapi.yaml).
 package struct MeterRoutes: Sendable {
     let directory: MeterDirectory
     let zone: ZoneMeters

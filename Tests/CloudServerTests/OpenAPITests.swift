@@ -335,6 +335,8 @@ struct OpenAPITests {
                 e: >-
                   folded
                   text
+                f: |-
+                  literal
               - $ref: '#/it''s'
             """
 
@@ -343,7 +345,8 @@ struct OpenAPITests {
                 == .map([
                     "a": .scalar("plain text"), "b": .list([.scalar("x"), .scalar("y")]),
                     "c": .list([
-                        .map(["d": .scalar("1"), "e": .scalar("folded text")]), .map(["$ref": .scalar("#/it's")]),
+                        .map(["d": .scalar("1"), "e": .scalar("folded text"), "f": .scalar("literal")]),
+                        .map(["$ref": .scalar("#/it's")]),
                     ]),
                 ]))
     }

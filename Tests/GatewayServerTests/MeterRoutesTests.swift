@@ -353,7 +353,7 @@ struct MeterRoutesTests {
         expect(
             try await bench.request(.post, ServerBench.meter("/commands"), body), 400, .badRequest,
             "the request's JSON cannot be read: \(words)",
-            "see Docs/API.md for what /v1/meters/02%3A00%3A00%3A00%3A25%3A0C/commands takes")
+            "see Docs/meterd-openapi.yaml for what /v1/meters/02%3A00%3A00%3A00%3A25%3A0C/commands takes")
     }
 
     @Test func oversizedBody_is413() async throws {
@@ -363,7 +363,7 @@ struct MeterRoutesTests {
         expect(
             try await bench.request(.patch, ServerBench.meter("/settings"), body), 413, .badRequest,
             "the request's body is longer than 65536 bytes",
-            "see Docs/API.md for what /v1/meters/02%3A00%3A00%3A00%3A25%3A0C/settings takes")
+            "see Docs/meterd-openapi.yaml for what /v1/meters/02%3A00%3A00%3A00%3A25%3A0C/settings takes")
     }
 
     @Test(arguments: [

@@ -7,7 +7,7 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class ErrorBody(TypedDict):
-    """Every answer with a status of 400 or above."""
+    """Body of every answer with a status of 400 or above."""
 
     code: Literal["bad-request", "no-such-meter", "ambiguous-meter", "model-unknown", "not-connected", "refused", "timed-out", "held", "permission", "not-authenticated", "too-many-requests", "store", "shutting-down", "not-found", "internal"]
     message: str
@@ -23,7 +23,7 @@ class VersionBody(TypedDict):
 
 
 class ReadingBody(TypedDict):
-    """One key a quantity, unit last. What a model lacks is absent; what it has and does not know is null."""
+    """One key per quantity, unit last. A quantity that the model lacks is absent; an unknown value is null."""
 
     voltage_V: NotRequired[float | None]
     current_A: NotRequired[float | None]
@@ -46,7 +46,7 @@ class ReadingBody(TypedDict):
 
 
 class ToldGroup(TypedDict):
-    """One of the groups in which a model counts."""
+    """One of the groups in which a model counts energy and charge."""
 
     index: int
     charge_mAh: float
@@ -54,14 +54,14 @@ class ToldGroup(TypedDict):
 
 
 class ToldBody(TypedDict):
-    """What a meter tells besides readings: in its status, and in a line of its readings where it changed. Docs/Meters has the keys of each model."""
+    """What a meter reports besides readings. It is in the status, and in a line of readings where it changed. Docs/Meters lists the keys of each model."""
 
     details: dict[str, float | str | bool | None]
     groups: list[ToldGroup]
 
 
 class ReadingLine(TypedDict):
-    """One line of the readings: when, and the values beside it."""
+    """One line of a stream of readings."""
 
     time: str
     voltage_V: NotRequired[float | None]
@@ -110,13 +110,13 @@ class SyncEventLine(TypedDict):
 
 
 class RefreshLine(TypedDict):
-    """Records that are shown are not what they were."""
+    """A change of the settings that are shown."""
 
     refresh_version: int
 
 
 class DeviceBody(TypedDict):
-    """What a meter says of itself."""
+    """What a meter reports about itself."""
 
     serial: str | None
     firmware: str | None
@@ -140,7 +140,7 @@ class LeaseStatus(TypedDict):
 
 
 class MeterCounters(TypedDict):
-    """Counted since the daemon started. Where the meter cannot have measured samples, which were left out or replaced by a neighbour, their number stands in a further field, filtered_samples. Samples that a meter took by its own clock and that did not come are counted in lost_samples."""
+    """Counts since the daemon started. If the meter cannot have measured some samples, which were left out or replaced by a neighbour, a further field filtered_samples has their number. lost_samples has the number of samples that a meter took by its own clock and that did not arrive."""
 
     readings: int
     skipped_bytes: int
@@ -152,7 +152,7 @@ class MeterCounters(TypedDict):
 
 
 class SpreadBody(TypedDict):
-    """The least and greatest of the readings of the last half second, or up to twice that, of a meter that samples too fast for each to be shown. Absent for others."""
+    """Least and greatest readings of the last 0.5 to 1 s, for a meter that samples too fast to show each. Absent for others."""
 
     count: int
     least: ReadingBody
@@ -160,7 +160,7 @@ class SpreadBody(TypedDict):
 
 
 class SamplingBody(TypedDict):
-    """How a meter samples by its own clock. Absent where its setting `rate` does not ask for that."""
+    """How a meter samples by its own clock. Absent unless its setting rate asks for that."""
 
     wanted: int
     rate: int | None
@@ -175,7 +175,7 @@ class TariffBody(TypedDict):
 
 
 class CountedBody(TypedDict):
-    """Energy and charge that meterd has counted for a meter: what programs get as its totals. Absent before its first reading, and for another host's meter."""
+    """Energy and charge that meterd counted for a meter: the totals that programs get. Absent before its first reading, and for another host's meter."""
 
     by: Literal["meterd"]
     energy_Wh: float
@@ -390,7 +390,7 @@ class GatewayStatus(TypedDict):
 
 
 class ScanEntry(TypedDict):
-    """A meter that is there now, whether it is wanted or not."""
+    """A meter that is reachable now, wanted or not."""
 
     id: str
     model: str | None
@@ -406,7 +406,7 @@ class ScanEntry(TypedDict):
 
 
 class ScanOther(TypedDict):
-    """A device that was heard in the last minute and is not a meter of the scan's."""
+    """A device heard in the last minute that is not a meter of the scan."""
 
     address: str
     transport: Literal["ble", "spp"]
@@ -483,7 +483,7 @@ class CommandsBody(TypedDict):
 
 
 class SettingsRequest(TypedDict):
-    """What is to change; null takes a setting back to its default."""
+    """The settings to change; null resets one to its default."""
 
     settings: dict[str, str | None]
 
@@ -504,7 +504,7 @@ class SettingBody(TypedDict):
 
 
 class SettingsBody(TypedDict):
-    """A meter's settings. In the answer to a change, those alone."""
+    """A meter's settings. The answer to a change has only the changed ones."""
 
     settings: dict[str, str | None]
     known: NotRequired[list[str] | None]
@@ -514,7 +514,7 @@ class SettingsBody(TypedDict):
 
 
 class AliasRequest(TypedDict):
-    """What an id means."""
+    """The meter that the id is to mean."""
 
     meter: str
 
@@ -533,7 +533,7 @@ class MeterAliases(TypedDict):
 
 
 class ForgottenMeter(TypedDict):
-    """What was forgotten."""
+    """What was deleted."""
 
     id: str
     name: str | None
@@ -562,7 +562,7 @@ class MeterLogSampleLine(TypedDict):
 
 
 class Author(TypedDict):
-    """Who wrote, and when by their own calendar."""
+    """Who wrote a value, and when by their own calendar."""
 
     at: str
     host: str | None
@@ -572,7 +572,7 @@ class Author(TypedDict):
 
 
 class HistoryLine(TypedDict):
-    """A setting that was overwritten."""
+    """An overwritten value of a setting."""
 
     key: str
     old: str | None
@@ -583,14 +583,14 @@ class HistoryLine(TypedDict):
 
 
 class HistoryBody(TypedDict):
-    """The latest loss first."""
+    """The newest change first."""
 
     meter: str
     history: list[HistoryLine]
 
 
 class LogLineBody(TypedDict):
-    """Something that happened to a meter, once or several times. What a meter recorded by itself is a MeterLogBody."""
+    """An event of a meter, once or repeated. A log that a meter recorded by itself is a MeterLogBody."""
 
     kind: str
     at: str
@@ -623,7 +623,7 @@ class LogBody(TypedDict):
 
 
 class SeriesColumn(TypedDict):
-    """The least, the greatest and the mean of each point; null where nothing is known."""
+    """The least, the greatest and the mean value of each point; null in a gap."""
 
     min: list[float | None]
     max: list[float | None]
@@ -631,7 +631,7 @@ class SeriesColumn(TypedDict):
 
 
 class SeriesBody(TypedDict):
-    """Readings over time, ready to be drawn. All lists are of one length."""
+    """Readings over time, ready to be drawn. All lists have one length; empty points are left out, and so is a quantity without any value."""
 
     meter: str
     start: str
@@ -754,7 +754,7 @@ StretchBody = TypedDict(
         "quantities": dict[str, StretchSpread],
     },
 )
-"""What a stretch of time comes to. Times are its first and its last reading."""
+"""Statistics of a stretch of time. from and to are the times of its first and its last reading."""
 
 
 StretchRecordingRequest = TypedDict(
@@ -765,7 +765,7 @@ StretchRecordingRequest = TypedDict(
         "name": NotRequired[str | None],
     },
 )
-"""RFC 3339; from that moment on, and before the other."""
+"""RFC 3339; from is included, to is not."""
 
 
 class LoadRequest(TypedDict):
@@ -778,7 +778,7 @@ class LoadRequest(TypedDict):
 
 
 class RecordingRequest(TypedDict):
-    """What the recording is to be called, and what makes it a battery test."""
+    """The name of the recording, and what makes it a battery test."""
 
     name: NotRequired[str | None]
     until: NotRequired[str | None]
@@ -811,7 +811,7 @@ class BatteryTestBody(TypedDict):
 
 
 class RecordingTextRequest(TypedDict):
-    """What is null or absent stays; an empty text takes it away."""
+    """Null or absent keeps the text; an empty text deletes it."""
 
     name: NotRequired[str | None]
     note: NotRequired[str | None]
@@ -834,7 +834,7 @@ class RecordingGap(TypedDict):
 
 
 class InfluxStatus(TypedDict):
-    """How far readings were sent to the time series database; all but configured is 0, false or null without one."""
+    """State of the export to a time series database. Without one, everything except configured is 0, false or null."""
 
     configured: bool
     url: str | None
@@ -848,7 +848,7 @@ class InfluxStatus(TypedDict):
 
 
 class RecordingBody(TypedDict):
-    """A charge session."""
+    """A recording. Docs/Recordings.md explains its fields."""
 
     id: str
     meter: str
@@ -886,7 +886,7 @@ class RecordingBody(TypedDict):
 
 
 class ImportBody(TypedDict):
-    """What a file became."""
+    """The result of an import."""
 
     recording: RecordingBody
     format: Literal["csv", "json", "rd-usb", "fnirsi-logger", "fnirsi-cfn", "table"]
@@ -904,7 +904,7 @@ class RecordingsBody(TypedDict):
 
 
 class MarkRequest(TypedDict):
-    """A moment, unless it has an end or is open."""
+    """A mark: a moment, unless it has an end or is open."""
 
     name: str
     at: NotRequired[str | None]
@@ -914,7 +914,7 @@ class MarkRequest(TypedDict):
 
 
 class MarkChange(TypedDict):
-    """What is left out stays."""
+    """What is absent stays."""
 
     name: NotRequired[str | None]
     end: NotRequired[str | None]
@@ -933,17 +933,17 @@ MarkBody = TypedDict(
         "host_id": str,
     },
 )
-"""A moment or a span on a meter's timeline that somebody named."""
+"""A named moment or span on a meter's timeline."""
 
 
 class MarksBody(TypedDict):
-    """In the order of their begin; of equal begins in the order of their ids."""
+    """Ordered by their beginning, then by their ids."""
 
     marks: list[MarkBody]
 
 
 class AlertRequest(TypedDict):
-    """What to be told of, and who is told."""
+    """An alert rule: the condition, and who is notified."""
 
     meter: str
     condition: str
@@ -952,7 +952,7 @@ class AlertRequest(TypedDict):
 
 
 class AlertBody(TypedDict):
-    """A rule, and how it stands."""
+    """An alert rule and its state."""
 
     id: int
     meter: str
@@ -969,7 +969,7 @@ class AlertBody(TypedDict):
 
 
 class AlertTarget(TypedDict):
-    """One of those that can be told."""
+    """A notification target."""
 
     name: str
     kind: Literal["webhook", "ntfy", "gotify", "exec"]
@@ -996,13 +996,13 @@ class AlertTestResult(TypedDict):
 
 
 class AlertTestBody(TypedDict):
-    """What came of each notification."""
+    """Result per target."""
 
     results: list[AlertTestResult]
 
 
 class CloudStatus(TypedDict):
-    """Which cloud, and whether it is reached. Never the token."""
+    """The cloud, and whether this host can reach it. Never has the token."""
 
     joined: bool
     urls: list[str]
@@ -1020,7 +1020,7 @@ class CloudStatus(TypedDict):
 
 
 class SyncPutOff(TypedDict):
-    """A change that the cloud cannot take yet."""
+    """A change that the cloud cannot accept yet."""
 
     type: str
     name: str
@@ -1028,7 +1028,7 @@ class SyncPutOff(TypedDict):
 
 
 class SyncNetwork(TypedDict):
-    """What the network monitor says."""
+    """The network monitor's view."""
 
     satisfied: bool
     interface: str | None
@@ -1036,7 +1036,7 @@ class SyncNetwork(TypedDict):
 
 
 class SyncCounters(TypedDict):
-    """Counted since the host joined or the daemon started."""
+    """Counts since the host joined or the daemon started."""
 
     runs: int
     complete: int
@@ -1052,7 +1052,7 @@ class SyncCounters(TypedDict):
 
 
 class SyncCounts(TypedDict):
-    """What a run did with one type's records."""
+    """Counts of one type of records in one run."""
 
     type: str
     pushed: int
@@ -1062,7 +1062,7 @@ class SyncCounts(TypedDict):
 
 
 class SyncResultBody(TypedDict):
-    """How one run of the engine ended."""
+    """Result of one run of the engine."""
 
     run: int
     trigger: str
@@ -1077,7 +1077,7 @@ class SyncResultBody(TypedDict):
 
 
 class SyncStatusBody(TypedDict):
-    """What waits to be sent and fetched, and what went wrong."""
+    """State of the synchronisation. All sync routes except those of quarantined records answer 409 refused without a cloud."""
 
     zone: str
     mode: str
@@ -1111,7 +1111,7 @@ class SyncStatusBody(TypedDict):
 
 
 class LiveBody(TypedDict):
-    """The data of one event of /v1/live. What did not change is absent."""
+    """Data of one event of /v1/live. A part that did not change is absent."""
 
     at: int
     meters: NotRequired[list[MeterStatus]]
@@ -1124,7 +1124,7 @@ class LiveBody(TypedDict):
 
 
 class BrokerStatus(TypedDict):
-    """How it goes with the MQTT broker."""
+    """State of the connection to the MQTT broker."""
 
     configured: bool
     url: str | None
@@ -1161,7 +1161,7 @@ class WhoEntry(TypedDict):
 
 
 class WhoBody(TypedDict):
-    """Who has which meter."""
+    """Leases of the cloud; an empty list without one."""
 
     joined: bool
     leases: list[WhoEntry]
@@ -1192,7 +1192,7 @@ class SyncRequest(TypedDict):
 
 
 class ParkedEntry(TypedDict):
-    """What this host has and does not sync."""
+    """A quarantined record: kept on this host and not synchronised."""
 
     id: str
     reason: Literal["refused", "unreadable", "unlisted", "otherZone"]
@@ -1206,7 +1206,7 @@ class ParkedEntry(TypedDict):
 
 
 class ParkedBody(TypedDict):
-    """The latest first."""
+    """Newest first."""
 
     entries: list[ParkedEntry]
 
@@ -1234,7 +1234,7 @@ RebuildExample = TypedDict(
         "kept": list[str],
     },
 )
-"""One record that would be folded into another."""
+"""A record that would be merged into another."""
 
 
 class RebuildReportBody(TypedDict):
@@ -1246,7 +1246,7 @@ class RebuildReportBody(TypedDict):
 
 
 class RebuildLine(TypedDict):
-    """How far a rebuild is. The last one is not running."""
+    """Progress of a rebuild. The last line has complete, cancelled, or failed with error."""
 
     state: Literal["running", "complete", "cancelled", "failed"]
     version: NotRequired[int]
@@ -1297,7 +1297,7 @@ ProfilerRequest = TypedDict(
         "for_ms": NotRequired[int | None],
     },
 )
-"""Whose power is shown. With from and to it is a profile of that stretch, otherwise a power source."""
+"""The meters to show. With from and to it is a profile of that stretch, otherwise a power source."""
 
 
 class ProfilerBody(TypedDict):
@@ -1309,13 +1309,13 @@ class ProfilerBody(TypedDict):
 
 
 class LoginRequest(TypedDict):
-    """The token of meterctl web enable."""
+    """The token that meterctl web enable printed."""
 
     token: str
 
 
 class SessionBody(TypedDict):
-    """Whether who asks has logged in, and may change something."""
+    """Whether the client is logged in and may change something."""
 
     login: Literal["none", "needed", "done"]
     may_change: bool

@@ -8,8 +8,8 @@ from typing import ClassVar
 class MeterError(Exception):
     """A failure of meterd, of the connection to it, or of a request.
 
-    Its `code` is one of meterd's (Docs/API.md#errors), or `unreachable`, `bad-answer`, `no-program`, `limit-broken`
-    or `limit-undecided`.
+    Its `code` is one of meterd's (Docs/meterd-openapi.yaml), or `unreachable`, `bad-answer`, `no-program`,
+    `limit-broken` or `limit-undecided`.
     """
 
     codes: ClassVar[tuple[str, ...]] = ()

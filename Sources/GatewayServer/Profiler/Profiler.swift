@@ -143,7 +143,8 @@ package actor Profiler {
             body: ResponseBody(byteBuffer: grant.kind == .power ? document.tracks : document.profile))
     }
 
-    static let unknown = GatewayError(.notFound, "there is nothing here", next: "see Docs/API.md for the routes")
+    static let unknown = GatewayError(
+        .notFound, "there is nothing here", next: "see Docs/meterd-openapi.yaml for the routes")
 
     /// What Firefox asks for, both ends included, and its exact start.
     private static func span(of request: Request) throws -> (Double, Range<WallTime>) {

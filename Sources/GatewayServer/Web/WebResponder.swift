@@ -51,7 +51,7 @@ package struct WebResponder: HTTPResponder {
         } catch is NIOTooManyBytesError {
             let body = ErrorBody(
                 code: .badRequest, message: "the request's body is longer than \(JSON.bodyBytesMax) bytes",
-                next: "see Docs/API.md for what \(request.uri.path) takes")
+                next: "see Docs/meterd-openapi.yaml for what \(request.uri.path) takes")
             response = try JSON.response(body, status: .contentTooLarge)
             close(&response, context)
         }
@@ -121,7 +121,7 @@ package struct WebResponder: HTTPResponder {
                 body = try await JSON.decode(LoginRequest.self, from: request)
             } catch is DecodingError {
                 // In our own words: the library's might contain part of the token.
-                throw GatewayError(.badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/API.md")
+                throw GatewayError(.badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/meterd-openapi.yaml")
             }
             let cookie = try door.logIn(with: body.token, context)
             var response = try JSON.response(SessionBody(login: .done, may_change: true))

@@ -32,9 +32,9 @@ package indirect enum YAML: Equatable {
     }
 }
 
-/// Reads the part of YAML in which those documents are written: block maps and lists, scalars that are plain, in
-/// single quotes or folded (`>-`), and one-line lists in brackets. Anything else is an error, so that the document and
-/// this reader cannot come to mean different things.
+/// Reads the part of YAML in which those documents are written: block maps and lists, scalars that are plain, in single
+/// quotes, folded (`>-`) or literal (`|-`, read as if folded), and one-line lists in brackets. Anything else is an error,
+/// so that the document and this reader cannot come to mean different things.
 package struct YAMLReader {
     package struct Failure: Error, CustomStringConvertible {
         package var description: String
@@ -98,7 +98,7 @@ package struct YAMLReader {
             case "" where next < lines.count && lines[next].indent > indent:
                 map[key] = try block(indent: lines[next].indent)
             case "": throw failure("follows a key without a value")
-            case ">-": map[key] = folded(below: indent)
+            case ">-", "|-": map[key] = folded(below: indent)
             default: map[key] = try Self.inline(rest)
             }
         }

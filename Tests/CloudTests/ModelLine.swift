@@ -1,7 +1,7 @@
 import Domain
 import Foundation
 
-/// One line of a trace of a model (Tests/Models/README.md): a word, then names with their numbers, and after the colon what the model answered.
+/// One line of a trace of a model (Tests/Models/README.md): a word, names with their numbers, and after the colon its answer.
 struct ModelLine {
     let text: String
     let word: String

@@ -1,4 +1,4 @@
-"""What a person reads where something is wrong, kept whole in people.txt: Docs/Troubleshooting.md shows these outputs.
+"""What a person reads where something is wrong, kept whole in people.txt: Docs/Troubleshooting.md names these outputs.
 
 No part of the usual run, which judges the same situations one by one.
 """

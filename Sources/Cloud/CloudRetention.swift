@@ -8,7 +8,7 @@ package actor CloudRetention {
     static let firstAfter = Duration.seconds(600)
     package static let interval = Duration.seconds(86_400)
     /// A host that was away for longer never hears of the deletion, and does not push what it has
-    /// (Docs/Decisions/0013).
+    /// (Docs/Decisions/0016).
     package static let tombstoneAge = Duration.seconds(180 * 86_400)
 
     private let engine: any CloudEngine

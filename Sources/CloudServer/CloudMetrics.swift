@@ -3,50 +3,50 @@ package import Domain
 /// Everything that a cloud reports to Prometheus.
 package enum CloudMetrics {
     static let build = MetricDefinition.gauge(
-        "metercloud_build_info", ["version"], "Which metercloud this is; always 1.")
+        "metercloud_build_info", ["version"], "Version of metercloud; always 1.")
     static let requests = MetricDefinition.counter(
-        "metercloud_requests_total", ["route", "status"], "Requests that were answered.")
+        "metercloud_requests_total", ["route", "status"], "Requests answered.")
     static let durations = MetricDefinition.histogram(
-        "metercloud_request_duration_seconds", ["route"], "Time until the head of the answer.")
-    static let streams = MetricDefinition.gauge("metercloud_streams", "Event streams that are open.")
-    static let copies = MetricDefinition.gauge("metercloud_copies", "Other copies of this cloud that are known.")
+        "metercloud_request_duration_seconds", ["route"], "Time until the answer's head.")
+    static let streams = MetricDefinition.gauge("metercloud_streams", "Open event streams.")
+    static let copies = MetricDefinition.gauge("metercloud_copies", "Other known copies of this cloud.")
     static let silentCopies = MetricDefinition.gauge(
-        "metercloud_copies_unreachable", "Other copies that cannot be reached, so that their meters are not seen here.")
+        "metercloud_copies_unreachable", "Unreachable copies, whose meters are not seen here.")
     static let storeHealthy = MetricDefinition.gauge(
-        "metercloud_store_healthy", "1 where the store takes what it is given; 0 where GET /v1/health says why not.")
+        "metercloud_store_healthy", "1 if the store works; `GET /v1/health` gives the reason for 0.")
     package static let connections = MetricDefinition.gauge(
-        "metercloud_connections", "Connections that are open, of whoever.")
+        "metercloud_connections", "Open connections, of whoever.")
     package static let refusedConnections = MetricDefinition.counter(
-        "metercloud_connections_refused_total", "Connections that were closed because there were too many.")
+        "metercloud_connections_refused_total", "Connections closed because there were too many.")
 
     // MARK: The store
 
     package static let zones = MetricDefinition.gauge("metercloud_zones", "Zones.")
     package static let records = MetricDefinition.gauge(
-        "metercloud_records", "Records of all zones, deleted ones too.")
-    package static let leases = MetricDefinition.gauge("metercloud_leases", "Leases that somebody holds.")
+        "metercloud_records", "Records of all zones, including deleted ones.")
+    package static let leases = MetricDefinition.gauge("metercloud_leases", "Leases that are held.")
     package static let commits = MetricDefinition.counter("metercloud_commits_total", "Transactions of the store.")
     package static let writes = MetricDefinition.counter(
-        "metercloud_writes_total", "Writes in those transactions, which many share.")
+        "metercloud_writes_total", "Writes of the store; a transaction has several.")
     package static let storeBytes = MetricDefinition.gauge(
-        "metercloud_store_size_bytes", "The store's file, without its log.")
+        "metercloud_store_size_bytes", "Size of the store's file without its log.")
 
     package static let backupAge = MetricDefinition.gauge(
         "metercloud_backup_age_seconds",
-        "Age of the last good backup, by any copy; absent where it is unknown or there is none.")
+        "Age of any copy's last good backup; absent if unknown or none.")
     package static let backupFailing = MetricDefinition.gauge(
-        "metercloud_backup_failing", "1 where this copy's last backup failed; absent where it writes none.")
+        "metercloud_backup_failing", "1 if this copy's last backup failed; absent without backups.")
 
     // MARK: Zone quotas
 
     package static let zoneBytes = MetricDefinition.gauge(
-        "metercloud_zone_used_bytes", ["zone"], "Bytes that the zone's records count towards its limit.")
+        "metercloud_zone_used_bytes", ["zone"], "Bytes of the zone's records.")
     package static let zoneBytesMax = MetricDefinition.gauge(
-        "metercloud_zone_limit_bytes", ["zone"], "Bytes that the zone's records may have.")
+        "metercloud_zone_limit_bytes", ["zone"], "Limit for the bytes of its records.")
     package static let zoneRecords = MetricDefinition.gauge(
-        "metercloud_zone_used_records", ["zone"], "Records of the zone, deleted ones too.")
+        "metercloud_zone_used_records", ["zone"], "Records of the zone, including deleted ones.")
     package static let zoneRecordsMax = MetricDefinition.gauge(
-        "metercloud_zone_limit_records", ["zone"], "Records that the zone may have.")
+        "metercloud_zone_limit_records", ["zone"], "Limit for its records.")
 
     /// Every metric.
     package static let all: [MetricDefinition] =

@@ -43,13 +43,13 @@ package struct ProcessFigures: Hashable, Sendable {
 /// The metrics that `ProcessFigures` tells.
 package enum ProcessMetrics {
     static let cpu = MetricDefinition.counter(
-        "process_cpu_seconds_total", "Processor time used, in the program and in the kernel for it.")
+        "process_cpu_seconds_total", "Processor time, user and kernel.")
     static let threads = MetricDefinition.gauge("process_threads", "Threads.")
     static let virtual = MetricDefinition.gauge("process_virtual_memory_bytes", "Address space.")
-    static let resident = MetricDefinition.gauge("process_resident_memory_bytes", "Memory in use, shared pages too.")
-    static let start = MetricDefinition.gauge("process_start_time_seconds", "When the program started, since 1970.")
-    static let descriptors = MetricDefinition.gauge("process_open_fds", "File descriptors that are open.")
-    static let descriptorsMax = MetricDefinition.gauge("process_max_fds", "File descriptors that may be open.")
+    static let resident = MetricDefinition.gauge("process_resident_memory_bytes", "Memory in use, with shared pages.")
+    static let start = MetricDefinition.gauge("process_start_time_seconds", "Start time, since 1970.")
+    static let descriptors = MetricDefinition.gauge("process_open_fds", "Open file descriptors.")
+    static let descriptorsMax = MetricDefinition.gauge("process_max_fds", "Maximum number of file descriptors.")
 
     package static let all = [cpu, threads, virtual, resident, start, descriptors, descriptorsMax]
 }

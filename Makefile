@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test quick tools everything lint bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx proxy home-assistant chaos deb deb-test image image-test restore apt-repository release-files clean
+.PHONY: help setup build release run test quick tools everything lint prose bench counts load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus python lab mutants captures arm64 mqtt influx proxy home-assistant chaos deb deb-test image image-test restore apt-repository release-files clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,10 @@ everything: ## what CI does, and each of its heavy checks, due or not (two hours
 
 lint: ## the format of every source file
 	swift format lint --strict --recursive Sources Tests Package.swift
+
+prose: ## long sentences and passive starts in texts and doc comments, for a person to look at (ARGS=Docs/Sync.md)
+	@command -v python3 >/dev/null || Scripts/setup python3
+	@Scripts/prose $(ARGS)
 
 bench: release ## speed, memory and disk, as ratios (ARGS=cloud: a part)
 	WITH_TOOLS=1 swift build -c release --product Benchmarks

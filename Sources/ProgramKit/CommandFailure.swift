@@ -1,5 +1,5 @@
 /// The exit codes (Docs/CommandLine.md#errors).
-package enum ExitStatus: Int32, Sendable {
+package enum ExitStatus: Int32, CaseIterable, Sendable {
     case ok = 0
     case error = 1
     case usage = 2

@@ -32,6 +32,18 @@ struct FamilyTests {
         #expect(naming == Set(Self.exempt.keys))
     }
 
+    @Test func glossary_namesEveryFamily() throws {
+        let page = try String(contentsOf: SourceTree.root.appending(path: "Docs/Glossary.md"), encoding: .utf8)
+        let words = page.lowercased().replacing("-", with: "")
+        let files = try SourceTree.swiftFiles(below: SourceTree.sources.appending(path: "MeterCodec"))
+        let code = files.map(\.text).joined()
+        let families = code.matches(of: /static let (\w+) = MeterFamily\(/).map { String($0.1) }
+        #expect(families.count > 4)
+        for family in families {
+            #expect(words.contains(family.lowercased()), "Docs/Glossary.md lacks the family \(family)")
+        }
+    }
+
     /// A check that cannot fail is worth nothing.
     @Test func members_areFoundInCodeAlone() {
         let code = """

@@ -51,6 +51,19 @@ struct LayeringTests {
         }
     }
 
+    /// Headers of C, entry points, programs and the tests' kit need no row.
+    @Test func architecture_hasARowForEveryTarget_andEveryFolderOfDomain() throws {
+        let page = try String(contentsOf: SourceTree.root.appending(path: "Docs/Architecture.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let cells = rows.compactMap { $0.split(separator: "|").first }
+        let named = Set(cells.flatMap { $0.split { !$0.isLetter } }.map(String.init))
+        let targets = try SourceTree.targets(in: SourceTree.sources).filter { name in
+            let isHeader = name.hasPrefix("C") && name.dropFirst().first?.isUppercase == true
+            return !isHeader && name.first?.isUppercase == true && !name.hasSuffix("Main") && name != "MeterTestKit"
+        }
+        #expect(Set(targets).union(domain.keys).subtracting(named).sorted() == [])
+    }
+
     @Test func cores_standOnCoresAlone() throws {
         let package = try PackageManifest.read()
         for target in package.targets where pure.contains(target.name) {

@@ -15,6 +15,25 @@ struct ControlClientTests {
         }
     }
 
+    private static func page(_ path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test func contract_listsEveryErrorWithItsExitCode() throws {
+        let rows = try Self.page("Docs/meterd-openapi.yaml").split(separator: "\n").map { $0.split(separator: " ") }
+        for code in ErrorCode.allCases {
+            let row = rows.first { $0.count == 3 && $0[0] == code.rawValue }
+            #expect(row.map { String($0[2]) } == "\(ControlClient.status(for: code).rawValue)", "\(code)")
+        }
+    }
+
+    @Test func manual_listsEveryExitCode() throws {
+        let manual = try Self.page("Packaging/manual/meterctl")
+        for status in ExitStatus.allCases { #expect(manual.contains("\n\(status.rawValue): "), "\(status)") }
+    }
+
     @Test func noSocket_isDaemonNotRunning_withTheCommandThatStartsIt() async {
         let failure = await failure("/nonexistent/control.sock")
 

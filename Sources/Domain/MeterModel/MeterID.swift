@@ -1,4 +1,4 @@
-/// What one meter is called everywhere: on the command line, in the store and, later, in the cloud.
+/// The id of a meter everywhere: on the command line, in the store and in the cloud.
 ///
 /// Source of the forms: Docs/SettingsAndRebuild.md#meter-ids. In the text, a colon or percent sign inside a serial or
 /// host is written `%3A` or `%25`, so that it does not end the part; a path is the last part and stands as it is.

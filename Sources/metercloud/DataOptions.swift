@@ -8,7 +8,7 @@ import LinuxIO
 struct DataOptions: ParsableArguments {
     @Option(
         help: """
-            The cloud's folder. Default: $METERCLOUD_DATA, then the service's own ($STATE_DIRECTORY), then \
+            Folder of the cloud. Default: $METERCLOUD_DATA, then the service's own ($STATE_DIRECTORY), then \
             /var/lib/metercloud for root and ~/.local/state/metercloud for others.
             """)
     var data: String?

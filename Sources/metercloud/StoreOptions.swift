@@ -8,22 +8,22 @@ import ProgramKit
 struct EtcdOptions: ParsableArguments {
     @Option(
         name: .customLong("etcd"),
-        help: ArgumentHelp("A member of etcd, such as http://127.0.0.1:2379; may be repeated.", valueName: "url"))
+        help: ArgumentHelp("URL of a member of etcd, such as http://127.0.0.1:2379. Repeatable.", valueName: "url"))
     var urls: [String] = []
 
-    @Option(help: ArgumentHelp("What all keys in etcd begin with.", valueName: "text"))
+    @Option(help: ArgumentHelp("Prefix of all keys in etcd.", valueName: "text"))
     var etcdPrefix: String?
 
-    @Option(help: ArgumentHelp("Who metercloud is to etcd, where etcd has users.", valueName: "name"))
+    @Option(help: ArgumentHelp("User of etcd, if etcd has users.", valueName: "name"))
     var etcdUser: String?
 
-    @Option(help: ArgumentHelp("Its first line is the user's password.", valueName: "file"))
+    @Option(help: ArgumentHelp("File whose first line is the user's password.", valueName: "file"))
     var etcdPasswordFile: String?
 
-    @Option(help: ArgumentHelp("Certificates, in PEM, that etcd's are signed by.", valueName: "file"))
+    @Option(help: ArgumentHelp("Certificates that sign etcd's, in PEM.", valueName: "file"))
     var etcdCa: String?
 
-    @Option(help: ArgumentHelp("The certificate that metercloud shows etcd, in PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Client certificate of metercloud for etcd, in PEM.", valueName: "file"))
     var etcdCert: String?
 
     @Option(help: ArgumentHelp("Its key, in PEM.", valueName: "file"))
@@ -79,7 +79,7 @@ struct StoreOptions: ParsableArguments {
         case sqlite, etcd
     }
 
-    @Option(help: "sqlite, a file in the folder, or etcd, which any number of copies of metercloud share.")
+    @Option(help: "Store: sqlite, a file in the folder, or etcd, which several copies of metercloud share.")
     var engine = Engine.sqlite
 
     @OptionGroup var etcdOptions: EtcdOptions

@@ -12,8 +12,8 @@ struct Meterctl: AsyncParsableCommand {
         commandName: "meterctl",
         abstract: "Shows, connects and commands USB power meters through meterd.",
         discussion: """
-            METER is an id or MAC address in any form, a name, an unambiguous prefix of either, or the model of the only \
-            meter of its kind.
+            METER is an id or MAC address in any form, a name, an unambiguous prefix of either, or a model that only one \
+            meter has.
 
             Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission, \
             7 daemon not running. Of assert: 8 a limit is broken, 9 undecided, 10 the program failed.

@@ -17,37 +17,37 @@ package enum MeterdProgram {
 struct Meterd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "meterd",
-        abstract: "Connects USB power meters, reads them for ever, and keeps what they say.",
+        abstract: "Connects USB power meters, reads them continuously, and stores their readings.",
         discussion:
             "meterctl talks to it. Configuration: /etc/meterd/meterd.toml, then METERD_… variables, then flags.",
         version: "meterd \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))"
     )
 
-    @Option(help: "The configuration file. Without this, /etc/meterd/meterd.toml where it exists.")
+    @Option(help: "Configuration file. Default: /etc/meterd/meterd.toml if it exists.")
     var config: String?
 
-    @Option(help: "Where the store is kept.")
+    @Option(help: "Folder of the store.")
     var stateDirectory: String?
 
-    @Option(help: "The Unix socket that meterctl talks to.")
+    @Option(help: "Unix socket for meterctl.")
     var socket: String?
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    @Option(help: "Level of the log: trace, debug, info, notice, warning, error or critical.")
     var logLevel: String?
 
     @Option(
         help: ArgumentHelp(
-            "Put a backup in place of the store, and end. meterd must not run. The former store is kept beside it.",
+            "Replace the store by a backup, and exit. meterd must not run. The former store is kept beside it.",
             valueName: "file"))
     var restore: String?
 
-    @Flag(help: "Print every key of the configuration, with its default and what it is for, and end.")
+    @Flag(help: "Print every key of the configuration with its default and purpose, and exit.")
     var printConfiguration = false
 
-    @Flag(help: "Four simulated meters and a temporary store: needs no hardware and no root.")
+    @Flag(help: "Simulate four meters with a temporary store: needs no hardware and no root.")
     var demo = false
 
-    @Flag(help: "As --demo, unless a meter is plugged in, or there is a Bluetooth adapter that may be used.")
+    @Flag(help: "Like --demo, unless a meter is plugged in or a Bluetooth adapter is usable.")
     var demoIfAlone = false
 
     static func main() async {

@@ -197,12 +197,12 @@ enum Program {
     }
 
     static let help = """
-        OVERVIEW: Keeps the settings of meters for several hosts, and says which host
-        holds which meter.
+        OVERVIEW: Keeps the settings of meters for several hosts, and grants each meter
+        to one host.
 
-        metercloud serve is all it takes: it makes its folder and certificate, and
-        prints the line with which a host joins. The other commands work on the
-        server's own machine, whether it runs or not.
+        metercloud serve is enough: it makes its folder and certificate, and prints the
+        command that joins a host. The other commands work on the server's machine,
+        whether the server runs or not.
 
         Exit codes: 0 ok, 1 error, 2 usage, 6 no permission.
 
@@ -213,19 +213,19 @@ enum Program {
           -h, --help              Show help information.
 
         SUBCOMMANDS:
-          serve                   Serves the cloud until it is stopped.
+          serve                   Serve the cloud until stopped.
           zone                    Zones: all hosts of one account, and the terms of
                                   their leases.
-          record                  The settings that hosts keep here.
+          record                  Records: the settings that hosts keep here.
           host                    The hosts of a zone.
-          lease                   Which host holds which meter.
-          token                   Tokens: what hosts show to be let in.
-          backup                  Writes a copy of everything to a new file, also while
-                                  the server runs.
-          restore                 Puts a backup in place of what is there. The server
-                                  must not run.
-          migrate                 Moves a cloud from its file into etcd. The server
-                                  must not run.
+          lease                   Leases: which host holds which meter.
+          token                   Tokens, with which hosts log in.
+          backup                  Write a backup to a new file, also while the server
+                                  runs.
+          restore                 Replace the cloud by a backup. The server must not
+                                  run.
+          migrate                 Move a cloud from its file into etcd. The server must
+                                  not run.
 
           See 'metercloud help <subcommand>' for detailed help.
 

@@ -355,7 +355,7 @@ enum Program {
         OVERVIEW: Shows, connects and commands USB power meters through meterd.
 
         METER is an id or MAC address in any form, a name, an unambiguous prefix of
-        either, or the model of the only meter of its kind.
+        either, or a model that only one meter has.
 
         Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed
         out, 6 no permission, 7 daemon not running. Of assert: 8 a limit is broken, 9
@@ -368,67 +368,64 @@ enum Program {
           -h, --help              Show help information.
 
         SUBCOMMANDS:
-          scan                    Meters that are there now, connected or not.
-          connect                 Want this meter connected, now and after reboots.
-          disconnect              Let this meter go; it is not reconnected until the
-                                  next connect.
+          scan                    List the meters that are reachable now, connected or
+                                  not.
+          connect                 Connect a meter, now and after reboots.
+          disconnect              Disconnect a meter until the next connect.
           forget                  Forget a meter: its settings on all hosts, and its
                                   place on this one.
-          alias                   Say that two ids are one meter, on all hosts.
-          unalias                 Say that an id no longer means another meter, on all
-                                  hosts.
-          status                  Every meter: state, who has it, last reading and its
-                                  age, what is wrong.
-          top                     All meters on the whole screen, live.
-          who                     Who has which meter, and until when.
-          watch                   Live readings of a meter, on whichever host it is.
+          alias                   Make an id an alias of a meter, on all hosts.
+          unalias                 Remove an alias, on all hosts.
+          status                  Show every meter: state, holder, last reading with
+                                  its age, and errors.
+          top                     Show all meters on the full screen, live.
+          who                     Show which host has which meter, and until when.
+          watch                   Print live readings of a meter, on any host.
           set                     Change settings of a meter.
-          get                     Settings of a meter: each with its value, its
-                                  default, and who set it when.
-          history                 What was overwritten of a meter's settings, when and
-                                  by whom.
-          stretch                 What a meter's readings of a stretch of time come to:
-                                  charge, energy, and how each value is spread.
+          get                     Show the settings of a meter, each with its value,
+                                  its default, and who set it when.
+          history                 Overwritten values of a meter's settings, with time
+                                  and author.
+          stretch                 Statistics over a stretch of time: charge, energy,
+                                  and the spread of each quantity.
           assert                  Judge what a meter measures by limits, with an exit
                                   code for scripts and CI.
-          export                  Every stored reading of a stretch of time, as CSV or
-                                  one JSON object a line.
-          import                  Make a recording of a file: our own CSV and JSON, or
-                                  what other programs wrote.
+          export                  Export the stored readings of a stretch of time, as
+                                  CSV or one JSON object per line.
+          import                  Import a file as a recording: CSV or JSON of
+                                  meterctl, or files of other programs.
           command                 Send a command to a meter.
-          pd                      USB Power Delivery that a meter hears: what is
-                                  offered, asked for and agreed on.
-          log                     What happened to a meter: who had it, its states,
-                                  settings and commands.
-          logs                    What a meter recorded by itself (KM003C, KM002C).
-          record                  Charge sessions: record start, stop, keep, list,
-                                  show, export, plot, rename, note, delete.
+          pd                      USB Power Delivery that a meter hears: offers,
+                                  requests and contracts.
+          log                     Events of a meter: its holders, states, settings and
+                                  commands.
+          logs                    Logs that a meter recorded by itself (KM003C, KM002C).
+          record                  Recordings: start, stop, keep, list, show, export,
+                                  plot, rename, note, delete.
           mark                    Name moments and spans on a meter's timeline: mark
                                   METER NAME, mark start, end, list, rename, delete.
-          battery-test            How much a battery takes or gives until a cut-off:
-                                  battery-test start, stop, list, show.
-          alert                   What you want to be told of: alert add, list, show,
-                                  remove, test.
-          sync                    Settings and the cloud: sync now, status, events,
+          battery-test            Measure a battery until a cut-off: battery-test
+                                  start, stop, list, show.
+          alert                   Alerts: add, list, show, remove, test.
+          sync                    Sync settings with the cloud: now, status, events,
                                   cancel, resume, parked.
-          rebuild                 Fold records of one meter under several names into
-                                  one.
+          rebuild                 Merge records of one meter that exist under several
+                                  names.
           cloud                   Membership of a cloud: join, leave, status, retire.
-          web                     The web page: its address, and opening it to the
+          web                     The web page: show its address, or open it to the
                                   network with a login.
           profiler                Show power in the Firefox Profiler: as tracks beside
                                   Firefox's own, or a stretch of time.
-          doctor                  Diagnoses what is wrong, and says what to do.
+          doctor                  Diagnose problems, and say what to do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.
-          identify                Says what devices would be taken for, by what they
-                                  say of themselves; no hardware, no daemon.
-          simulate                A meter that speaks the real protocol on a
+          identify                Tell which meters devices are, by what they report;
+                                  needs no hardware and no daemon.
+          simulate                Simulate a meter: the real protocol on a
                                   pseudo-terminal.
           capture                 Record the raw traffic of a meter, for support and
                                   tests.
-          replay                  Serve a capture on a pseudo-terminal, as if the meter
-                                  were there.
+          replay                  Play a capture on a pseudo-terminal, like the meter.
           version                 Version, commit and build.
 
           See 'meterctl help <subcommand>' for detailed help.

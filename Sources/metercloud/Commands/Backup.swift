@@ -12,14 +12,14 @@ import ProgramKit
 
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Writes a copy of everything to a new file, also while the server runs.",
+        abstract: "Write a backup to a new file, also while the server runs.",
         discussion: """
             The copy holds settings, leases and the digests of tokens; serve --backup-directory writes one each day. \
-            The certificate's key is not in it: copy key.pem from the folder as well, once, so that hosts know the \
+            It lacks the certificate's key: copy key.pem from the folder too, once, so that hosts recognise the \
             restored cloud by the same pin.
             """)
 
-    @Argument(help: "Nothing may be there yet.") var file: String
+    @Argument(help: "The new file.") var file: String
     @OptionGroup var data: DataOptions
 
     func run() async throws {
@@ -31,17 +31,17 @@ struct Backup: AsyncParsableCommand {
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Puts a backup in place of what is there. The server must not run.",
+        abstract: "Replace the cloud by a backup. The server must not run.",
         discussion: """
-            What was there is kept beside it. Hosts see that the cloud was restored, fetch everything anew and push \
-            what the backup lacks. No meter goes to a new host until every lease given out since is surely over.
+            The former cloud is kept beside it. Hosts notice the restore, fetch everything again and send \
+            what the backup lacks. No meter goes to another host until every lease granted since has expired.
 
-            With --engine etcd, FILE goes into an etcd that has no cloud under this prefix. Without FILE, to be called \
+            With --engine etcd, FILE goes into an etcd without a cloud under this prefix. Run it without FILE \
             once after etcdctl snapshot restore, before the first copy starts.
             """)
 
-    @Argument(help: "What metercloud backup wrote.") var file: String?
-    @Flag(help: "Restore though this machine's clock is behind the date of the backup.") var ignoreClock = false
+    @Argument(help: "A file that metercloud backup wrote.") var file: String?
+    @Flag(help: "Restore even if this machine's clock is behind the date of the backup.") var ignoreClock = false
     @OptionGroup var data: DataOptions
     @OptionGroup(title: "Store") var store: StoreOptions
 

@@ -23,13 +23,13 @@ struct HostCommand: AsyncParsableCommand {
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shut a host out for good.",
+            abstract: "Remove a host permanently.",
             discussion: """
-                Its tokens are revoked and its name is deleted on all hosts. Its leases are freed at once, or in a \
-                strict zone once they are over. What it set and recorded stays.
+                Revokes its tokens and deletes its name on all hosts. Frees its leases at once, or in a \
+                strict zone once they expire. Its settings and recordings stay.
                 """)
 
-        @Argument(help: "Its id, or its name where one host alone has it.") var host: String
+        @Argument(help: "Its id, or its name if that is unique.") var host: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions

@@ -5,10 +5,10 @@ import ProgramKit
 
 struct LeaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lease", abstract: "Which host holds which meter.", subcommands: [List.self, Revoke.self])
+        commandName: "lease", abstract: "Leases: which host holds which meter.", subcommands: [List.self, Revoke.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All leases of a zone, free ones too.")
+        static let configuration = CommandConfiguration(abstract: "List all leases of a zone, free ones too.")
 
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
@@ -23,10 +23,10 @@ struct LeaseCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Takes a lease away from its holder.",
+            abstract: "Revoke a lease.",
             discussion: """
-                The holder is told to stop and cannot renew. The meter is free when it has stopped, or when its lease \
-                and the lock delay are over.
+                The holder must stop and cannot renew. The meter is free once the holder has stopped, or once the lease \
+                and the lock delay have expired.
                 """)
 
         @Argument(help: "The meter's id, as lease list shows it.") var meter: String

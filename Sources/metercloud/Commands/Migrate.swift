@@ -12,14 +12,13 @@ import Synchronization
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Moves a cloud from its file into etcd. The server must not run.",
+        abstract: "Move a cloud from its file into etcd. The server must not run.",
         discussion: """
-            Nothing changes for the hosts: settings, leases and tokens go along, and where metercloud serve \
-            --engine etcd then runs with the same folder and address, they notice a pause and no more. Hosts hold \
-            their meters through a pause of up to two minutes.
+            Settings, leases and tokens move too. Run metercloud serve --engine etcd afterwards, with the same folder and \
+            address: then hosts notice only a pause. They keep their meters through a pause of up to two minutes.
 
-            An interrupted move is finished by running it again. The file is kept, under another name, and is of no \
-            use to a cloud any more. The way back is a backup: metercloud restore.
+            To finish an interrupted move, run it again. The file is kept under another name; no cloud can use it again. \
+            To move back, restore a backup: metercloud restore.
             """)
 
     @OptionGroup var data: DataOptions

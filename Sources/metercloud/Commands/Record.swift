@@ -6,11 +6,11 @@ import ProgramKit
 
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record", abstract: "The settings that hosts keep here.",
+        commandName: "record", abstract: "Records: the settings that hosts keep here.",
         subcommands: [List.self, Show.self, Delete.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All records of a zone, deleted ones too.")
+        static let configuration = CommandConfiguration(abstract: "List all records of a zone, deleted ones too.")
 
         @Option(help: "Host, DeviceSettings, MeterAlias, Recording or Mark. Default: all.") var type: String?
         @Option(completion: .zones) var zone = CloudFolder.firstZone
@@ -27,7 +27,7 @@ struct RecordCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a record on all hosts.",
-            discussion: "What a host writes to it afterwards revives it, with that alone.")
+            discussion: "A later write of a host revives it, with that value alone.")
 
         @Argument(help: "Its type, such as DeviceSettings.") var type: String
         @Argument(help: "Its name, such as a meter's id.") var name: String
@@ -42,7 +42,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "One record with its properties.")
+        static let configuration = CommandConfiguration(abstract: "Show one record with its properties.")
 
         @Argument(help: "Its type, such as DeviceSettings.") var type: String
         @Argument(help: "Its name, such as a meter's id.") var name: String

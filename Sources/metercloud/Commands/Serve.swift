@@ -12,53 +12,52 @@ import ServerKit
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serves the cloud until it is stopped.",
+        abstract: "Serve the cloud until stopped.",
         discussion: """
-            Needs no configuration. The first start makes the folder, a certificate, the zone "home" and a token with \
-            which hosts join it.
+            Needs no configuration. The first start makes the folder, a certificate, the zone "home" and a token for \
+            hosts to join it.
             """)
 
     @OptionGroup var data: DataOptions
 
     @OptionGroup(title: "Store") var store: StoreOptions
 
-    @Option(help: ArgumentHelp("Where to listen.", valueName: "address:port"))
+    @Option(help: ArgumentHelp("Address and port to listen on.", valueName: "address:port"))
     var listen = ServeAddress.everywhere
 
-    @Option(help: "A name or address under which hosts reach this machine, for the certificate; may be repeated.")
+    @Option(help: "Name or address of this machine, for the certificate. Repeatable.")
     var name: [String] = []
 
-    @Flag(help: "Without TLS. Only where nothing but this machine can connect: --listen 127.0.0.1:8643.")
+    @Flag(help: "Serve without TLS. Only with a loopback address: --listen 127.0.0.1:8643.")
     var noTls = false
 
     @Option(
         help: ArgumentHelp(
-            "Requests a second that one token may make; an address without a good one a tenth.", valueName: "n"))
+            "Maximum requests a second for one token; a tenth for an address without a valid one.", valueName: "n"))
     var rate = 100
 
     @Option(
         help: ArgumentHelp(
-            "Connections that one address (the /64 of an IPv6 address) may have open; this machine and proxies eight "
-                + "times as many.",
+            "Maximum connections of one address (or IPv6 /64); eight times as many for this machine and proxies.",
             valueName: "n"))
     var connectionsPerAddress = 64
 
-    @Option(help: ArgumentHelp("A proxy through which many hosts come; may be repeated.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address of a proxy for many hosts. Repeatable.", valueName: "address"))
     var proxy: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Over etcd: where the other copies of this cloud reach this one. Without it, the name and port in the line "
-                + "by which hosts join.",
+            "With --engine etcd: where other copies of this cloud reach this one. Default: the name and port in the "
+                + "command that joins a host.",
             valueName: "url"))
     var advertise: String?
 
-    @Flag(help: "Do not tell the network, through Avahi, of this cloud. With --listen 127.0.0.1:8643 it never is told.")
+    @Flag(help: "Do not announce this cloud in the network (Avahi). A loopback address is never announced.")
     var noAnnounce = false
 
     @OptionGroup var backups: BackupOptions
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    @Option(help: "Level of the log: trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.info
 
     func validate() throws {
@@ -134,14 +133,14 @@ struct Serve: AsyncParsableCommand {
 struct BackupOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write backups into this folder, best on another disk. Over etcd one copy at a time writes them.",
+            "Folder for backups, best on another disk. With etcd one copy at a time writes them.",
             valueName: "folder"))
     var backupDirectory: String?
 
-    @Option(help: ArgumentHelp("How often a backup is written, such as 6h.", valueName: "time"))
+    @Option(help: ArgumentHelp("Interval between backups, such as 6h.", valueName: "time"))
     var backupEvery = BackupSettings().every.shortText
 
-    @Option(help: ArgumentHelp("How many backups there are at most.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number of backups.", valueName: "n"))
     var backupKeep = BackupSettings().keep
 
     var settings: BackupSettings {

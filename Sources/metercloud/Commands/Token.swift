@@ -6,26 +6,26 @@ import ProgramKit
 
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Tokens: what hosts show to be let in.",
+        commandName: "token", abstract: "Tokens, with which hosts log in.",
         subcommands: [Create.self, List.self, Revoke.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a token and prints it, this once.",
+            abstract: "Create a token and print it, this once.",
             discussion: """
-                A token is for one host, the first that shows it. With --enrolment it lets any number of hosts join, \
-                each of which is given a token of its own. With --read-only, such hosts see and watch everything in the \
-                zone and change nothing there: they take no meter, command none, and their settings stay with them. \
-                To let a host do less than it does, revoke its present token first: joining anew does not replace it.
+                A token is for one host, the first that uses it. With --enrolment any number of hosts can join with it; \
+                each gets a token of its own. With --read-only, such hosts see and watch everything in the zone and \
+                change nothing: they take and command no meter, and their settings stay on them. \
+                To restrict a host, revoke its present token first: joining again does not replace it.
                 """)
 
-        @Flag(help: "For joining only, by any number of hosts.") var enrolment = false
-        @Flag(help: "For hosts that may only look.") var readOnly = false
+        @Flag(help: "Make a token for joining, by any number of hosts.") var enrolment = false
+        @Flag(help: "Make a token for hosts that may only look.") var readOnly = false
         @Option(
-            name: [.customLong("label"), .customLong("host")], help: "What you call it, such as the host it is for.")
+            name: [.customLong("label"), .customLong("host")], help: "Its label, such as the host that it is for.")
         var label = "unnamed"
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Option(name: .shortAndLong, help: "Writes it to a new file (mode 0600) and prints nothing.") var output:
+        @Option(name: .shortAndLong, help: "Write it to a new file (mode 0600) and print nothing.") var output:
             String?
         @OptionGroup var data: DataOptions
 
@@ -72,7 +72,7 @@ struct TokenCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All tokens, revoked ones too, without their text.")
+        static let configuration = CommandConfiguration(abstract: "List all tokens, revoked ones too, without their text.")
 
         @Option(help: "Default: all zones.", completion: .zones) var zone: String?
         @OptionGroup var json: JSONOption
@@ -87,8 +87,8 @@ struct TokenCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a token good for nothing, at once.",
-            discussion: "Hosts that joined with an enrolment token have tokens of their own, which stay good.")
+            abstract: "Revoke a token at once.",
+            discussion: "Hosts that joined with an enrolment token have tokens of their own, which stay valid.")
 
         @Argument(help: "Its id, as token list shows it.") var id: String
         @OptionGroup var data: DataOptions

@@ -11,13 +11,13 @@ struct ZoneCommand: AsyncParsableCommand {
 
     /// Lease terms, as people type them.
     struct TermOptions: ParsableArguments {
-        @Option(help: "keep or strict. Under strict, two hosts never both talk to one meter.")
+        @Option(help: "Lease policy, keep or strict. Under strict, two hosts never both talk to one meter.")
         var policy: String?
 
-        @Option(help: "How long a lease lasts without a renewal, from 30s to 10m. Standard: 2m.")
+        @Option(help: "Duration of a lease without renewal, from 30s to 10m. Default: 2m.")
         var ttl: String?
 
-        @Option(help: "How long nobody else may have a meter after that; at least --ttl / 8 applies. Standard: 15s.")
+        @Option(help: "Lock delay after a lease has expired; at least --ttl / 8. Default: 15s.")
         var lockDelay: String?
 
         func validate() throws {
@@ -44,19 +44,19 @@ struct ZoneCommand: AsyncParsableCommand {
 
     /// Limits, as people type them. A megabyte is 1,048,576 bytes, as in meterd.toml.
     struct QuotaOptions: ParsableArguments {
-        @Option(help: "How many megabytes of records the zone may have. Standard: 100.")
+        @Option(help: "Maximum megabytes of records in the zone. Default: 100.")
         var maxMegabytes: Int?
 
-        @Option(help: "How many records the zone may have, deleted ones too. Standard: 200000.")
+        @Option(help: "Maximum number of records in the zone, deleted ones too. Default: 200000.")
         var maxRecords: Int?
 
-        @Option(help: "How many megabytes of its own one host may have. Standard: a quarter of the zone's.")
+        @Option(help: "Maximum megabytes of records of one host. Default: a quarter of the zone's.")
         var hostMegabytes: Int?
 
-        @Option(help: "How many records of its own one host may have. Standard: a quarter of the zone's.")
+        @Option(help: "Maximum number of records of one host. Default: a quarter of the zone's.")
         var hostRecords: Int?
 
-        @Option(help: "How many leases it may ever have, one a meter. Standard: half of its records, 10000 to 100000.")
+        @Option(help: "Maximum number of leases ever, one per meter. Default: half of the records, 10000 to 100000.")
         var maxLeases: Int?
 
         func validate() throws {
@@ -79,10 +79,10 @@ struct ZoneCommand: AsyncParsableCommand {
     }
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Makes a zone; one that is there stays as it is.")
+        static let configuration = CommandConfiguration(abstract: "Create a zone; an existing one stays unchanged.")
 
-        @Argument(help: "1 to 64 of a-z 0-9 - _") var name: String
-        @Option(help: "The identity that hosts know for it, for a cloud set up afresh. Standard: a new one.")
+        @Argument(help: "1 to 64 characters of a-z 0-9 - _") var name: String
+        @Option(help: "Its identity for hosts that knew it before, for a cloud set up again. Default: a new one.")
         var id: String?
         @OptionGroup var terms: TermOptions
         @OptionGroup var data: DataOptions
@@ -95,7 +95,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "One zone: its terms, its limits, and each host's share.")
+            abstract: "Show a zone: its terms, its limits, and each host's share.")
 
         @Argument(completion: .zones) var name: String
         @OptionGroup var json: JSONOption
@@ -113,7 +113,7 @@ struct ZoneCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All zones.")
+        static let configuration = CommandConfiguration(abstract: "List all zones.")
 
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
@@ -127,11 +127,11 @@ struct ZoneCommand: AsyncParsableCommand {
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Changes the terms and limits of a zone.",
+            abstract: "Change the terms and limits of a zone.",
             discussion: """
-                A stricter policy reaches a holder with its next renewal, within half its time to live; who has not \
-                renewed since is named. A laxer policy and other times are taken up when a meter \
-                is acquired anew. A limit holds from the next change on; what is there already stays.
+                A stricter policy reaches a holder at its next renewal, within half its time to live; the command names \
+                holders that have not renewed since. A laxer policy and new times apply when a meter is next acquired. \
+                A limit applies from the next change on; what exists stays.
                 """)
 
         @Argument(completion: .zones) var name: String

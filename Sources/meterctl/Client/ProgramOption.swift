@@ -7,7 +7,7 @@ import UnixSignals
 struct ProgramOption: ParsableArguments {
     @Option(
         parsing: .remaining,
-        help: ArgumentHelp("Last: a program with its arguments, also after --.", valueName: "command"))
+        help: ArgumentHelp("A program with its arguments, last; also after --.", valueName: "command"))
     var program: [String] = []
 
     /// Turns the first `--` into `--program`: the library gives what follows a `--` to the arguments.

@@ -8,7 +8,7 @@ import ProgramKit
 /// Which daemon to talk to.
 struct DaemonOptions: ParsableArguments {
     @Option(
-        help: "The socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.",
+        help: "Socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.",
         completion: .file())
     var socket: String?
 
@@ -62,7 +62,7 @@ struct MomentArgument: ExpressibleByArgument, Hashable {
 
 /// How people are shown times.
 struct TimeOptions: ParsableArguments {
-    @Flag(help: "Times for people in UTC, not in this machine's time zone. JSON and CSV always are.")
+    @Flag(help: "Print times in UTC, not in this machine's time zone. JSON and CSV always are in UTC.")
     var utc = false
 
     var text: TimeText { utc ? .utc : .local }

@@ -5,16 +5,16 @@ import ProgramKit
 
 struct Alert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What you want to be told of: alert add, list, show, remove, test.",
+        abstract: "Alerts: add, list, show, remove, test.",
         discussion: """
-            A condition is a value above or below a limit, how fast it changes, silence, a state, or that the meter \
-            changes hands:
+            A condition is a value above or below a limit, its rate of change, silence, a state, or a change of \
+            the holder:
 
               "current < 50mA for 2m"    "temperature rate > 2/min"
               "voltage > 5.5V"           "stale for 30s"
               "power above 10W"          "state is offline for 1m"    "holder changes"
 
-            Who can be told is in meterd.toml, as [notify.NAME]. Docs/Alerts.md says more.
+            [notify.NAME] in meterd.toml defines a target. See Docs/Alerts.md.
             """,
         subcommands: [Add.self, List.self, Show.self, Remove.self, Test.self])
 
@@ -25,11 +25,11 @@ struct Alert: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
-        @Argument(help: "What to be told of, in quotes.")
+        @Argument(help: "The condition, in quotes.")
         var condition: String
-        @Option(help: "What to call it.")
+        @Option(help: "Its name.")
         var name: String?
-        @Option(help: "Who to tell, a [notify.NAME] of meterd.toml; as often as you like.")
+        @Option(help: "A target, [notify.NAME] of meterd.toml. Repeatable.")
         var notify: [String] = []
         @OptionGroup var json: JSONOption
 
@@ -48,7 +48,7 @@ struct Alert: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All alerts, and who can be told.")
+        static let configuration = CommandConfiguration(abstract: "List all alerts and all targets.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
@@ -72,7 +72,7 @@ struct Alert: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "One alert, and when it was raised.")
+        static let configuration = CommandConfiguration(abstract: "Show an alert, and when it was raised.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
@@ -102,8 +102,8 @@ struct Alert: AsyncParsableCommand {
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell all that an alert tells, as a test, and say what came of it.",
-            discussion: "The exit code is 1 if one of them was not told.")
+            abstract: "Send a test notification to all targets of an alert, and report each result.",
+            discussion: "Exit code 1 if a notification failed.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: AlertArgument

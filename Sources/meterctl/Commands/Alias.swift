@@ -5,15 +5,15 @@ import ProgramKit
 
 struct Alias: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say that two ids are one meter, on all hosts.",
+        abstract: "Make an id an alias of a meter, on all hosts.",
         discussion: """
-            ALIAS is another id of METER from then on: a meter on a cable and on a radio has two. Without arguments: all \
-            that are known. While a host has ALIAS connected the cloud waits with it: meterctl sync status.
+            Then ALIAS is another id of METER, as of a meter on a cable and on a radio. Without arguments, lists all \
+            aliases. While a host has ALIAS connected, the cloud defers the alias: meterctl sync status.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The id that means the meter from now on.", completion: .meters) var alias: String?
-    @Argument(help: "The meter, under the id that stays.", completion: .meters) var meter: String?
+    @Argument(help: "The id that becomes an alias.", completion: .meters) var alias: String?
+    @Argument(help: "The meter, by the id that stays.", completion: .meters) var meter: String?
     @OptionGroup var json: JSONOption
 
     func validate() throws {
@@ -40,14 +40,14 @@ struct Alias: AsyncParsableCommand {
 
 struct Unalias: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say that an id no longer means another meter, on all hosts.",
+        abstract: "Remove an alias, on all hosts.",
         discussion: """
-            It lasts: no host makes them one by itself again. The meter is disconnected first. With the id of a meter that is \
-            plugged in here, where another one has its serial number: know it by its port from now on, on this host.
+            No host joins the two again by itself. Disconnects the meter first. If ALIAS is a meter that is plugged in here \
+            and shares its serial number with another one, this host knows it by its port from then on.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The id that means another meter.", completion: .aliases) var alias: String
+    @Argument(help: "The alias.", completion: .aliases) var alias: String
     @OptionGroup var json: JSONOption
 
     func run() async throws {

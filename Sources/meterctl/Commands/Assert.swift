@@ -19,12 +19,12 @@ struct Assert: AsyncParsableCommand {
             median, p99, stddev and peak-to-peak of a quantity; energy, charge, duration and count; or a share of the time, \
             'voltage > 4.75 V for 99.9 %'. Current and power count by their size.
 
-            What was not measured is not judged: with a gap, a lost reading or too few readings a limit is undecided. A gap is \
-            five times the usual time between two readings, at least a second.
+            With a gap, a lost reading or too few readings a limit is undecided. A gap is five times the usual time between \
+            two readings, at least a second.
 
-            Exit code, the first that is true: 8 a limit is broken, 10 the program failed, 9 a limit is undecided, 0 all are \
-            kept. It reads, and takes no lease. --for and a program measure any meter that this host shows; --from, \
-            --between and --recording use what this host has stored.
+            Exit code, the first that applies: 8 a limit is broken, 10 the program failed, 9 a limit is undecided, 0 all are \
+            kept. It takes no lease. --for and a program measure any meter that this host shows; --from, --between and \
+            --recording use readings stored on this host.
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -33,13 +33,13 @@ struct Assert: AsyncParsableCommand {
             "METER, then limits, each in quotes. With --recording: limits only.", valueName: "meter-and-limits"),
         completion: .meters)
     var words: [String]
-    @Option(name: .customLong("for"), help: "Measure for this time, from now: 60s.")
+    @Option(name: .customLong("for"), help: "Measure for so long from now: 60s.")
     var duration: TimeArgument?
-    @Option(help: "A recording's id in the list, the beginning of it, or its name.", completion: .recordings)
+    @Option(help: "A recording: its id, the beginning of its id, or its name.", completion: .recordings)
     var recording: String?
-    @Option(help: "Accept up to this share of missing time, and of lost readings: 2%. Default: 0%.")
+    @Option(help: "Maximum share of missing time, and of lost readings: 2%. Default: 0%.")
     var allowGaps: ShareArgument?
-    @Option(help: "Write a file for CI servers, a test case for each limit.", completion: .file())
+    @Option(help: "Write a JUnit file for CI servers, with a test case for each limit.", completion: .file())
     var junit: String?
     @OptionGroup var when: SpanOptions
     @OptionGroup var json: JSONOption

@@ -6,59 +6,58 @@ import ProgramKit
 struct BatteryTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "battery-test",
-        abstract: "How much a battery takes or gives until a cut-off: battery-test start, stop, list, show.",
+        abstract: "Measure a battery until a cut-off: battery-test start, stop, list, show.",
         discussion: """
-            A battery test is a recording that ends by itself, and tells when it is over:
+            A battery test is a recording that ends by itself and then notifies:
 
             meterctl battery-test start bench --until 'voltage < 3.0V for 10s' --start-above 100mA --notify phone
 
-            Where the meter is an electronic load, the test drives it:
+            If the meter is an electronic load, the test drives it:
 
             meterctl battery-test start dl24 --load 1.5A --cutoff 3.0V --at-most 8h --on-link-loss keep
 
-            record export, plot, rename, note and delete take it like any other recording.
+            record export, plot, rename, note and delete also take battery tests.
             """,
         subcommands: [Start.self, Stop.self, List.self, Show.self])
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin a test of the battery at a meter.",
+            abstract: "Begin a battery test.",
             discussion: """
-                The cut-off is a condition as of an alert, a value above or below a limit and for how long, 10 s without: \
-                'current < 50mA for 30s' when a battery is full, 'voltage < 3.0V for 10s' when it is empty. It counts once a \
-                value on the other side was seen.
+                The cut-off is a condition as of an alert, a value above or below a limit for some time (10 s if absent): \
+                'current < 50mA for 30s' for a full battery, 'voltage < 3.0V for 10s' for an empty one. It applies once \
+                a value on the other side was measured.
 
-                A test goes on over restarts and lost links; what flowed meanwhile is not in it, and it says so. If the \
-                meter is not heard for longer than its setting record-gap, as when a power bank takes it along, the test is \
-                over too.
+                A test continues over restarts and lost links; its gaps are not measured, and it lists them. It also ends if \
+                the meter is not heard for longer than its setting record-gap, as when a power bank switches it off.
 
-                --load is for a meter that is an electronic load: it is given its current, its own cut-off and its time, \
-                which it keeps whatever becomes of the link or of meterd, and is switched on; that is asked about first. At the \
-                end of the test, and when you stop it, it is switched off. While the link is lost it goes on by itself. When \
-                meterd ends, it is left on, and the next start takes it up.
+                --load is for a meter that is an electronic load. After a question, the load gets its current, its own cut-off \
+                and its time limit, which it keeps without the link and without meterd, and is switched on. At the end of \
+                the test, and when you stop it, the load is switched off. It continues while the link is lost. When \
+                meterd ends, the load stays on, and the next start resumes the test.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
         @Option(
             help:
-                "The cut-off, in quotes: 'current < 50mA for 30s'. With --load it may be absent: the load's own ends the test."
+                "The cut-off, in quotes: 'current < 50mA for 30s'. Optional with --load, whose own cut-off ends the test."
         )
         var until: String?
-        @Option(help: "Have the load draw this: 1.5A or 1500mA, in steps of 10 mA.")
+        @Option(help: "Current that the load draws: 1.5A or 1500mA, in steps of 10 mA.")
         var load: String?
-        @Option(help: "With --load: below this voltage the load switches itself off, 3.0V.")
+        @Option(help: "With --load: voltage below which the load switches itself off, 3.0V.")
         var cutoff: String?
-        @Option(help: "With --load: after this time it does so too, 8h or 90m. Default: never.")
+        @Option(help: "With --load: time after which the load switches itself off, 8h or 90m. Default: never.")
         var atMost: String?
         @Option(
-            help: "With --load, once a lost link is back: keep the test going, or switch the load off. Default: keep.")
+            help: "With --load, once a lost link is back: keep continues the test, off switches the load off. Default: keep.")
         var onLinkLoss: String?
-        @Option(help: "Begin when as much current flows, either way: 0.1 or 100mA. Default: now.")
+        @Option(help: "Begin at this current, in either direction: 0.1 or 100mA. Default: now.")
         var startAbove: String?
-        @Option(help: "Tell [notify.NAME] of the configuration when it is over; once for each.")
+        @Option(help: "Target to notify at the end, [notify.NAME] of the configuration. Repeatable.")
         var notify: [String] = []
-        @Option(help: "What to call it.")
+        @Option(help: "Its name.")
         var name: String?
         @OptionGroup var confirmation: ConfirmationOption
         @OptionGroup var json: JSONOption
@@ -105,8 +104,8 @@ struct BatteryTest: AsyncParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End a meter's test before its cut-off, and show what it came to.",
-            discussion: "Nobody is notified. What was measured stays, as a test that was ended by hand.")
+            abstract: "End a meter's test before its cut-off, and show its result.",
+            discussion: "Notifies nobody. The measurements stay, as a test ended by hand.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
@@ -132,10 +131,10 @@ struct BatteryTest: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Battery tests of all hosts, the latest first.")
+        static let configuration = CommandConfiguration(abstract: "List battery tests of all hosts, newest first.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Of this meter only.", completion: .meters)
+        @Argument(help: "Only this meter.", completion: .meters)
         var meter: String?
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
@@ -153,7 +152,7 @@ struct BatteryTest: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "How a battery test stands, or what came of it.")
+        static let configuration = CommandConfiguration(abstract: "Show a battery test's progress or result.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument

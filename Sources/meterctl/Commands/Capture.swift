@@ -8,11 +8,11 @@ import Synchronization
 struct Capture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record the raw traffic of a meter, for support and tests.",
-        discussion: "Writes one JSON object a line: a header, then each message with its time and direction.")
+        discussion: "Writes one JSON object per line: a header, then each message with its time and direction.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Option(name: .customLong("for"), help: "How long.")
+    @Option(name: .customLong("for"), help: "Duration.")
     var duration = TimeArgument(.seconds(10))
     @Option(name: .shortAndLong, help: "The file to write, or - for standard output.", completion: .file())
     var output: String

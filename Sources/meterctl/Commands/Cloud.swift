@@ -13,20 +13,20 @@ struct Cloud: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Join a cloud, to share settings and leases with its other hosts.",
             discussion: """
-                metercloud serve prints the whole line. Several URLs are copies of one cloud. Without a URL, meterctl \
-                offers the clouds that Avahi finds in the network, and asks for their fingerprint to be compared.
+                metercloud serve prints the whole command. Several URLs are copies of one cloud. Without a URL, meterctl \
+                offers the clouds that Avahi finds in the network, and asks you to compare the fingerprint.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "For example https://bench-pi:8643")
+        @Argument(help: "The cloud, such as https://bench-pi:8643.")
         var urls: [String] = []
-        @Option(help: "The file that holds the token, or - for standard input.", completion: .file())
+        @Option(help: "File with the token, or - for standard input.", completion: .file())
         var tokenFile: String
-        @Option(help: "How to know the cloud's self-made certificate: sha256:…")
+        @Option(help: "Fingerprint of the cloud's self-signed certificate: sha256:…")
         var pin: String?
         @Flag(
             help:
-                "Where this is another zone than the last: bring others' settings too, not only those made on this host and those of meters that it has met."
+                "In a new zone: send others' settings too, not only those made on this host and those of meters that it has met."
         )
         var bringAll = false
         @OptionGroup var json: JSONOption
@@ -63,7 +63,7 @@ struct Cloud: AsyncParsableCommand {
 
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave the cloud. Settings stay, leases are given back.")
+            abstract: "Leave the cloud. Settings stay, leases are returned.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption
@@ -77,11 +77,11 @@ struct Cloud: AsyncParsableCommand {
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shut another host out of the cloud for good.",
-            discussion: "Its tokens are revoked, its leases freed, its name deleted. What it set and recorded stays.")
+            abstract: "Remove another host from the cloud permanently.",
+            discussion: "Revokes its tokens, frees its leases and deletes its name. Its settings and recordings stay.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Its id, or its name where one host alone has it.", completion: .hosts) var host: String
+        @Argument(help: "Its id, or its name if that is unique.", completion: .hosts) var host: String
         @OptionGroup var confirmation: ConfirmationOption
         @OptionGroup var json: JSONOption
 
@@ -98,7 +98,7 @@ struct Cloud: AsyncParsableCommand {
     }
 
     struct Status: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Which cloud, and whether it is reached.")
+        static let configuration = CommandConfiguration(abstract: "Show this host's cloud and the connection to it.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

@@ -7,17 +7,17 @@ struct Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a command to a meter.",
         discussion: """
-            Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). A model that does not \
-            know one says which it knows. What empties a counter or may switch a load asks first.
+            Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). For a model \
+            that lacks one, meterctl lists those it has. Commands that clear a counter or may switch a load ask first.
 
-            A command is sent once, now. Where a setting changes the same, such as brightness, meterctl set keeps it: \
-            it is sent again whenever the meter is connected.
+            A command is sent once, now. To send it again at each connect, use the setting that changes the same, if \
+            there is one: meterctl set bench brightness=3.
             """
     )
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "For example next-screen, or brightness 3.", completion: .meterCommands)
+    @Argument(help: "The command, such as next-screen or brightness 3.", completion: .meterCommands)
     var command: String
     @Argument(completion: .commandNumbers) var number: Int?
     @OptionGroup var confirmation: ConfirmationOption

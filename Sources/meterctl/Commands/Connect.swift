@@ -5,9 +5,9 @@ import ProgramKit
 
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Want this meter connected, now and after reboots.",
-        discussion: "Returns when data comes. METER may also be the path of a serial port, with --model. A meter that "
-            + "another host has is not heard here: --takeover and --queue ask for it all the same, and look for it."
+        abstract: "Connect a meter, now and after reboots.",
+        discussion: "Returns when data arrives. METER may also be the path of a serial port, with --model. To search for a "
+            + "meter that another host has and that is not heard here, use --takeover or --queue."
     )
 
     @OptionGroup var daemon: DaemonOptions
@@ -15,24 +15,24 @@ struct Connect: AsyncParsableCommand {
     var meter: String
     @Option(help: "For a device path: the model behind it.", completion: .models)
     var model: String?
-    @Option(help: "For a device path: the meter's own address or id, where you know it.")
+    @Option(help: "For a device path: the meter's own address or id, if known.")
     var id: String?
     @Option(
         help:
-            "The kind of link, where the meter has several: serial, hid, bulk, network, ble or spp; any: the usual one.",
+            "Kind of link, if the meter has several: serial, hid, bulk, network, ble or spp; any for the usual one.",
         completion: .links)
     var over: String?
     @Flag(help: "Return at once.")
     var detach = false
-    @Option(help: "How long to wait in all, in line and for data. Default: 30s for data, after the line.")
+    @Option(help: "Maximum wait in the queue and for data together. Default: 30s for data, after the queue.")
     var timeout: TimeArgument?
-    @Flag(help: "Take it from the host that has it.")
+    @Flag(help: "Take the meter from the host that has it.")
     var takeover = false
-    @Option(help: "Where another host has it, wait in line for so long: --queue 3m. Without a time: 60s.")
+    @Option(help: "If another host has it, wait in the queue for so long: --queue 3m. Without a time: 60s.")
     var queue: TimeArgument?
-    @Flag(help: "Be sure: of a meter that this host has never met, or took over and did not hear.")
+    @Flag(help: "Confirm a meter that this host has never met, or took over and did not hear.")
     var yes = false
-    @Flag(help: "Ask no cloud: use it beside whoever has it.")
+    @Flag(help: "Connect without a lease, even if another host has the meter.")
     var noLease = false
 
     func validate() throws {
@@ -93,7 +93,7 @@ struct Connect: AsyncParsableCommand {
 
 struct Disconnect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let this meter go; it is not reconnected until the next connect.")
+        abstract: "Disconnect a meter until the next connect.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String

@@ -9,17 +9,17 @@ struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Decode raw bytes of a meter, with no hardware and no daemon.",
         discussion:
-            "Takes hex (blanks and line ends allowed) or binary, one or more frames. Exit code 1 where no frame "
+            "Takes hex (blanks and line ends allowed) or binary, one or more frames. Exit code 1 if no frame "
             + "is found.\nModels: \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))."
     )
 
-    @Option(help: "Whose bytes these are.", completion: .decoders)
+    @Option(help: "Model or decoder of the bytes.", completion: .decoders)
     var model: String
     @Argument(help: "A file, or - for standard input.", completion: .file())
     var file = "-"
-    @Flag(help: "One JSON object a frame.")
+    @Flag(help: "Print one JSON object per frame.")
     var json = false
-    @Flag(help: "Take frames whose check sum is wrong too, and say so: for bytes edited by hand.")
+    @Flag(help: "Decode and report frames with a wrong checksum too: for bytes edited by hand.")
     var unchecked = false
 
     func run() throws {

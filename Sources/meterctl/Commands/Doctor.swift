@@ -8,15 +8,15 @@ import ProgramKit
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Diagnoses what is wrong, and says what to do.",
+        abstract: "Diagnose problems, and say what to do.",
         discussion:
-            "Works without meterd too. Exit code 1 where there is a problem. --bundle writes what a maintainer needs into "
-            + "one file, takes out names of hosts and people and what looks like a password, and says what is in it.")
+            "Works without meterd too. Exit code 1 if there is a problem. --bundle writes a file for a maintainer. It "
+            + "leaves out names of hosts and people and what looks like a password, and lists what is in the file.")
 
     @OptionGroup var daemon: DaemonOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption
-    @Option(help: "Write a file for a report, and say what is in it. - for standard output.")
+    @Option(help: "Write a file for a report, and list what is in it. - for standard output.")
     var bundle: String?
 
     func run() async throws {

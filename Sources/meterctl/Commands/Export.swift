@@ -6,22 +6,22 @@ import ProgramKit
 
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Every stored reading of a stretch of time, as CSV or one JSON object a line.",
+        abstract: "Export the stored readings of a stretch of time, as CSV or one JSON object per line.",
         discussion: """
-            Whether or not it was recorded, and of this host's store alone. Of a time so old that its readings were \
-            summed up, the means of seconds or minutes. Several meters come side by side, every so often: \
-            meterctl export charger phone --every 1s. Marks of --between are those of the first meter.
+            Uses this host's store, recorded or not. Old readings are summed up: means of seconds or minutes. Several \
+            meters share a time base: meterctl export charger phone --every 1s. --between uses the marks of the first \
+            meter.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "One or more of them.", completion: .meters)
+    @Argument(help: "One or more meters.", completion: .meters)
     var meters: [String]
     @OptionGroup var when: SpanOptions
-    @Option(help: "csv or json.")
+    @Option(help: "Format: csv or json.")
     var format = Format.csv
-    @Option(name: [.long, .customLong("align")], help: "The mean of so long each, from 100ms to 24h, instead of all.")
+    @Option(name: [.long, .customLong("align")], help: "Means over this interval, from 100ms to 24h, instead of all readings.")
     var every: TimeArgument?
-    @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
+    @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
     var output = "-"
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case csv, json }

@@ -8,8 +8,8 @@ struct Forget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget a meter: its settings on all hosts, and its place on this one.",
         discussion: """
-            It is disconnected first. Recordings stay, and so do readings without --readings. A meter that is heard or \
-            plugged in appears anew.
+            Disconnects it first. Recordings stay, and so do readings without --readings. A meter that is heard or \
+            plugged in appears again.
             """)
 
     @OptionGroup var daemon: DaemonOptions

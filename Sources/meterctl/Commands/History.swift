@@ -5,13 +5,13 @@ import ProgramKit
 
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What was overwritten of a meter's settings, when and by whom.")
+        abstract: "Overwritten values of a meter's settings, with time and author.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "Of this setting only.", completion: .settingKeys)
+    @Argument(help: "Only this setting.", completion: .settingKeys)
     var key: String?
-    @Option(help: "At most so many, the latest first.")
+    @Option(help: "Maximum number of entries, newest first.")
     var limit = 100
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

@@ -6,14 +6,14 @@ import ProgramKit
 
 struct Identify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says what devices would be taken for, by what they say of themselves; no hardware, no daemon.",
+        abstract: "Tell which meters devices are, by what they report; needs no hardware and no daemon.",
         discussion:
             "Takes JSON: an object, or a list of objects, of a USB device (vid, pid, manufacturer, product, interfaces, "
             + "config_descriptor_hex), of Bluetooth LE (name, address, address_type, adv_hex, scan_response_hex, "
-            + "service_uuids) or of Bluetooth Classic (name, address). Docs/Identities.md says more."
+            + "service_uuids) or of Bluetooth Classic (name, address). See Docs/Identities.md."
     )
 
-    @Flag(help: "One JSON object a row: given, model, family, transport, reason.")
+    @Flag(help: "Print one JSON object per row: given, model, family, transport, reason.")
     var json = false
     @Argument(help: "A file, or - for standard input.", completion: .file())
     var file: String

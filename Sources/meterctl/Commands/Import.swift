@@ -8,11 +8,11 @@ import Synchronization
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a recording of a file: our own CSV and JSON, or what other programs wrote.",
+        abstract: "Import a file as a recording: CSV or JSON of meterctl, or files of other programs.",
         discussion: """
-            The first line tells the kind of file: CSV or JSON of meterctl export and record export, the CSV of rd-usb, the \
+            The first line decides the kind of file: CSV or JSON of meterctl export and record export, the CSV of rd-usb, the \
             output of fnirsi_logger.py, the CSV of cfn2csv.py, or a table whose first line names its columns. The file \
-            becomes one recording. Docs/Recordings.md says more.
+            becomes one recording. See Docs/Recordings.md.
 
               meterctl import phone.csv --meter bench
               meterctl import rd-usb.csv --meter 00:15:A3:00:4C:1F --zone Europe/Berlin
@@ -22,15 +22,15 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "The file, or - for standard input.", completion: .file())
     var file: String
-    @Option(help: "Whose readings these are: a meter that is known here, or the whole id of any.", completion: .meters)
+    @Option(help: "The meter: one that is known here, or the whole id of any.", completion: .meters)
     var meter: String?
-    @Option(help: "What to call the recording. Default: the file's name.")
+    @Option(help: "Name of the recording. Default: the file's name.")
     var name: String?
     @Option(name: .customLong("as"), help: "Insist on a kind of file: \(kinds).", completion: .list(allKinds))
     var kind: String?
     @Option(
         name: [.long, .customLong("zone")],
-        help: "Time zone of times that name none: local, UTC, +02:00, or a name such as Europe/Berlin.")
+        help: "Time zone of times without one: local, UTC, +02:00, or a name such as Europe/Berlin.")
     var timeZone: String?
     @Option(
         name: .customLong("column"),
@@ -41,9 +41,9 @@ struct Import: AsyncParsableCommand {
             """,
             valueName: "quantity=name:unit"))
     var columns: [String] = []
-    @Option(help: "When the file begins, where its times count from there: 14:30 or \"2026-11-21 14:30\".")
+    @Option(help: "Beginning of a file with relative times: 14:30 or \"2026-11-21 14:30\".")
     var start: MomentArgument?
-    @Option(help: "Of a file of several meters: which one, as it is called there.")
+    @Option(help: "For a file of several meters: the name of one in the file.")
     var of: String?
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

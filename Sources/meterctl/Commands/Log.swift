@@ -5,19 +5,19 @@ import ProgramKit
 
 struct Log: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What happened to a meter: who had it, its states, settings and commands.",
+        abstract: "Events of a meter: its holders, states, settings and commands.",
         discussion: """
-            From all hosts of the cloud that share it, the oldest first. meterd keeps it for 90 days. What a meter \
-            recorded by itself is another thing: meterctl logs.
+            From all hosts of the cloud that share it, oldest first. meterd keeps it for 90 days. For logs that a meter \
+            recorded by itself: meterctl logs.
             """)
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Option(help: "Nothing that ended before: 2h, 14:03, 2026-11-21 or 2026-11-21T13:40:05Z.")
+    @Option(help: "Leave out what ended before: 2h, 14:03, 2026-11-21 or 2026-11-21T13:40:05Z.")
     var since: MomentArgument?
-    @Option(help: "At most so many lines, the newest.")
+    @Option(help: "Maximum number of lines, the newest.")
     var limit = 200
-    @Flag(help: "Only what this host has; other hosts are not asked.")
+    @Flag(help: "Only events of this host; ask no other host.")
     var own = false
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

@@ -6,16 +6,17 @@ import ProgramKit
 
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What a meter recorded by itself (\(models)).",
+        abstract: "Logs that a meter recorded by itself (\(models)).",
         discussion:
-            "Without a name the list, with one its samples as CSV. Nothing is measured meanwhile. What happened to a meter is in meterctl log."
+            "Without a name, lists them; with one, prints its samples as CSV. The meter does not measure meanwhile. "
+            + "Events of a meter: meterctl log."
     )
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "A log's name in the list.")
+    @Argument(help: "Name of a log in the list.")
     var log: String?
-    @Flag(help: "Print JSON; a log as one object a line.")
+    @Flag(help: "Print JSON; a log as one object per line.")
     var json = false
 
     private static let models = MeterCatalogue.standard.modelsWithLogs.map(\.displayName).joined(separator: ", ")

@@ -16,8 +16,8 @@ struct MarkCommand: AsyncParsableCommand {
 
             meterctl stretch phone --between boot
 
-            All hosts of the cloud see a mark, whoever has the meter, and any may change it. A meter may have 1,000 of \
-            them. With --local a mark stays on this host; of those the newest 1,000 are kept.
+            All hosts of the cloud see a mark and may change it. A meter can have 1,000 marks. With --local a mark \
+            stays on this host, which keeps the newest 1,000.
             """,
         subcommands: [Add.self, Start.self, End.self, List.self, Rename.self, Delete.self], defaultSubcommand: Add.self)
 
@@ -27,19 +27,19 @@ struct MarkCommand: AsyncParsableCommand {
             discussion: """
                 some-program | meterctl mark phone --from-stdin --match 'state=([a-z]+)'
 
-                With a program after -- the exit code is 0, or 10 where the program failed. With --json its output goes to \
-                stderr. With --from-stdin at most 5 marks a second and 1,000 in all are set; the rest is counted.
+                With a program after --, the exit code is 0, or 10 if the program failed. With --json its output goes to \
+                stderr. --from-stdin sets at most 5 marks a second and 1,000 in all, and counts the rest.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
-        @Argument(help: "1 to 80 characters. Several marks may have one name.")
+        @Argument(help: "Its name, 1 to 80 characters. Several marks may share one.")
         var name: String?
         @Option(help: "The moment: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: now.")
         var at: MomentArgument?
-        @Flag(help: "Mark lines of another program as they come; with --match.")
+        @Flag(help: "Mark lines of another program as they arrive; with --match.")
         var fromStdin = false
-        @Option(help: "A POSIX extended expression with a group, whose text is the mark's name.")
+        @Option(help: "POSIX extended regular expression; the text of its group names the mark.")
         var match: String?
         @OptionGroup var place: MarkPlace
         @OptionGroup var command: ProgramOption
@@ -86,7 +86,7 @@ struct MarkCommand: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
-        @Argument(help: "1 to 80 characters.") var name: String
+        @Argument(help: "Its name, 1 to 80 characters.") var name: String
         @OptionGroup var place: MarkPlace
         @OptionGroup var json: JSONOption
 
@@ -110,7 +110,7 @@ struct MarkCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "A meter's marks in the order of their begin.")
+        static let configuration = CommandConfiguration(abstract: "List a meter's marks, ordered by their beginning.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
@@ -167,7 +167,7 @@ struct MarkCommand: AsyncParsableCommand {
 
 /// Who has a new mark.
 struct MarkPlace: ParsableArguments {
-    @Flag(help: "Keep it on this host: other hosts and MQTT do not get it.")
+    @Flag(help: "Keep it on this host; do not send it to other hosts or MQTT.")
     var local = false
 }
 

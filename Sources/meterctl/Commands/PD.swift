@@ -8,9 +8,9 @@ import ProgramKit
 struct PD: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pd",
-        abstract: "USB Power Delivery that a meter hears: what is offered, asked for and agreed on.",
+        abstract: "USB Power Delivery that a meter hears: offers, requests and contracts.",
         discussion: """
-            Of a meter that hears the CC line (\(models)), since meterd runs; the last 1000 entries. pcapng is for \
+            For a meter that hears the CC line (\(models)); the last 1000 entries since meterd started. pcapng is for \
             Wireshark, which reads it with Docs/Examples/usb-pd.lua: meterctl pd charger --format pcapng -o pd.pcapng
             """)
 
@@ -18,16 +18,16 @@ struct PD: AsyncParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Flag(help: "Go on with what comes, until Ctrl-C.")
+    @Flag(help: "Continue with new entries until Ctrl-C.")
     var follow = false
-    @Flag(help: "Also the receipts (GoodCRC), one for each message.")
+    @Flag(help: "Include the receipts (GoodCRC), one for each message.")
     var all = false
     @OptionGroup var times: TimeOptions
-    @Option(help: "A file of all of it instead: text or pcapng.")
+    @Option(help: "Write all entries to a file instead: text or pcapng.")
     var format: Format?
-    @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
+    @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
     var output: String?
-    @Flag(help: "Print JSON; with --follow, one entry a line.")
+    @Flag(help: "Print JSON; with --follow, one entry per line.")
     var json = false
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, pcapng }

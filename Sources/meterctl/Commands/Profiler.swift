@@ -10,19 +10,19 @@ struct Profiler: AsyncParsableCommand {
             meterctl profiler bench prints an address for Firefox. With it, Firefox adds the meter's power to each profile \
             that it captures with the Power preset.
 
-            meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour. Marks after --between \
-            are the first meter's.
+            meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour. --between uses the \
+            marks of the first meter.
 
-            Whoever knows such an address can read the power of these meters, without a login. It needs profiler = true \
+            Anybody who knows such an address can read the power of these meters, without a login. Needs profiler = true \
             below [web] in meterd.toml: see Docs/Web.md.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "A track for each.", completion: .meters) var meters: [String] = []
+    @Argument(help: "The meters, a track for each.", completion: .meters) var meters: [String] = []
     @OptionGroup var when: SpanOptions
-    @Option(name: .customLong("for"), help: "How long Firefox may ask: 8h. Default: until meterd restarts.")
+    @Option(name: .customLong("for"), help: "Duration of the address: 8h. Default: until meterd restarts.")
     var duration: TimeArgument?
-    @Flag(help: "End all addresses.") var end = false
+    @Flag(help: "Delete all addresses.") var end = false
     @OptionGroup var json: JSONOption
 
     func run() async throws {

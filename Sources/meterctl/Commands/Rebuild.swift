@@ -4,14 +4,14 @@ import ProgramKit
 
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fold records of one meter under several names into one.",
+        abstract: "Merge records of one meter that exist under several names.",
         discussion: """
-            It runs by itself where the rule of names has changed, once. Ctrl-C stops it between two steps; what was \
-            done is kept, and the next one goes on there.
+            meterd runs it once by itself after a change of the naming rule. Ctrl-C stops it between two steps; the next \
+            run continues there.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Flag(help: "Only say what would be done.")
+    @Flag(help: "Only report what would be done.")
     var dryRun = false
     @OptionGroup var json: JSONOption
 

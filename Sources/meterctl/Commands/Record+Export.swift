@@ -7,16 +7,16 @@ import Synchronization
 extension Record {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Every reading of a recording, as CSV or one JSON object a line.",
-            discussion: "Of a recording so old that its readings were summed up, the means of seconds or minutes.")
+            abstract: "Export the readings of a recording, as CSV or one JSON object per line.",
+            discussion: "Old readings are summed up: means of seconds or minutes.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Flag(help: "Comma-separated values with a header line; the default.")
+        @Flag(help: "Print CSV with a header line; the default.")
         var csv = false
-        @Flag(help: "One JSON object a line.")
+        @Flag(help: "Print one JSON object per line.")
         var json = false
-        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
+        @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
         var output = "-"
 
         func validate() throws {
@@ -59,7 +59,7 @@ extension Record {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.", completion: .file())
+        @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
         var output = "-"
 
         func run() async throws {

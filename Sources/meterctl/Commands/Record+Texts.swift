@@ -8,7 +8,7 @@ extension Record {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Argument(help: "1 to 64 characters; empty takes the name away.") var name: String
+        @Argument(help: "1 to 64 characters; empty removes the name.") var name: String
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
 
@@ -18,11 +18,11 @@ extension Record {
     }
 
     struct Note: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Write a note to a recording of this host.")
+        static let configuration = CommandConfiguration(abstract: "Change the note of a recording of this host.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Argument(help: "Up to 1,000 characters; empty takes the note away.") var text: String
+        @Argument(help: "Up to 1,000 characters; empty removes the note.") var text: String
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
 

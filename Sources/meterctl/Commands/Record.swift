@@ -5,8 +5,8 @@ import ProgramKit
 
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Charge sessions: record start, stop, keep, list, show, export, plot, rename, note, delete.",
-        discussion: "A meter is also recorded by itself: meterctl set METER record-above=0.05",
+        abstract: "Recordings: start, stop, keep, list, show, export, plot, rename, note, delete.",
+        discussion: "To record automatically: meterctl set METER record-above=0.05",
         subcommands: [
             Start.self, Stop.self, Keep.self, List.self, Show.self, Export.self, Plot.self, Rename.self, Note.self,
             Delete.self,
@@ -14,12 +14,12 @@ struct Record: AsyncParsableCommand {
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin to record a meter.",
-            discussion: "It goes on over restarts, lost links and meters that lose their power, until record stop.")
+            abstract: "Begin a recording.",
+            discussion: "It continues over restarts, lost links and lost power of the meter, until record stop.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
-        @Option(help: "What to call the recording.")
+        @Option(help: "Name of the recording.")
         var name: String?
         @OptionGroup var json: JSONOption
 
@@ -35,7 +35,7 @@ struct Record: AsyncParsableCommand {
     }
 
     struct Stop: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "End what is recorded of a meter, and show it.")
+        static let configuration = CommandConfiguration(abstract: "End the recording of a meter, and show it.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
@@ -51,10 +51,10 @@ struct Record: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Recordings of all hosts, the latest first.")
+            abstract: "List recordings of all hosts, newest first.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Of this meter only.", completion: .meters)
+        @Argument(help: "Only this meter.", completion: .meters)
         var meter: String?
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
@@ -72,7 +72,7 @@ struct Record: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What a recording adds up to, its gaps, and what to know about it.")
+            abstract: "Show a recording: totals, gaps and remarks.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
@@ -90,7 +90,7 @@ struct Record: AsyncParsableCommand {
 /// Which recording is meant.
 struct RecordingArgument: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("A recording's id in the list, the beginning of it, or its name.", valueName: "id"),
+        help: ArgumentHelp("Its id, the beginning of its id, or its name.", valueName: "id"),
         completion: .recordings)
     var recording: String
 

@@ -8,17 +8,17 @@ import ProgramKit
 
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve a capture on a pseudo-terminal, as if the meter were there.",
-        discussion: "A request gets the answer that it got then; a meter that pushes is played in its own time. "
-            + "Instead of a capture, the file may be hex, which answers every request; then --model is needed. "
-            + "The bytes are those recorded, but for the numbers that a KM003C's answers take from their requests."
+        abstract: "Play a capture on a pseudo-terminal, like the meter.",
+        discussion: "A request gets its recorded answer; a meter that pushes plays in its own time. "
+            + "The file may also be hex, which answers every request; then --model is required. "
+            + "The bytes are the recorded ones, except for the request numbers in a KM003C's answers."
     )
 
     @Argument(help: "A file that meterctl capture wrote, or hex.")
     var file: String
-    @Option(help: "The model, where the file does not say.")
+    @Option(help: "Model, if the file does not name it.")
     var model: String?
-    @Option(help: "A symbolic link to the port.")
+    @Option(help: "Symbolic link to make to the port.")
     var link: String?
 
     func run() async throws {

@@ -4,12 +4,12 @@ import GatewayAPI
 import ProgramKit
 
 struct Scan: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Meters that are there now, connected or not.")
+    static let configuration = CommandConfiguration(abstract: "List the meters that are reachable now, connected or not.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Option(name: .customLong("for"), help: "How long to look. Default: 12s where a radio listens, otherwise 2s.")
+    @Option(name: .customLong("for"), help: "Duration. Default: 12s with a radio, otherwise 2s.")
     var patience: TimeArgument?
-    @Flag(help: "Also what was heard, is plugged in or is in the network and is not a meter here, with the reason.")
+    @Flag(help: "Also list other devices that were heard, are plugged in or are in the network, with the reason.")
     var all = false
     @OptionGroup var json: JSONOption
 

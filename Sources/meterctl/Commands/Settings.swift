@@ -7,11 +7,11 @@ struct Set: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change settings of a meter.",
         discussion: """
-            For example: meterctl set bench name="Bench meter" poll-interval=1s. An empty value takes a setting back to \
+            For example: meterctl set bench name="Bench meter" poll-interval=1s. An empty value resets a setting to \
             its default.
 
-            A setting is kept, on every host of the cloud, and one of the meter itself, such as brightness, is sent to \
-            it whenever it is connected. meterctl command does the same once, and nothing brings it back.
+            Every host of the cloud keeps a setting. A setting of the meter itself, such as brightness, is sent at each \
+            connect; meterctl command sends it only once.
             """
     )
 
@@ -56,12 +56,12 @@ struct Set: AsyncParsableCommand {
 
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Settings of a meter: each with its value, its default, and who set it when.",
-        discussion: "With --json, and of one setting, only what is set.")
+        abstract: "Show the settings of a meter, each with its value, its default, and who set it when.",
+        discussion: "With --json, or for one setting, prints only values that are set.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "One setting, its value alone.", completion: .settingKeys)
+    @Argument(help: "Print only the value of this setting.", completion: .settingKeys)
     var key: String?
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

@@ -10,62 +10,62 @@ import SimulatedPort
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A meter that speaks the real protocol on a pseudo-terminal.",
+        abstract: "Simulate a meter: the real protocol on a pseudo-terminal.",
         discussion: """
-            Prints the path of its port and runs until Ctrl-C. What can be typed meanwhile: fault \
+            Prints the path of its port and runs until Ctrl-C. Type meanwhile: fault \
             \(SimulatorFaults.Kind.allCases.map(\.rawValue).joined(separator: "|"))|none [N], power-cycle, unplug, plug.
 
-            With --stdio it speaks on standard input and output instead, until the input ends, for a program that plays \
-            the link. With --framed each message there, one write of the meter or its host, comes behind its length in \
-            two bytes, the higher first.
+            With --stdio it uses standard input and output instead, until the input ends, for a program that plays \
+            the link. With --framed each message there, one write of the meter or its host, follows its length in \
+            two bytes, big-endian.
 
-            With --proxy it is heard by a simulated Bluetooth proxy of ESPHome instead; the model esphome is such a node \
-            itself, and its sensors measure. What can be typed meanwhile: reboot, and fault with one of \
+            With --proxy a simulated Bluetooth proxy of ESPHome hears it instead; the model esphome is such a node \
+            with sensors of its own. Type meanwhile: reboot, and fault with one of \
             none, \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")).
             """
     )
 
-    @Argument(help: "um24c, um25c, um34c, tc66c, km003c, atorch-usb …", completion: .list(models))
+    @Argument(help: "Model: um24c, um25c, um34c, tc66c, km003c, atorch-usb …", completion: .list(models))
     var model: String
-    @Flag(help: "On a pseudo-terminal: the default.")
+    @Flag(help: "Use a pseudo-terminal; the default.")
     var pty = false
-    @Flag(help: "On standard input and output.")
+    @Flag(help: "Use standard input and output.")
     var stdio = false
-    @Option(help: "Behind a Bluetooth proxy, or as a board, at this address, as 127.0.0.1:6053; port 0 is any.")
+    @Option(help: "Serve a Bluetooth proxy or a board at this address, such as 127.0.0.1:6053; port 0 is any.")
     var proxy: String?
-    @Option(help: "With --proxy: a file with the proxy's key in base64. Default: plain text.")
+    @Option(help: "With --proxy: file with the proxy's key in base64. Default: no encryption.")
     var proxyKey: String?
-    @Flag(help: "With --stdio: each message behind its length.")
+    @Flag(help: "With --stdio: put the length before each message.")
     var framed = false
     @Option(
         help:
-            "With --stdio: as the meter speaks over this link: serial, hid, bulk, network, ble or spp. Default: the model's first of them."
+            "With --stdio: kind of link: serial, hid, bulk, network, ble or spp. Default: the model's first of these."
     )
     var over: String?
-    @Option(help: "The longest notification with --over ble, bytes.")
+    @Option(help: "Maximum bytes of a notification with --over ble.")
     var notification = SimulatorCatalogue.defaultNotificationMax
     @Flag(
         help:
-            "With --stdio: what plays the link delivers some commands upon each other, and no meter misses one or hangs for it."
+            "With --stdio: accept commands that arrive together, without losing one or hanging."
     )
     var bunched = false
-    @Option(help: "A symbolic link to the port, so that its path stays the same over restarts.")
+    @Option(help: "Symbolic link to make to the port, for the same path over restarts.")
     var link: String?
-    @Option(help: "Makes two meters of one model differ, or two proxies that hear one meter.")
+    @Option(help: "Number that makes two meters of one model differ, or two proxies of one meter.")
     var seed: UInt64 = 1
     @Option(
         help:
-            "A phone fills: its current falls to half in each such time, as 20s. Default: 30 min. It ends a battery test."
+            "Charge a phone: its current halves in each such time, such as 20s. Default: 30 min."
     )
     var chargeHalf: TimeArgument?
-    @Option(help: "Instead, a battery is emptied in that time, as 2m: its voltage falls, then nothing flows.")
+    @Option(help: "Discharge a battery in this time instead, such as 2m: its voltage falls, then no current flows.")
     var dischargeIn: TimeArgument?
-    @Option(help: "How often the values renew. Default: as the model does.")
+    @Option(help: "Interval between new values. Default: the model's.")
     var refresh: TimeArgument?
     @Option(
         help: "Inject a fault from the start.", completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
     var fault: String?
-    @Option(help: "Every how many answers the fault comes.")
+    @Option(help: "Answers from one fault to the next.")
     var every = 1
 
     func validate() throws {

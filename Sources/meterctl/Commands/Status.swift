@@ -5,12 +5,12 @@ import ProgramKit
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Every meter: state, who has it, last reading and its age, what is wrong.")
+        abstract: "Show every meter: state, holder, last reading with its age, and errors.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "One meter, in detail.", completion: .meters)
+    @Argument(help: "Show one meter in detail.", completion: .meters)
     var meter: String?
-    @Flag(help: "Show it anew each second and with each change, until Ctrl-C.")
+    @Flag(help: "Refresh every second and at each change, until Ctrl-C.")
     var watch = false
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

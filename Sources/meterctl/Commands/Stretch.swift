@@ -6,14 +6,14 @@ import ProgramKit
 
 /// A stretch of time, as people type it.
 struct SpanOptions: ParsableArguments {
-    @Option(help: "From then on: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: an hour before the end.")
+    @Option(help: "Beginning: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: an hour before the end.")
     var from: MomentArgument?
-    @Option(help: "Before then, in the same words. Default: now.")
+    @Option(help: "End, in the same form. Default: now.")
     var to: MomentArgument?
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "From one mark to another, or a span from its begin to its end: NAME, NAME#2 or an id. Last.",
+            "Two marks, or one span: NAME, NAME#2 or an id. Must be last.",
             valueName: "mark"))
     var between: [String] = []
     @OptionGroup var times: TimeOptions
@@ -47,8 +47,8 @@ struct SpanOptions: ParsableArguments {
 
 struct Stretch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What a meter's readings of a stretch of time come to: charge, energy, and how each value is spread.",
-        discussion: "Of what this host has stored, whether or not it was recorded. record keep makes a recording of it."
+        abstract: "Statistics over a stretch of time: charge, energy, and the spread of each quantity.",
+        discussion: "Uses this host's stored readings, recorded or not. record keep makes a recording of them."
     )
 
     @OptionGroup var daemon: DaemonOptions
@@ -102,14 +102,14 @@ struct Stretch: AsyncParsableCommand {
 extension Record {
     struct Keep: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a recording of a stretch of time that is over.",
+            abstract: "Make a recording of a past stretch of time.",
             discussion:
-                "Of readings that this host has stored: meterctl record keep charger --from 3h --to 1h --name phone")
+                "Uses this host's stored readings: meterctl record keep charger --from 3h --to 1h --name phone")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
         @OptionGroup var when: SpanOptions
-        @Option(help: "What to call the recording.")
+        @Option(help: "Name of the recording.")
         var name: String?
         @OptionGroup var json: JSONOption
 

@@ -6,17 +6,17 @@ import ProgramKit
 extension Sync {
     struct Parked: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What this host has and does not sync: each entry with its reason, what it is and since when.",
+            abstract: "Quarantined records: kept on this host and not synced.",
             discussion: """
-                refused: the cloud will not take it; its values are in force here. unreadable: the cloud sent it, and \
-                it cannot be kept here. unlisted: everything was read anew and the cloud did not list it. otherZone: \
-                it was another host's in the zone that this host left. The last two go after 30 days, unless the \
-                setting was made on this host.
+                Reasons: refused, the cloud rejects it, and its values are in force here; unreadable, the cloud sent it, and \
+                this host cannot store it; unlisted, the cloud did not list it in a full read; otherZone, another host \
+                set it in the zone that this host left. The last two expire after 30 days, unless the setting was made \
+                on this host.
                 """,
             subcommands: [List.self, Restore.self, Drop.self], defaultSubcommand: List.self)
 
         struct List: AsyncParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "List the entries, the latest first.")
+            static let configuration = CommandConfiguration(abstract: "List the records, newest first.")
 
             @OptionGroup var daemon: DaemonOptions
             @OptionGroup var times: TimeOptions
@@ -47,11 +47,11 @@ extension Sync {
 
         struct Restore: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Bring an entry back with its old date, so that nothing newer is overwritten, and tell it.",
-                discussion: "One that the cloud refused is told again.")
+                abstract: "Restore a record with its old date, so that it overwrites nothing newer, and send it.",
+                discussion: "Sends a record that the cloud refused again.")
 
             @OptionGroup var daemon: DaemonOptions
-            @Argument(help: "As meterctl sync parked lists it.", completion: .parked)
+            @Argument(help: "Its id in the list.", completion: .parked)
             var id: String
             @OptionGroup var json: JSONOption
 
@@ -64,11 +64,11 @@ extension Sync {
 
         struct Drop: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Take an entry from the list for good.",
-                discussion: "What the cloud refused stays in force here.")
+                abstract: "Delete a record from the list permanently.",
+                discussion: "Values that the cloud refused stay in force here.")
 
             @OptionGroup var daemon: DaemonOptions
-            @Argument(help: "As meterctl sync parked lists it.", completion: .parked)
+            @Argument(help: "Its id in the list.", completion: .parked)
             var id: String
             @OptionGroup var confirmation: ConfirmationOption
             @OptionGroup var json: JSONOption

@@ -4,13 +4,13 @@ import ProgramKit
 
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Settings and the cloud: sync now, status, events, cancel, resume, parked.",
+        abstract: "Sync settings with the cloud: now, status, events, cancel, resume, parked.",
         subcommands: [Now.self, Status.self, Events.self, Cancel.self, Resume.self, Parked.self],
         defaultSubcommand: Now.self)
 
     struct Now: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell and fetch everything, and show what was done.")
+            abstract: "Send and fetch everything, and show the result.")
 
         @OptionGroup var daemon: DaemonOptions
         @Flag(help: "Return at once.")
@@ -61,7 +61,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What waits to be sent and fetched, what went wrong, and the last result.")
+            abstract: "Show pending changes, errors and the last result.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
@@ -80,11 +80,11 @@ struct Sync: AsyncParsableCommand {
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Each event of the sync engine, until Ctrl-C.")
+            abstract: "Print each event of the sync engine until Ctrl-C.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
-        @Flag(help: "One JSON object a line.")
+        @Flag(help: "Print one JSON object per line.")
         var json = false
         @Option(name: .customLong("for"), help: "Stop after this time.")
         var duration: TimeArgument?
@@ -109,7 +109,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End the present run after its page; the next one goes on there.")
+            abstract: "Cancel the current run after its page; the next run continues there.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption
@@ -123,7 +123,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Go on after a halt, once its cause is fixed.")
+            abstract: "Resume after a halt, once its cause is fixed.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

@@ -7,10 +7,10 @@ import UnixSignals
 
 struct Top: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "All meters on the whole screen, live.",
+        abstract: "Show all meters on the full screen, live.",
         discussion:
-            "Arrow keys, PgUp, PgDn, Home and End scroll; q ends it. If meterd stops answering, what was seen last "
-            + "stays, in grey, until it answers again.")
+            "Arrow keys, PgUp, PgDn, Home and End scroll; q quits. If meterd does not answer, the last values stay "
+            + "in grey until it answers.")
 
     @OptionGroup var daemon: DaemonOptions
     @OptionGroup var times: TimeOptions

@@ -5,18 +5,18 @@ import ProgramKit
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Live readings of a meter, on whichever host it is.")
+        abstract: "Print live readings of a meter, on any host.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
     @OptionGroup var times: TimeOptions
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
-    @Flag(help: "Comma-separated values with a header line.")
+    @Flag(help: "Print CSV with a header line.")
     var csv = false
     @Flag(
         help:
-            "Every reading, also of a meter that another host has; without it, those of fast meters are folded into their means."
+            "Print every reading, also of another host's meter. Without it, fast meters and other hosts' are folded into means."
     )
     var all = false
     @Option(name: .customLong("for"), help: "Stop after this time.")

@@ -4,20 +4,19 @@ import ProgramKit
 
 struct Web: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The web page: its address, and opening it to the network with a login.",
+        abstract: "The web page: show its address, or open it to the network with a login.",
         subcommands: [Enable.self, Disable.self, URLs.self], defaultSubcommand: URLs.self)
 
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Open the page to the network. Whoever wants in needs the token that this prints.",
+            abstract: "Open the page to the network, and print the token for the login.",
             discussion: """
-                The token is shown this once. Doing it again makes another one, and ends every login. What crosses the \
-                network is encrypted only with tls = "self-signed" or a certificate below [web] in meterd.toml: see \
-                Docs/Web.md.
+                The token is shown this once. Running it again makes a new one and ends every login. The connection is \
+                encrypted only with tls = "self-signed" or a certificate below [web] in meterd.toml: see Docs/Web.md.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
-        @Option(help: "Where to listen, address:port. Default: every address, and the configuration's port.")
+        @Option(help: "Address and port to listen on. Default: every address, and the configuration's port.")
         var listen: String?
         @OptionGroup var json: JSONOption
 
@@ -33,7 +32,7 @@ struct Web: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take the page back to this machine alone. Every login is over.")
+            abstract: "Serve the page on this machine only; ends every login.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption
@@ -47,7 +46,7 @@ struct Web: AsyncParsableCommand {
 
     struct URLs: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "url", abstract: "Where a browser finds the page, and the fingerprint of its certificate.")
+            commandName: "url", abstract: "Print the page's URL, and the fingerprint of its certificate.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

@@ -4,11 +4,11 @@ import ProgramKit
 
 struct Who: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Who has which meter, and until when.",
+        abstract: "Show which host has which meter, and until when.",
         discussion: "All leases of the cloud that this host belongs to.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Flag(help: "Show it anew each second and with each change, until Ctrl-C.")
+    @Flag(help: "Refresh every second and at each change, until Ctrl-C.")
     var watch = false
     @OptionGroup var json: JSONOption
 

@@ -1,6 +1,6 @@
-/// What a rule decided: the record to store, and the answer.
+/// Result of a rule, to be stored and answered in one transaction.
 package struct LeaseDecision<Answer: Sendable>: Sendable {
-    /// The record to store. If nil, the stored one stays as it is.
+    /// Nil leaves the stored record unchanged.
     package var record: LeaseRecord?
     package var answer: Answer
 
@@ -12,11 +12,10 @@ package struct LeaseDecision<Answer: Sendable>: Sendable {
 
 extension LeaseDecision: Equatable where Answer: Equatable {}
 
-/// The answer to a release or a revocation: the lease afterwards. Repeating either changes nothing.
+/// Answer to a release or a revocation. Repeating either changes nothing.
 package enum LeaseChange: Hashable, Sendable {
-    /// This call changed the lease.
     case changed(LeaseRecord)
-    /// The lease was in that state already, or is not the caller's. Nil if there never was a lease.
+    /// The lease was in that state already, or is not the caller's. Nil if the meter never had a lease.
     case unchanged(LeaseRecord?)
 
     package var record: LeaseRecord? {

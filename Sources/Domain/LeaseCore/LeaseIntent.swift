@@ -1,13 +1,13 @@
-/// How a host wants a meter.
+/// Wish for a meter, by a person or an automatic resume.
 package struct LeaseIntent: Hashable, Sendable {
-    /// Take the meter over from its holder. Valid for `LeaseTiming.takeoverIntent`, and against one holder only.
+    /// Applies to one holder only and expires after `LeaseTiming.takeoverIntent`.
     package var isTakeover: Bool
-    /// The grant to take over, if the person has seen it (`who`). If nil, the machine first asks who has the meter, and
-    /// takes it over from that host.
+    /// Token of the grant that the person has seen (`who`). If nil, the machine first asks for the holder, then takes
+    /// over from that host.
     package var aimedAt: FencingToken?
-    /// Somebody is waiting for the meter, and takes a place in the queue.
+    /// Whether somebody waits for the meter, so that the host joins the queue.
     package var waitsInLine: Bool
-    /// A person asked just now, so no pause applies. Otherwise the host resumes by itself.
+    /// Whether a person asked just now, so that no pause applies.
     package var isAsked: Bool
 
     package init(
@@ -19,73 +19,68 @@ package struct LeaseIntent: Hashable, Sendable {
         self.isAsked = isAsked
     }
 
-    /// Another attempt at a meter that was wanted before.
     package static let resume = LeaseIntent()
 }
 
 /// How the use of a channel ended.
 package enum ChannelEnd: Hashable, Sendable {
-    /// On purpose: a person's command, a shutdown, or a withdrawn permission.
+    /// A person's command, a shutdown or a withdrawn permit closed the channel.
     case letGo
     /// The link never came up.
     case attemptFailed
-    /// The link was up. It will be tried again soon, and the lease is kept for that (rule 8).
+    /// The link was up. The host retries soon and keeps the lease for that (rule 8).
     case linkLost
 }
 
-/// The times of the holder's machine that do not come with a lease.
+/// Times of the holder's machine that do not come with a lease.
 package enum LeaseTiming {
-    /// How soon a failed heartbeat is repeated, give or take a fifth.
+    /// Pause before a failed heartbeat is retried, ± 20 %.
     static let renewalRetry = Duration.seconds(5)
-    /// The same once the lease is lost and the link kept, so that a cloud away for a weekend is not asked every 5 s.
+    /// Pause while the lease is lost and the link kept. Longer, to spare a cloud that is away for a weekend.
     static let lostRetry = Duration.seconds(30)
-    /// When an unanswered acquire or release counts as failed.
+    /// Timeout of an acquire or release.
     package static let answerTimeout = Duration.seconds(5)
-    /// How long a person who lets go of a meter waits at most for the release to be confirmed.
+    /// Maximum wait for a confirmed release when a person disconnects.
     package static let releasePatience = Duration.seconds(3)
-    /// Pause between failing acquires, which doubles from the first to the last of these.
+    /// Pause between failed acquires, doubling from the first value to the last.
     static let acquireRetry = Duration.seconds(1) ... .seconds(60)
-    /// Pause between refused acquires, whatever the authority says; events shorten it.
+    /// Range of the pause between refused acquires. Events shorten it.
     static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
-    /// The longest such pause if the meter may become free at any moment, as reservations last only seconds.
+    /// Maximum pause if the meter may soon be free; reservations last only seconds.
     static let soonFreeRetry = Duration.seconds(3)
-    /// How often a host that may only look sees whether it may use a meter by now. Events shorten it.
+    /// Interval at which a read-only host checks for a free meter. Events shorten it.
     static let barredLook = Duration.seconds(60)
-    /// How long a lost link keeps its lease (rule 8).
+    /// Time for which a lost link keeps its lease (rule 8).
     static let reconnectGrace = Duration.seconds(10)
-    /// How long the host does not ask by itself after somebody wanted the meter elsewhere.
+    /// Pause in automatic acquires after somebody wanted the meter elsewhere.
     static let pauseAfterRevocation = Duration.seconds(30)
-    /// How long to look for a granted meter that is not heard yet, before it is given back.
+    /// Time to look for a granted meter that is not heard, before the host gives it back.
     package static let searchTime = Duration.seconds(30)
 
-    /// How long to look for a meter after a grant.
     package static func searchTime(after lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
-    /// How long attempts at the link may fail after a take-over: the former holder lets go at once, or when its
-    /// heartbeat tells it to.
+    /// Time for which link attempts may fail: the former holder lets go at once, or at its next heartbeat.
     static func takeoverGrace(_ lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }
 
-    /// How long a person's intent to take over waits for the cloud's first answer. A host that gets the meter later is
-    /// not the one the person meant.
+    /// Time for which a person's take-over waits for the cloud's first answer. A later holder is not the one meant.
     package static let takeoverIntent = Duration.seconds(30)
-    /// Greatest age of a repeated request: the authority does not remember requests for ever.
+    /// Maximum age of a repeated request: the authority remembers only a few grants.
     package static let repetitionAge = Duration.seconds(30)
-    /// Number of consecutive unanswered requests after which the cloud counts as unreachable.
+    /// Number of consecutive unanswered requests that make the cloud unreachable.
     static let unreachableAfter = 2
 
-    /// - Parameter random: random bits. The result is between four and six fifths of `duration`.
+    /// Returns between four and six fifths of `duration`.
     static func spread(_ duration: Duration, _ random: UInt64) -> Duration {
         duration * (800 + Int(random % 401)) / 1000
     }
 
-    /// A random moment within `span`.
     static func within(_ span: Duration, _ random: UInt64) -> Duration { span * Int(random % 1000) / 1000 }
 
-    /// Half the time to live or a little less, so that hosts that started together drift apart.
+    /// Half the time to live or up to a tenth less, so that hosts that started together drift apart.
     static func heartbeat(of terms: LeaseTerms, _ random: UInt64) -> Duration {
         terms.heartbeat * (900 + Int(random % 101)) / 1000
     }

@@ -1,4 +1,4 @@
-/// Decides whether this host may talk to one meter, and what to tell the authority about it.
+/// Decides whether this host may talk to one meter, and which requests to send to the authority.
 ///
 /// ```
 ///            wanted                    granted                  withdrawn, given up
@@ -12,18 +12,15 @@
 ///                                                └───────────┘
 /// ```
 ///
-/// The machine performs no I/O and reads neither clock nor random numbers. Every method names something that happened
-/// and returns the one thing to do; afterwards `nextWake` says when to call `woke`, which may be at once. All methods
-/// return the same kind of action, because nearly every event may lead to nearly every action and the driver performs
-/// them all in the same way.
+/// The machine performs no I/O and reads neither clock nor random numbers. Every method reports an event and returns
+/// the one action to perform. Afterwards `nextWake` says when to call `woke`, possibly at once. All methods return the
+/// same action type: nearly every event may lead to nearly every action.
 ///
-/// All times are counted from when the last good request was *sent* (Docs/Leases.md#rule-2), by the terms that came
-/// with the grant. Under `strict` no permit outlives its hard stop; under `keep` a working link outlives its lease, and
-/// is shown as such. A release is sent only while no channel is open, and nothing heard later revives a released lease
-/// (rule 6).
+/// All times count from *sending* the last good request (Docs/Leases.md#rule-2), by the terms of the grant. Under
+/// `strict` no permit outlives its hard stop. Under `keep` a working link outlives its lease, and is shown as such. The
+/// host sends a release only while no channel is open, and nothing revives a released lease (rule 6).
 ///
-/// It decides which step each event leads to. The steps are in `LeaseState`; what is known beside the state, such as
-/// whether the cloud answers, is in `LeaseKnowledge`.
+/// The machine maps events to steps. `LeaseState` has the steps; `LeaseKnowledge` has the facts beside the state.
 package struct LeaseMachine: Sendable {
     private let host: HostID
     private var state = LeaseState.idle
@@ -31,8 +28,7 @@ package struct LeaseMachine: Sendable {
 
     /// - Parameters:
     ///   - policy: the stricter of the host's own and the zone's last known one.
-    ///   - role: what the cloud lets this host do, as far as known.
-    ///   - greatestToken: the greatest that an earlier run knew.
+    ///   - greatestToken: the greatest token known to an earlier run.
     package init(
         host: HostID, policy: LeasePolicy, role: HostRole = .full, greatestToken: FencingToken? = nil
     ) {
@@ -40,7 +36,7 @@ package struct LeaseMachine: Sendable {
         known = LeaseKnowledge(host: host, policy: policy, role: role, greatestToken: greatestToken)
     }
 
-    // MARK: State for others
+    // MARK: Queries
 
     package func phase(at now: MonotonicTime) -> Phase {
         switch state {
@@ -54,17 +50,16 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// The permit of a held lease, including one lost under `keep`.
+    /// Permit of a held lease, including one lost under `keep`.
     package var permit: LeasePermit? { if case .held(let holding) = state { holding.permit } else { nil } }
-    /// The greatest token of this meter heard of so far, or one more if its release got no answer: the next grant's has
-    /// to exceed it.
+    /// Greatest token of this meter seen so far, or one more if its release got no answer. The next grant must exceed
+    /// it.
     package var greatestToken: FencingToken? { known.greatestToken }
-    /// Whether the cloud left the last few requests unanswered.
     package var isCloudUnreachable: Bool { known.isCloudUnreachable }
 
-    // MARK: The host's wishes
+    // MARK: Wishes
 
-    /// The meter is present and a link is to be attempted. Answered by a permit, now or later.
+    /// Asks for a link to a meter that is present. A permit follows now or later.
     package mutating func wanted(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         if intent.isAsked || intent.isTakeover { known.wanted(intent, at: now) }
         switch state {
@@ -77,8 +72,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// A link is already up without a permit, because the host has only now joined a cloud. Under `keep` it stays while
-    /// a lease is requested. If a permit is out, as `wanted`.
+    /// Reports a link without a permit, because the host has just joined a cloud. Under `keep` it stays while the host
+    /// requests a lease. Acts as `wanted` if a permit exists.
     package mutating func foundOpen(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         guard case .idle = state else { return wanted(intent, at: now) }
         known.wanted(intent, at: now)
@@ -87,7 +82,7 @@ package struct LeaseMachine: Sendable {
         return .permitUnleased
     }
 
-    /// A person lets go, the meter is gone, or the host shuts down. Harmless if repeated.
+    /// A person disconnects, the meter is gone or the host shuts down. Idempotent.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
         known.dropTakeover()
         switch state {
@@ -103,10 +98,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// The policy of the zone or the host has changed.
     package mutating func policyChanged(_ policy: LeasePolicy) { known.policyChanged(policy) }
 
-    /// What the cloud lets this host do. A host that may only look asks for no lease.
     package mutating func roleIs(_ role: HostRole, at now: MonotonicTime) -> Action {
         guard known.roleIs(role), case .seeking(let seeking) = state else { return .none }
         return state.ask(seeking, &known, at: now)
@@ -114,14 +107,13 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Events of the channel
 
-    /// The link is up, which ends any grace after an earlier loss.
+    /// Ends any grace after an earlier loss.
     package mutating func linkUp() {
         guard case .held(var holding) = state else { return }
         holding.linkUp()
         state = .held(holding)
     }
 
-    /// The channel used under a permit is closed.
     package mutating func channelClosed(_ end: ChannelEnd, at now: MonotonicTime) -> Action {
         switch state {
         case .seeking(let seeking) where seeking.isUnleased:
@@ -140,9 +132,7 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Answers to an acquire
 
-    /// - Parameters:
-    ///   - sentAt: when the answered request was sent.
-    ///   - random: random bits for jitter.
+    /// - Parameter sentAt: when the host sent the granted request.
     package mutating func granted(
         _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -152,14 +142,13 @@ package struct LeaseMachine: Sendable {
         var holding = Holding(lease, sentAt: sentAt, random: random)
         switch state {
         case .idle:
-            // Nobody waits for the lease any more.
             return state.release(holding, intent: nil, &known, at: now)
         case .seeking(let seeking):
-            // The former holder needs a moment to let go, so the first attempts at the link may well fail.
+            // The former holder needs a moment to let go, so the first link attempts may fail.
             if seeking.intent.isTakeover { holding.allowFailures(until: now + LeaseTiming.takeoverGrace(lease)) }
             return state.hold(holding, seeking, &known, at: now)
         case .held(var present):
-            // The answer to a repeated request, which is news only if that was sent later.
+            // A repeated request's answer counts only if its request was sent later.
             guard lease.token >= present.permit.token,
                 present.renew(lease, sentAt: sentAt, at: now, random: random)
             else { return .none }
@@ -170,16 +159,14 @@ package struct LeaseMachine: Sendable {
             state = .stopping(stopping)
             return .none
         case .releasing(let releasing):
-            // A grant of what is being released is ignored, whenever it arrives.
+            // A late grant of the token being released is void.
             guard lease.token > releasing.token else { return .none }
             guard let intent = releasing.intent else { return state.release(holding, intent: nil, &known, at: now) }
             return state.hold(holding, Seeking(intent, askAt: now), &known, at: now)
         }
     }
 
-    /// - Parameters:
-    ///   - lease: the present lease, if anybody has the meter.
-    ///   - retryAfter: when the authority suggests asking again.
+    /// - Parameter lease: the present lease, if anybody has the meter.
     package mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, retryAfter: Duration?, at now: MonotonicTime,
         random: UInt64
@@ -200,8 +187,7 @@ package struct LeaseMachine: Sendable {
         return joins ? .joinQueue : .none
     }
 
-    /// No answer came: the network failed, the request timed out, or the cloud said to try later. Whether the request
-    /// took effect is unknown.
+    /// A network failure, a timeout, or "try later" from the cloud. The request may have taken effect.
     package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, random: UInt64) -> Action {
         guard case .seeking(var seeking) = state, seeking.isInFlight else { return .none }
         known.unanswered()
@@ -209,14 +195,13 @@ package struct LeaseMachine: Sendable {
         seeking.unanswered(known.failures, retryAfter: wait, at: now, random: random)
         let goesUnleased = !seeking.isUnleased && known.mayGoUnleased(at: now)
         if goesUnleased { seeking.goUnleased() }
-        // A host that goes on without a lease has given the person what they wanted, so it takes the meter over from
-        // nobody later.
+        // The person has the meter now. A later take-over would surprise its holder.
         if seeking.isUnleased, known.isCloudUnreachable { known.dropTakeover() }
         state = .seeking(seeking)
         return goesUnleased ? .permitUnleased : .none
     }
 
-    /// The meter is reserved for this host for some seconds: this host was the head of the queue.
+    /// This host is head of the queue and has the meter reserved for some seconds.
     package mutating func offered(at now: MonotonicTime) -> Action {
         known.isHere()
         queueLost()
@@ -224,7 +209,7 @@ package struct LeaseMachine: Sendable {
         return state.ask(seeking, &known, at: now)
     }
 
-    /// This host lost its place in the queue. It asks for another with the next refusal.
+    /// The next refusal makes this host join the queue again.
     package mutating func queueLost() {
         guard case .seeking(var seeking) = state else { return }
         seeking.leftQueue()
@@ -233,10 +218,9 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Heartbeats
 
-    /// A request with this host's heartbeats is about to be sent.
+    /// Adds this lease to the heartbeat request about to be sent.
     ///
-    /// - Returns: the token to include, or nil if this lease does not need a renewal yet or its last one is still under
-    ///   way.
+    /// - Returns: the token; nil if no renewal is due or one is in flight.
     package mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         guard case .held(var holding) = state, let token = holding.joinRenewal(at: now, random: random) else {
             return nil
@@ -245,7 +229,7 @@ package struct LeaseMachine: Sendable {
         return token
     }
 
-    /// - Parameter sentAt: when the answered request was sent.
+    /// - Parameter sentAt: when the host sent the answered request.
     package mutating func renewed(
         _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -257,11 +241,9 @@ package struct LeaseMachine: Sendable {
         return isNews && holding.isOpen ? .permit(holding.permit) : .none
     }
 
-    /// The lease is no longer this host's, or has to be given back.
+    /// This host lost the lease or must give it back.
     ///
-    /// - Parameters:
-    ///   - token: the one to be renewed.
-    ///   - lease: the present lease, if any.
+    /// - Parameter lease: the present lease, if any.
     package mutating func renewalLost(
         _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -271,7 +253,7 @@ package struct LeaseMachine: Sendable {
         return state.lose(holding, loss, &known, at: now, random: random)
     }
 
-    /// No answer came. `woke` repeats the request in time.
+    /// A heartbeat got no answer. `woke` retries in time.
     package mutating func renewalFailed(at now: MonotonicTime) -> Action {
         guard case .held(var holding) = state else { return renewalEnded(at: now) }
         known.unanswered()
@@ -280,7 +262,7 @@ package struct LeaseMachine: Sendable {
         return .none
     }
 
-    /// The answer to a heartbeat came, or none will, for a lease that is not held any more.
+    /// Handles the end of a heartbeat for a lease that is not held any more.
     private mutating func renewalEnded(at now: MonotonicTime) -> Action {
         switch state {
         case .stopping(var stopping):
@@ -316,7 +298,6 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Events of the zone
 
-    /// The cloud reported a change of this meter's lease.
     package mutating func leaseSeen(_ lease: LeaseView, at now: MonotonicTime, random: UInt64) -> Action {
         known.seen(lease, at: now)
         known.endPause(ifGivenBack: lease)
@@ -328,7 +309,7 @@ package struct LeaseMachine: Sendable {
         case .seeking(let seeking) where known.mayOnlyLook && seeking.isUnleased:
             return state.ask(seeking, &known, at: now)
         case .seeking(var seeking) where lease.state == .free:
-            // A pause lets others go first: a release by this very host does not end it.
+            // The pause lets others go first, so this host's own release must not end it.
             seeking.hasten(to: max(now + LeaseTiming.within(.milliseconds(500), random), known.pausedUntil ?? now))
             state = .seeking(seeking)
             return .none
@@ -336,8 +317,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// The cloud can be reached again: requests waiting for it are sent soon. Places in queues were lost with the
-    /// connection.
+    /// Waiting requests go out soon. The host lost its places in queues with the connection.
     package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {
@@ -353,7 +333,7 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Time
 
-    /// Time has passed. Harmless at any moment; to be called again as long as `nextWake` is not after now.
+    /// Safe at any time; call it again while `nextWake` is not after `now`.
     package mutating func woke(at now: MonotonicTime, random: UInt64) -> Action {
         switch state {
         case .idle, .stopping: return .none
@@ -380,7 +360,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// When `woke` has something to do next. Nil while only an event can change anything.
+    /// Time of the next `woke`; nil while only an event can change the state.
     package var nextWake: MonotonicTime? {
         switch state {
         case .idle, .stopping: nil

@@ -1,6 +1,5 @@
-/// A holder's right to talk to a meter, with the moments at which it weakens and ends.
-///
-/// All times are on the holder's own boot-time clock, counted from when it sent the last good request.
+/// A holder's right to talk to a meter. Times are on the holder's boot-time clock, counted from sending the last good
+/// request.
 package struct LeasePermit: Hashable, Sendable {
     package var token: FencingToken
     package var terms: LeaseTerms

@@ -1,21 +1,21 @@
-/// A host's request for a meter.
+/// Acquire request of a host.
 package struct LeaseAcquire: Hashable, Sendable {
     package var requestID: RequestID
     package var host: HostID
     package var hostName: String
     package var session: SessionID
-    /// The session before this one. Sent only by a host that holds the lock file of its state directory, so that the
-    /// old process must have ended.
+    /// The host's session before this one. Only a host that locks its state directory sends it, so the old process has
+    /// ended.
     package var previousSession: SessionID?
-    /// What is asked for; the zone caps it.
+    /// Requested time to live; the zone caps it.
     package var timeToLive: Duration
     package var transport: LeaseTransport
     /// `strict` if this host wants it stricter than its zone.
     package var policy: LeasePolicy
-    /// A person wants to take the meter over from the host that has it under this token, and from nobody else.
+    /// Token of the one grant that a person wants to take over.
     package var takeover: FencingToken?
-    /// The greatest token of this meter that the host knows. The next grant's must exceed it, even if the authority has
-    /// forgotten it (rule 5). A claim beyond `FencingToken.claimMax` is ignored.
+    /// Greatest token of this meter that the host knows. The next grant must exceed it, even if the authority forgot it
+    /// (rule 5). The authority ignores a claim beyond `FencingToken.claimMax`.
     package var tokenFloor: FencingToken?
 
     package init(
@@ -36,26 +36,22 @@ package struct LeaseAcquire: Hashable, Sendable {
     }
 }
 
-/// The state of the zone when a request is decided.
+/// State of the zone when the authority decides a request.
 package struct LeaseCircumstances: Hashable, Sendable {
     package var now: MonotonicTime
-    /// The wall time for `acquiredAt`.
     package var wallNow: WallTime
-    /// The zone's policy and its longest times.
+    /// The zone's policy and maximum times.
     package var terms: LeaseTerms
-    /// Until then no new grants are made, because a backup was restored (rule 5). Renewals are served, and so are
-    /// repetitions of a granted request. Nil at other times.
+    /// End of the ban on new grants after a restore (rule 5). Renewals and repeated granted requests still succeed.
     package var grantsNothingNewBefore: MonotonicTime?
-    /// The least token to be granted (rule 5: after a restore, unix seconds × 2^20).
+    /// Least token to grant (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
-    /// A new grant's token must exceed this one, because a meter's ids were joined or separated: a token granted under
-    /// one id must not be granted under another. Unlike `tokenFloor`, it leaves a present holder's token alone.
+    /// Token that a new grant must exceed after the meter's ids were joined or separated: no token may be valid under
+    /// two ids. Unlike `tokenFloor`, it does not affect a present holder's token.
     package var grantsAbove = FencingToken(rawValue: 0)
-    /// A host that was offered this meter and has some seconds to take it (the head of the queue, or a host that takes
-    /// over).
+    /// Host with some seconds to take this meter: the queue's head, or a host that takes over.
     package var reservedFor: HostID?
-    /// The first host in the queue, whoever has the meter now. It gets the meter if the revoked holder turns out to
-    /// have stopped.
+    /// First host in the queue. It gets the meter if the revoked holder has stopped.
     package var nextInQueue: HostID?
 
     package init(
@@ -72,7 +68,6 @@ package struct LeaseCircumstances: Hashable, Sendable {
     }
 }
 
-/// The answer to an acquire.
 package enum LeaseAnswer: Hashable, Sendable {
     case granted(LeaseRecord)
     case refused(Refusal)
@@ -81,24 +76,22 @@ package enum LeaseAnswer: Hashable, Sendable {
         package enum Reason: String, Hashable, Sendable {
             /// Another host, or another session of this one, has the meter.
             case held
-            /// As `held`, and the holder was told to stop (a take-over under `strict`): ask again when it releases.
+            /// As `held`; the holder was told to stop (a take-over under `strict`). Retry when it releases.
             case revoking
             /// Free, but offered to another host for some seconds.
             case reserved
-            /// A backup was restored; nothing new is granted until former holders must have stopped.
+            /// After a restore: nothing new is granted until former holders must have stopped.
             case restoring
-            /// This very request was granted before, and the lease has been released or granted anew since: it came
-            /// late, or twice. Send a new request.
+            /// The request came late or twice: its lease was released or granted anew since. Send a new request.
             case released
-            /// No token is left for this meter, which only an absurd clock at a restore can cause; or it never had a
-            /// lease, and its zone may have no more.
+            /// No token is left (an absurd clock at a restore), or the zone may have no more leases.
             case exhausted
         }
 
         package var reason: Reason
         /// The present lease, if anybody has the meter.
         package var record: LeaseRecord?
-        /// The latest time at which to ask again.
+        /// Maximum pause before the next request.
         package var retryAfter: Duration
 
         package init(reason: Reason, record: LeaseRecord?, retryAfter: Duration) {
@@ -109,7 +102,6 @@ package enum LeaseAnswer: Hashable, Sendable {
     }
 }
 
-/// The answer to a renewal.
 package enum LeaseRenewal: Hashable, Sendable {
     case renewed(LeaseRecord)
     /// The lease is not yours any more. The record is the present one.
@@ -120,9 +112,8 @@ package enum LeaseRenewal: Hashable, Sendable {
         case takenOver
         /// Stop and release: a person wants the meter elsewhere, or revoked the lease.
         case revoking
-        /// The lease was released before: a late heartbeat does not revive it.
+        /// The lease was released before; a late heartbeat does not revive it.
         case released
-        /// The authority never granted this lease.
         case unknown
     }
 }

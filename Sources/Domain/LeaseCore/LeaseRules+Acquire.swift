@@ -1,5 +1,5 @@
 extension LeaseRules {
-    /// Decides who gets a meter. A take-over is an acquire that a person insists on, directed against one grant only.
+    /// A take-over is an acquire that names the one grant to replace.
     package static func acquire(
         _ request: LeaseAcquire, of record: LeaseRecord?, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -13,7 +13,7 @@ extension LeaseRules {
             return grantAnew(request, after: record, in: circumstances)
         case .held(let holder) where holder.isRun(of: request):
             if let wait = circumstances.restoreWait {
-                // A host that asks anew is not using the meter, but one that got it after the backup may be.
+                // This host is not using the meter, but a host that got it after the backup may be.
                 return refuse(.restoring, record, after: wait)
             }
             guard mayKeep(record.token, for: request, in: circumstances) else {
@@ -21,7 +21,7 @@ extension LeaseRules {
             }
             return grantAgain(request, record, in: circumstances)
         case .held(let holder) where holder.isPredecessor(of: request):
-            // A restart: the old process must have ended, and a reservation applies only to a lease that nobody has.
+            // The old process must have ended. A reservation applies only to a lease that nobody has.
             return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
         case .revoking(let holder) where holder.isPredecessor(of: request):
             return succeedRevoked(request, record, in: circumstances)
@@ -31,14 +31,13 @@ extension LeaseRules {
         }
     }
 
-    /// This request was granted before: its answer was lost, or it came twice. It gets the same answer while that is
-    /// still true, and is never decided anew, whatever happened since.
+    /// A repeated request gets the same answer while that is true, and is never decided anew.
     private static func answerAgain(
         _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         switch record.state {
         case .held(let holder) where holder.isRun(of: request) && token == record.token:
-            // After a restore, its old token may be older than one granted to another host since the backup.
+            // After a restore, the old token may be older than another host's grant made after the backup.
             if mayKeep(token, for: request, in: circumstances) { return grantAgain(request, record, in: circumstances) }
             if let wait = circumstances.restoreWait { return refuse(.restoring, record, after: wait) }
             return refuse(.released, record, after: .zero)
@@ -46,16 +45,16 @@ extension LeaseRules {
             return refuse(.released, record, after: .zero)
         case .held(let holder), .revoking(let holder):
             let isRevoking = record.state == .revoking(holder)
-            // A host does not wait for itself: another acquire by it decides.
+            // A host does not wait for itself; its next acquire decides.
             let reason: LeaseAnswer.Refusal.Reason = holder.host == request.host ? .released : .held
             return refuse(isRevoking ? .revoking : reason, record, after: record.untilOver(at: circumstances.now))
         }
     }
 
-    /// The holder asks again: its answer was lost, or it believed the lease lost. This counts as a renewal.
+    /// The present holder lost the answer or believed the lease lost. Its acquire counts as a renewal.
     ///
-    /// The times stay those of the token's first grant: if this answer is lost too, the holder still goes by them, and
-    /// the authority must not be the quicker of the two.
+    /// The times of the token's first grant stay. If this answer is lost too, the holder still uses them, and the
+    /// authority must not be the quicker of the two.
     private static func grantAgain(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -68,8 +67,8 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// The revoked holder was restarted, so it must have stopped: as if it had released. The head of the queue is next;
-    /// without a queue, the same host may have the meter again.
+    /// A restarted revoked holder must have stopped, so it counts as released. The queue's head is next; without a
+    /// queue, this host may have the meter again.
     private static func succeedRevoked(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -82,7 +81,6 @@ extension LeaseRules {
         return LeaseDecision(record: freed, answer: .refused(refusal))
     }
 
-    /// Nobody has the meter, or its former holder does no longer.
     private static func grantAnew(
         _ request: LeaseAcquire, after last: LeaseRecord?, in circumstances: LeaseCircumstances,
         heedingReservation: Bool = true
@@ -105,13 +103,12 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// Another host has the meter.
     private static func contend(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         let wait = max(record.untilOver(at: circumstances.now), circumstances.restoreWait ?? .zero)
         guard case .held(let holder) = record.state else { return refuse(.revoking, record, after: wait) }
-        // A compare-and-swap: directed at a grant that is not the present one, it takes nothing from anybody.
+        // Compare-and-swap: a take-over of an older grant takes the meter from nobody.
         guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
         if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
         // If any of the three policies is strict, two hosts must not use the meter at once.
@@ -131,20 +128,20 @@ extension LeaseRules {
         return LeaseDecision(record: nil, answer: .refused(refusal))
     }
 
-    /// The greatest token that the host has seen. One that is too great is ignored, and does not cause a refusal.
+    /// Greatest token that the host has seen. Too great a claim is ignored, not refused.
     private static func claim(of request: LeaseAcquire) -> FencingToken? {
         request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
     }
 
-    /// Whether a repeated grant may keep its token: it must not be older than any that the host or a restore knows of.
+    /// Whether a repeated grant keeps its token: no host's claim and no restore's floor may exceed it.
     private static func mayKeep(
         _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> Bool {
         token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
     }
 
-    /// The next token: above the last one, those the host has seen and an alias's floor, and not below a restore's. Nil
-    /// if none is left. Never traps, whatever a store holds.
+    /// Returns a token above the last one, the host's claim and an alias's floor, and not below a restore's. Nil if
+    /// none is left. Never traps, whatever a store holds.
     private static func nextToken(
         after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> FencingToken? {
@@ -154,7 +151,7 @@ extension LeaseRules {
         return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
 
-    /// The zone's times and policy, made shorter and stricter if the host wishes.
+    /// Returns the zone's times and policy, shorter and stricter if the host asks for that.
     private static func terms(for request: LeaseAcquire, in zone: LeaseTerms) -> LeaseTerms {
         LeaseTerms(
             timeToLive: min(request.timeToLive, zone.timeToLive), lockDelay: zone.lockDelay,
@@ -171,7 +168,7 @@ extension LeaseHolder {
 }
 
 extension LeaseCircumstances {
-    /// The rest of the time after a restore in which nothing new is granted.
+    /// Time until new grants are allowed after a restore.
     fileprivate var restoreWait: Duration? {
         guard let grantsNothingNewBefore, now < grantsNothingNewBefore else { return nil }
         return grantsNothingNewBefore - now

@@ -1,15 +1,15 @@
-/// The authority's rules: each decides one request about one lease, atomically, from its record alone.
+/// The authority's rules. Each decides one request about one lease, atomically, from its record alone, without a clock.
+/// "Rule n" refers to Docs/Leases.md#rules.
 ///
-/// An engine reads the record, calls the rule, and writes the result in the same transaction (or with a
-/// compare-and-swap on what it read). No rule reads a clock. "Rule n" refers to Docs/Leases.md#rules.
+/// An engine reads the record and writes the result in one transaction, or with a compare-and-swap.
 package enum LeaseRules {
-    /// How long a meter is reserved for the host to which it was offered.
+    /// Time for which an offered meter stays reserved.
     package static let reservation = Duration.seconds(10)
 
-    /// Renews one lease, even an expired one if nobody else has acquired it since.
+    /// Renews one lease, even an expired one if no other host has acquired it since.
     ///
-    /// - Parameter policy: the zone's present one. If stricter than at the grant, it takes effect with this renewal; if
-    ///   laxer, with the next acquire, as the holder may not hear of it in time.
+    /// - Parameter policy: the zone's. A stricter one takes effect with this renewal. A laxer one waits for the next
+    ///   acquire, as the holder may not hear of it in time.
     package static func renew(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -32,7 +32,7 @@ package enum LeaseRules {
         }
     }
 
-    /// Frees a lease at once. Only its present holder can do so (rule 6: terminal for its token).
+    /// Only the present holder can release (rule 6: terminal for its token).
     package static func release(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?
     ) -> LeaseDecision<LeaseChange> {
@@ -43,8 +43,7 @@ package enum LeaseRules {
         return LeaseDecision(record: record, answer: .changed(record))
     }
 
-    /// Tells the holder to stop: it can no longer renew. The lease is free once the holder releases it, or once it is
-    /// over.
+    /// Ends the holder's right to renew. The lease is free once the holder releases it or once it is over.
     package static func revoke(_ record: LeaseRecord?) -> LeaseDecision<LeaseChange> {
         guard var record, case .held(let holder) = record.state else {
             return LeaseDecision(record: nil, answer: .unchanged(record))
@@ -55,6 +54,6 @@ package enum LeaseRules {
 }
 
 extension LeaseRecord {
-    /// A renewal that arrives late does not move the time back.
+    /// A late renewal does not move the time back.
     mutating func renew(at now: MonotonicTime) { renewedAt = max(renewedAt, now) }
 }

@@ -1,12 +1,11 @@
-/// A lease as one request finds it. A meter has one lease, under whichever of its ids the request came; this adds what
-/// is needed to judge requests made under another id.
+/// A meter's one lease, as a request finds it under any of the meter's ids.
 package struct LeaseStanding: Hashable, Sendable {
-    /// The history of the id in the request, from before it became an alias of the meter.
+    /// History of the id in the request, from before it became an alias.
     package struct Alias: Hashable, Sendable {
-        /// Tokens up to this one were granted under that id, or before the meter had it as an alias: none of them is a
-        /// grant of this lease, even if the number is the same.
+        /// Greatest token granted under that id, or before the meter had the alias. No token up to it is a grant of
+        /// this lease, even with the same number.
         package var tokensBefore: FencingToken
-        /// The lease of that id alone. Nobody holds it, and it does not change while the id is an alias.
+        /// Lease of that id alone. Nobody holds it, and it does not change while the id is an alias.
         package var record: LeaseRecord?
 
         package init(tokensBefore: FencingToken, record: LeaseRecord?) {
@@ -17,11 +16,11 @@ package struct LeaseStanding: Hashable, Sendable {
 
     /// The id under which the meter is leased.
     package var meter: String
-    /// The lease, if there ever was one.
+    /// Nil if the meter never had a lease.
     package var record: LeaseRecord?
-    /// The next grant's token exceeds this one. A present holder keeps its own, even a smaller one.
+    /// Token that the next grant must exceed. A present holder keeps its own, even a smaller one.
     package var floor: FencingToken
-    /// Set if the request named an alias of the meter.
+    /// Set if the request named an alias.
     package var alias: Alias?
 
     package init(
@@ -33,33 +32,33 @@ package struct LeaseStanding: Hashable, Sendable {
         self.alias = alias
     }
 
-    /// Whether a token cannot mean this lease, because it is older than the alias in the request.
+    /// Whether the token is older than the alias, so that it cannot mean this lease.
     fileprivate func isFromBefore(_ token: FencingToken) -> Bool { alias.map { token <= $0.tokensBefore } ?? false }
 }
 
-// The rules for a lease that may be asked for under several ids (Docs/Decisions/0014-takeovers-and-aliases.md).
+// Rules for a lease requested under several ids (Docs/Decisions/0014-takeovers-and-aliases.md).
 extension LeaseRules {
     package static func acquire(
         _ request: LeaseAcquire, of lease: LeaseStanding, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         var (request, circumstances) = (request, circumstances)
         circumstances.grantsAbove = max(circumstances.grantsAbove, lease.floor)
-        // Nobody keeps a token from before the alias: it would be lost again with its first renewal.
+        // A token from before the alias would be lost at its first renewal, so nobody keeps one.
         if let before = lease.alias?.tokensBefore, before < .max {
             circumstances.tokenFloor = max(circumstances.tokenFloor, FencingToken(rawValue: before.rawValue + 1))
         }
         let (record, now) = (lease.record, circumstances.now)
         if lease.alias?.record?.token(grantedTo: request.requestID) != nil {
-            // The request was granted under its own id before that became an alias: it is not decided anew.
+            // The request was granted under its own id before that became an alias; do not decide it anew.
             let wait = record?.untilOver(at: now) ?? .zero
             return refuse(record?.holder == nil ? .released : .held, record, after: wait)
         }
-        // A target that was granted under the former id does not refer to anybody here.
+        // A target from the former id names no grant of this lease.
         if let target = request.takeover, lease.isFromBefore(target) { request.takeover = nil }
         if let record, let holder = record.holder, holder.isRun(of: request), lease.isFromBefore(record.token),
             !record.isOver(at: now)
         {
-            // This run already has the meter under another id, with a token that means nothing under this one.
+            // This run has the meter under another id, with a token that is invalid under this one.
             return refuse(.held, record, after: record.untilOver(at: now))
         }
         return acquire(request, of: record, in: circumstances)

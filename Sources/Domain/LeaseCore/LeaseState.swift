@@ -1,23 +1,22 @@
-/// The state of a lease, and the steps from one to the next: each sets the state and returns what is to be done.
+/// State of a lease. Each step sets the state and returns the action to perform.
 enum LeaseState: Sendable {
     typealias Action = LeaseMachine.Action
 
-    /// Nothing wanted, nothing held. Valid transitions: `seeking`, `releasing` (a grant came late).
+    /// Valid transitions: `seeking`, `releasing` (a grant came late).
     case idle
-    /// Asks for a lease until it gets one or nobody wants it. Valid transitions: `held`, `idle`, `stopping`,
-    /// `releasing`.
+    /// Asks until it gets a lease or nobody wants it. Valid transitions: `held`, `idle`, `stopping`, `releasing`.
     case seeking(Seeking)
     /// Valid transitions: `stopping`, `releasing`, `seeking` (lost, the link kept), `idle` (lost, no link).
     case held(Holding)
-    /// The channel is being closed. Valid transitions: `releasing`, `seeking`, `idle`.
+    /// The channel is closing. Valid transitions: `releasing`, `seeking`, `idle`.
     case stopping(Stopping)
     /// Valid transitions: `idle`, `seeking`, `held` (a later grant).
     case releasing(Releasing)
 
     struct Stopping: Sendable {
-        /// The lease to release. Nil if there is none, or another host already has it.
+        /// Lease to release; nil without one, or if another host has it.
         var lease: Holding?
-        /// The intent for the meter since then, if any.
+        /// Wish for the meter since the stop began.
         var intent: LeaseIntent?
     }
 
@@ -38,7 +37,6 @@ enum LeaseState: Sendable {
         return ask(Seeking(intent, askAt: now), &known, at: now)
     }
 
-    /// Sends the next acquire.
     mutating func ask(_ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
         guard !known.mayOnlyLook else { return doWithout(seeking, &known, at: now) }
         var seeking = seeking
@@ -47,8 +45,8 @@ enum LeaseState: Sendable {
         return action
     }
 
-    /// This host may only look, so it asks for no lease. Under `keep` it uses a meter that no other host has, as it does
-    /// while the cloud does not answer (rule 4).
+    /// Goes on without a lease, because this host is read-only. Under `keep` it uses a meter that no other host has
+    /// (rule 4).
     private mutating func doWithout(
         _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
@@ -66,11 +64,10 @@ enum LeaseState: Sendable {
         return isElsewhere ? .refuse : .bar
     }
 
-    /// The meter is wanted again while it is being sought.
     mutating func press(
         _ intent: LeaseIntent, _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
-        // A link without a lease needs no second permit, but a person may insist now if the cloud can be asked.
+        // A person may still take over while the cloud is reachable.
         guard !seeking.isUnleased || (intent.isTakeover && !known.isCloudUnreachable) else {
             known.dropTakeover()
             return .permitUnleased
@@ -83,13 +80,12 @@ enum LeaseState: Sendable {
 
     // MARK: Holding
 
-    /// The lease that was sought is granted.
     mutating func hold(
         _ holding: Holding, _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
         if known.isGivenBack(holding.permit.token) {
             guard seeking.isUnleased else { return release(holding, intent: seeking.intent, &known, at: now) }
-            // Its release may still be under way, and would give the meter away beside the link.
+            // A release in flight would give the meter away beside the link.
             guard holding.permit.token >= known.greatestToken ?? holding.permit.token else { return .none }
         }
         guard now < holding.permit.hardStopAt else {
@@ -102,12 +98,11 @@ enum LeaseState: Sendable {
         return .permit(holding.permit)
     }
 
-    /// The meter is wanted while its lease is held.
     mutating func use(
         _ holding: Holding, _ intent: LeaseIntent, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
         guard now < holding.permit.hardStopAt else {
-            // Too late for this lease, which is given back before another is requested.
+            // Past the hard stop: give this lease back before requesting another.
             return holding.isOpen ? .none : release(holding, intent: intent, &known, at: now)
         }
         var holding = holding
@@ -118,7 +113,6 @@ enum LeaseState: Sendable {
 
     // MARK: Losing
 
-    /// The cloud says that the lease is not this host's any more, or is to be given back.
     mutating func lose(
         _ holding: Holding, _ loss: LeaseRenewal.Loss, _ known: inout LeaseKnowledge, at now: MonotonicTime,
         random: UInt64
@@ -130,11 +124,11 @@ enum LeaseState: Sendable {
             known.pause(for: holding.permit.token, at: now)
             return end(holding, because: .revoked, &known, at: now)
         case .takenOver where !holding.isKept(under: known.policy) || now < holding.permit.hardStopAt:
-            // Early enough to be a person's intent, so this host does not ask for the meter again at once.
+            // Before the hard stop only a person takes a lease: do not request the meter again at once.
             known.pause(for: holding.permit.token, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
-            // The lease ran out here before another host got one: there may be two links, and a person has to choose
+            // The lease ran out here before another host got one. There may be two links, and a person has to choose
             // (rule 4).
             return keepUnleased(holding, refusal: .held, askAt: now + LeaseTiming.within(.seconds(30), random))
         case .released, .unknown:
@@ -143,7 +137,6 @@ enum LeaseState: Sendable {
         }
     }
 
-    /// The lease is gone; a working link stays.
     private mutating func keepUnleased(
         _ holding: Holding, refusal: LeaseAnswer.Refusal.Reason?, askAt time: MonotonicTime
     ) -> Action {
@@ -155,7 +148,6 @@ enum LeaseState: Sendable {
         return .permitUnleased
     }
 
-    /// Ends without a release, as the lease is gone.
     private mutating func abandon(_ holding: Holding, because cause: LeaseMachine.Withdrawal) -> Action {
         guard holding.isOpen else {
             self = .idle
@@ -166,7 +158,7 @@ enum LeaseState: Sendable {
 
     // MARK: Ending
 
-    /// This host ends the lease: after the channel, if one is open.
+    /// Closes an open channel first.
     mutating func end(
         _ holding: Holding, because cause: LeaseMachine.Withdrawal, _ known: inout LeaseKnowledge,
         at now: MonotonicTime
@@ -175,7 +167,6 @@ enum LeaseState: Sendable {
         return stop(holding, because: cause)
     }
 
-    /// The channel has to be closed.
     mutating func stop(
         _ lease: Holding?, intent: LeaseIntent? = nil, because cause: LeaseMachine.Withdrawal
     ) -> Action {
@@ -183,7 +174,7 @@ enum LeaseState: Sendable {
         return .withdraw(cause)
     }
 
-    /// While a lease ends: what is wanted afterwards.
+    /// Stores the wish to apply once the lease has ended.
     mutating func remember(_ intent: LeaseIntent?) {
         switch self {
         case .stopping(var stopping):
@@ -201,8 +192,7 @@ enum LeaseState: Sendable {
     ) -> Action {
         let releasing = Releasing(holding, intent: intent, at: now)
         guard holding.isRenewing else { return send(releasing, &known, at: now) }
-        // Renewal and release are serialised (rule 6): the release waits for the renewal's answer, or until that counts
-        // as lost.
+        // Renewal and release are serialised (rule 6). The release waits for the renewal's answer or timeout.
         self = .releasing(releasing)
         return .none
     }
@@ -215,7 +205,7 @@ enum LeaseState: Sendable {
         return .sendRelease(releasing.token)
     }
 
-    /// Nothing is held or under way any more.
+    /// Goes on once nothing is held or in flight.
     mutating func settle(_ intent: LeaseIntent?, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
         guard let intent else {
             self = .idle

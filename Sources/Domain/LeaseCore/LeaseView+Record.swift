@@ -1,6 +1,4 @@
 extension LeaseView {
-    /// A lease as the authority reports it now.
-    ///
     /// - Parameter waiting: names of the hosts in its queue, in order.
     package init(_ record: LeaseRecord, of meter: MeterID, at now: MonotonicTime, waiting: [String] = []) {
         let remaining = record.remaining(at: now)

@@ -1,12 +1,11 @@
-/// A request to the authority that was sent, or will be.
+/// Request to the authority, in flight or scheduled.
 enum PendingRequest: Sendable {
-    /// The request counts as failed at that moment.
+    /// The request counts as failed at that time.
     case inFlight(until: MonotonicTime)
     case waiting(until: MonotonicTime)
 
     static func sent(at now: MonotonicTime) -> Self { .inFlight(until: now + LeaseTiming.answerTimeout) }
 
-    /// What the time has come for.
     enum Due {
         case sending
         case failure
@@ -19,7 +18,6 @@ enum PendingRequest: Sendable {
         }
     }
 
-    /// When something is due.
     var time: MonotonicTime {
         switch self {
         case .inFlight(let until), .waiting(let until): until
@@ -28,7 +26,7 @@ enum PendingRequest: Sendable {
 
     var isInFlight: Bool { if case .inFlight = self { true } else { false } }
 
-    /// One that waits is sent no later than `soon`.
+    /// Sends a scheduled request no later than `soon`.
     mutating func hasten(to soon: MonotonicTime) {
         if case .waiting(let until) = self { self = .waiting(until: min(until, soon)) }
     }

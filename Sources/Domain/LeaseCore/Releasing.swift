@@ -1,10 +1,10 @@
-/// A lease that is given back.
+/// Lease that the host gives back.
 struct Releasing: Sendable {
     let token: FencingToken
-    /// The intent for the meter since then, if any.
+    /// Wish for the meter since the release began.
     var intent: LeaseIntent?
     private var request: PendingRequest
-    /// When the authority gives the meter to others by itself.
+    /// Time at which the authority gives the meter to others without a release.
     private let giveUpAt: MonotonicTime
 
     init(_ holding: Holding, intent: LeaseIntent?, at now: MonotonicTime) {
@@ -21,9 +21,7 @@ struct Releasing: Sendable {
 
     mutating func sent(at now: MonotonicTime) { request = .sent(at: now) }
 
-    /// No answer came.
-    ///
-    /// - Returns: whether to send it again: nobody waits for the end, and the authority may still believe in the lease.
+    /// - Returns: whether to retry: no new wish waits for the end, and the authority may still believe in the lease.
     mutating func failed(at now: MonotonicTime, random: UInt64) -> Bool {
         guard intent == nil, now < giveUpAt else { return false }
         request = .waiting(until: now + LeaseTiming.spread(LeaseTiming.renewalRetry, random))

@@ -1,21 +1,19 @@
-/// Asking for a lease until it is granted or nobody wants it.
+/// State while the host requests a lease.
 struct Seeking: Sendable {
     private(set) var intent: LeaseIntent
     private var request: PendingRequest
-    /// The answer to the last request may have been lost, so the next request repeats it.
+    /// Whether the next request repeats the last one, whose answer may be lost.
     private var isRepeat = false
-    /// When the request to be repeated was first sent.
+    /// When the host first sent the request to repeat.
     private var firstSentAt: MonotonicTime?
-    /// The token of the grant that the last request was to take over, if any.
+    /// Token of the grant in the last take-over request.
     private(set) var takeover: FencingToken?
-    /// A link is used without a lease.
+    /// Whether the host uses a link without a lease.
     private(set) var isUnleased: Bool
     private(set) var refusal: LeaseAnswer.Refusal.Reason?
     private(set) var isQueued = false
 
-    /// - Parameters:
-    ///   - askAt: when to send the first request.
-    ///   - refusal: why a lease was lost just now.
+    /// - Parameter refusal: why the host has just lost a lease.
     init(
         _ intent: LeaseIntent, askAt: MonotonicTime, isUnleased: Bool = false,
         refusal: LeaseAnswer.Refusal.Reason? = nil
@@ -33,9 +31,7 @@ struct Seeking: Sendable {
 
     // MARK: Requests
 
-    /// The next request is sent now.
-    ///
-    /// - Parameter target: the token of the grant to take over, if any.
+    /// - Parameter target: token of the grant to take over.
     mutating func ask(takeover target: FencingToken?, at now: MonotonicTime) -> LeaseMachine.Action {
         let isYoung = firstSentAt.map { now < $0 + LeaseTiming.repetitionAge } ?? false
         isRepeat = isRepeat && isYoung && takeover == target
@@ -45,12 +41,10 @@ struct Seeking: Sendable {
         return .sendAcquire(again: isRepeat, takeover: target)
     }
 
-    /// The answer took so long that the lease is of no use. The same request gets the same lease, renewed.
+    /// The grant came past the hard stop; the same request gets the same lease, renewed.
     mutating func grantedTooLate() { isRepeat = true }
 
-    /// - Parameters:
-    ///   - wait: when the authority suggests asking again.
-    ///   - isFinal: whether the request goes on as a take-over, so that this was not a refusal yet.
+    /// - Parameter isFinal: false if the request goes on as a take-over.
     mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ wait: Duration, isFinal: Bool, at now: MonotonicTime, random: UInt64
     ) {
@@ -68,26 +62,23 @@ struct Seeking: Sendable {
         return LeaseTiming.spread(wait.clamped(to: legal.lowerBound...longest), random)
     }
 
-    /// - Parameter failures: number of requests in a row that were not answered, this one included.
+    /// - Parameter failures: number of consecutive unanswered requests, this one included.
     mutating func unanswered(_ failures: Int, retryAfter: Duration, at now: MonotonicTime, random: UInt64) {
         isRepeat = true
         request = .waiting(until: now + max(LeaseTiming.acquireRetry(afterFailures: failures, random), retryAfter))
     }
 
-    /// Somebody may have given the meter back: the next request is sent no later than `soon`.
     mutating func hasten(to soon: MonotonicTime) { request.hasten(to: soon) }
 
-    /// The cloud can be reached again: what waited for it is sent no later than `soon`.
+    /// Sends requests that waited for the cloud no later than `soon`.
     mutating func cloudReached(_ soon: MonotonicTime) {
         if isRepeat || isQueued { request.hasten(to: soon) }
         isQueued = false
     }
 
-    /// No lease is to be had, and nobody is asked.
+    /// Waits without a request, because this host can get no lease.
     ///
-    /// - Parameters:
-    ///   - refusal: who has the meter, if another host does.
-    ///   - time: when to look again.
+    /// - Parameter refusal: set if another host has the meter.
     mutating func doWithout(_ refusal: LeaseAnswer.Refusal.Reason?, until time: MonotonicTime) {
         (self.refusal, isRepeat, isQueued) = (refusal, false, false)
         request = .waiting(until: time)
@@ -95,12 +86,11 @@ struct Seeking: Sendable {
 
     // MARK: Wishes
 
-    /// The meter is wanted once more.
     mutating func wanted(_ intent: LeaseIntent) { if intent.isAsked { self.intent = intent } }
 
     mutating func goUnleased() { isUnleased = true }
 
-    /// - Returns: whether to join the queue now, after such a refusal.
+    /// - Returns: whether to join the queue now.
     mutating func joinsQueue(after reason: LeaseAnswer.Refusal.Reason) -> Bool {
         let mayQueue = reason == .held || reason == .revoking || reason == .reserved
         guard intent.waitsInLine, !isQueued, mayQueue else { return false }
@@ -108,6 +98,5 @@ struct Seeking: Sendable {
         return true
     }
 
-    /// The place in the queue is used or lost.
     mutating func leftQueue() { isQueued = false }
 }

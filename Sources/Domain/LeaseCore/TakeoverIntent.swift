@@ -1,11 +1,10 @@
-/// A person's intent to take a meter over from its holder, until the cloud has answered it.
+/// A person's intent to take a meter over, until the cloud answers.
 struct TakeoverIntent: Sendable {
-    /// When the intent lapses.
     private let until: MonotonicTime
-    /// The token of the grant to take over, if known yet.
+    /// Token of the grant to take over, if known yet.
     private(set) var target: FencingToken?
 
-    /// Nil if the intent is not for a take-over.
+    /// Returns nil for other intents.
     init?(_ intent: LeaseIntent, at now: MonotonicTime) {
         guard intent.isTakeover else { return nil }
         until = now + LeaseTiming.takeoverIntent
@@ -14,14 +13,13 @@ struct TakeoverIntent: Sendable {
 
     func isOver(at now: MonotonicTime) -> Bool { until <= now }
 
-    /// The cloud has said who has the meter. This answer ends the intent or gives it a target, because a take-over is
-    /// requested once. Afterwards the holder knows, and the request stands in the queue; or another host has the meter
-    /// by now, which the person did not mean.
+    /// Handles a refusal: it ends the intent or gives it a target, because a take-over is requested once. A refused
+    /// take-over waits in the queue, or meets a holder that the person did not mean.
     ///
     /// - Parameters:
     ///   - lease: the present lease, if anybody has the meter.
-    ///   - asked: the grant that the refused request was to take over.
-    /// - Returns: whether the intent goes on. It has a target then.
+    ///   - asked: token of the grant in the refused take-over; nil for a plain acquire.
+    /// - Returns: whether the intent goes on; it has a target then.
     mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, asked: FencingToken?, at now: MonotonicTime
     ) -> Bool {

@@ -56,7 +56,7 @@ struct Meterctl: AsyncParsableCommand {
     }
 
     static func main() async {
-        await runProgram(next: "are meterctl and meterd of one version?") {
+        await runProgram(next: "use meterctl and meterd of one version") {
             try await command(for: Array(CommandLine.arguments.dropFirst()))
         }
     }

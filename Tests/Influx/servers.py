@@ -193,7 +193,7 @@ enabled = false
         expect("another database does not begin anew", status["rejected"] + status["sent"] >= bench.stored_count)
         said = bench.meterd.log.count("points are not wanted")
         expect(f"it is {said} times in the log", said == 1)
-        expect("doctor has no word of it", "were not wanted" in bench.doctor("were not wanted"))
+        expect("doctor has no word of it", "were rejected" in bench.doctor("were rejected"))
         return f"{status['rejected']} points that are not wanted: {status['rejection']}"
 
     def points(self, meter):

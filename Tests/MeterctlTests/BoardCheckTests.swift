@@ -67,7 +67,7 @@ struct BoardCheckTests {
                     "adapter", .problem,
                     "the Bluetooth of this Raspberry Pi 4 Model B Rev 1.4 is switched off by \"\(line)\" in \(file)",
                     next:
-                        "take that line out and restart; where something else needs the UART at the pins, use a USB adapter"
+                        "remove that line and restart; if something else needs the UART at the pins, use a USB adapter"
                 )
             ])
     }

@@ -21,11 +21,13 @@ struct BrokerCheckTests {
 
     @Test func brokerThatIsThere_isWell() {
         #expect(
-            findings { _ in }.map(\.message) == ["\(Self.url) is connected since \(Self.since), 1200 messages told"])
+            findings { _ in }.map(\.message) == [
+                "\(Self.url) is connected since \(Self.since), 1200 messages published"
+            ])
         #expect(findings { _ in }.allSatisfy { $0.verdict == .ok && $0.next == nil })
         #expect(
             findings { $0.queued = 3 }.map(\.message) == [
-                "\(Self.url) is connected since \(Self.since), 1200 messages told, 3 wait"
+                "\(Self.url) is connected since \(Self.since), 1200 messages published, 3 wait"
             ])
     }
 
@@ -48,7 +50,7 @@ struct BrokerCheckTests {
     @Test func brokerThatWasNotReachedYet_isNoted() {
         #expect(
             findings { $0.connected = false } == [
-                Finding("broker", .note, "\(Self.url) is not connected yet", next: "look again in a moment")
+                Finding("broker", .note, "\(Self.url) is not connected yet", next: "run this again in a moment")
             ])
     }
 
@@ -57,7 +59,7 @@ struct BrokerCheckTests {
             let last = findings { ($0.connected, $0.error, $0.dropped, $0.backlog) = (isConnected, "gone", 12, 10_000) }
                 .last
             #expect(last?.verdict == .note)
-            #expect(last?.message == "12 messages were given up since the start, 10000 wait")
+            #expect(last?.message == "12 messages were dropped since meterd started, 10000 wait")
         }
     }
 
@@ -66,8 +68,8 @@ struct BrokerCheckTests {
         let all = findings { ($0.refused_topics, $0.hears_requests) = (2, false) }
 
         #expect(all.map(\.verdict) == [.ok, .problem, .problem])
-        #expect(all[1].message == "it does not take what is told on 2 topics")
-        #expect(all[2].message.contains("no request is heard"))
+        #expect(all[1].message == "it refuses messages on 2 topics")
+        #expect(all[2].message.contains("hears no request"))
         #expect(all.dropFirst().allSatisfy { $0.next != nil })
     }
 }

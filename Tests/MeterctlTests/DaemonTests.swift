@@ -20,7 +20,7 @@ struct DaemonTests {
         let (status, talk) = capture.finish()
 
         #expect(status == 7)
-        #expect(talk.contains(" messages in -, which is cut off\nmeterctl: error: no meterd answers on "))
+        #expect(talk.contains(" messages in -, which is incomplete\nmeterctl: error: no meterd answers on "))
     }
 
     @Test func watch_exitsWith7_whenTheDaemonDies() throws {
@@ -49,7 +49,7 @@ struct DaemonTests {
         #expect(watch.status == 0)
         #expect(watch.talk == words)
         #expect(capture.status == 0)
-        #expect(capture.talk == "0 messages in /dev/null\nnothing was said: \(words)")
+        #expect(capture.talk == "0 messages in /dev/null\nno traffic: \(words)")
     }
 
     @Test func settings_areJSON_whereAskedFor() throws {
@@ -86,7 +86,7 @@ struct DaemonTests {
         }
         #expect(try daemon.run(["connect", "um34c"]).talk == "um34c: data-available\n")
 
-        let no = try command(answer: "\n", until: "answer y, or say --yes")
+        let no = try command(answer: "\n", until: "answer y, or give --yes")
         let yes = try command(answer: "y\n", until: "does not confirm commands")
 
         #expect(no.status == 1)

@@ -79,7 +79,7 @@ struct DoctorTests {
             all.filter { $0.check == "meters" } == [
                 Finding(
                     "meters", .problem, "Bench is not-connected: the port is gone",
-                    next: "meterctl status 02:00:00:00:25:0C shows how it goes")
+                    next: "meterctl status 02:00:00:00:25:0C shows the details")
             ])
     }
 
@@ -126,7 +126,7 @@ struct DoctorTests {
             findings(answers([]), closed).first { $0.check == "ports" }
                 == Finding(
                     "ports", .problem, "/dev/ttyUSB0 is closed to meterd (group dialout, mode 660)",
-                    next: "sudo usermod -aG dialout meterd, then start meterd anew"))
+                    next: "sudo usermod -aG dialout meterd, then restart meterd"))
     }
 
     @Test func deviceOfAMetersVendor_thatNothingKnows_isNamed() {
@@ -168,7 +168,7 @@ struct DoctorTests {
         (ScanNodes(), .ok, "no ESPHome node answers that meterd.toml does not name", ""),
         (
             .told { ($0.error, $0.next) = ("Avahi does not run here", "sudo apt-get install avahi-daemon") }, .note,
-            "Bluetooth proxies in the network are not looked for: Avahi does not run here",
+            "meterd does not look for Bluetooth proxies in the network: Avahi does not run here",
             "sudo apt-get install avahi-daemon"
         ),
         (.told([.garage { $0.configured = true }]), .ok, "no ESPHome node answers that meterd.toml does not name", ""),
@@ -222,7 +222,7 @@ struct DoctorTests {
             all.first { $0.check == "ports" }
                 == Finding(
                     "ports", .problem, "/dev/hidraw0 (FNB58) is closed to meterd (group root, mode 600)",
-                    next: "install the udev rules, udev/README.md says how, and plug it in anew"))
+                    next: "install the udev rules (udev/README.md) and plug it in again"))
         #expect(all.first { $0.check == "udev rules" }?.verdict == .problem)
     }
 
@@ -320,7 +320,7 @@ struct DoctorTests {
         let finding = findings(answers([], store: store)).first { $0.check == "store" }
 
         #expect(finding?.verdict == .note)
-        #expect(finding?.message == "/m is larger than it may be: settings take 57.0 MB")
+        #expect(finding?.message == "/m is larger than its limit: settings take 57.0 MB")
         #expect(finding?.next?.contains("max-megabytes") == true)
     }
 
@@ -444,7 +444,7 @@ struct DoctorTests {
         #expect(all.first { $0.check == "modems" }?.verdict == .note)
         #expect(all.first { $0.check == "powerz" }?.verdict == .ok)
         #expect(all.first { $0.check == "rfkill" }?.next == "sudo rfkill unblock bluetooth")
-        #expect(all.first { $0.check == "clock" }?.message.hasSuffix("goes on without power") == true)
+        #expect(all.first { $0.check == "clock" }?.message.hasSuffix("no battery-backed clock") == true)
         #expect(all.first { $0.check == "ports" }?.verdict == .note)
         #expect(all.first { $0.check == "meters" }?.next?.contains("meterd --demo") == true)
     }

@@ -35,14 +35,14 @@ struct InfluxCheckTests {
             all == [
                 Finding(
                     "influx", .problem, "nothing is sent to \(Self.url): it answered 401",
-                    next: "correct the token; what is measured meanwhile is kept and sent later")
+                    next: "correct the token; meterd keeps its readings and sends them later")
             ])
     }
 
     @Test func databaseThatWasSentNothing_isNoted() {
         #expect(
             findings { ($0.taken, $0.sent) = (nil, 0) } == [
-                Finding("influx", .note, "\(Self.url) was sent nothing yet", next: "look again in a moment")
+                Finding("influx", .note, "\(Self.url) got nothing yet", next: "run this again in a moment")
             ])
     }
 
@@ -50,6 +50,6 @@ struct InfluxCheckTests {
         let last = findings { ($0.rejected, $0.rejection) = (7, "field type conflict") }.last
 
         #expect(last?.verdict == .note)
-        #expect(last?.message == "7 points were not wanted: field type conflict")
+        #expect(last?.message == "7 points were rejected: field type conflict")
     }
 }

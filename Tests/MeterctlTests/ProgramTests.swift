@@ -51,7 +51,7 @@ struct ProgramTests {
         #expect(run.status == 1)
         #expect(run.output.isEmpty)
         #expect(run.talk.contains("meterctl: error: no frame of um25c in these bytes: "))
-        #expect(run.talk.hasSuffix("is the model right?\n"))
+        #expect(run.talk.hasSuffix("check the model\n"))
     }
 
     @Test func decode_takesWrongChecks_whenAskedTo() throws {
@@ -86,7 +86,10 @@ struct ProgramTests {
             "meterctl: error: /dev/null has no key of a proxy in its first line\n"
         ),
         (["simulate", "um25c", "--over", "air"], 2, "meterctl: error: \"air\" is not a kind of link\n"),
-        (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
+        (
+            ["simulate", "tc66", "--over", "ble", "--stdio"], 1,
+            "meterctl: error: there is no simulation of a TC66 over ble\n"
+        ),
         (["web", "url", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (
             ["profiler"], 2,
@@ -101,24 +104,24 @@ struct ProgramTests {
         ),
         (
             ["forget", "bench"], 2,
-            "meterctl: error: nobody is there to be asked whether to forget bench, its settings on all hosts of the cloud\n"
+            "meterctl: error: there is no terminal to ask whether to forget bench, its settings on all hosts of the cloud\n"
         ),
         (["forget", "bench", "--yes", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on"),
         (
             ["command", "bench", "clear-group"], 2,
-            "meterctl: error: nobody is there to be asked whether to send clear-group to bench, which empties what it has counted, for good\n"
+            "meterctl: error: there is no terminal to ask whether to send clear-group to bench, which empties what it has counted, for good\n"
         ),
         (
             ["command", "bench", "enter"], 2,
-            "meterctl: error: nobody is there to be asked whether to send enter to bench, which on a load switches it on or off\n"
+            "meterctl: error: there is no terminal to ask whether to send enter to bench, which on a load switches it on or off\n"
         ),
         (
             ["command", "bench", "load-on"], 2,
-            "meterctl: error: nobody is there to be asked whether to send load-on to bench, after"
+            "meterctl: error: there is no terminal to ask whether to send load-on to bench, after"
         ),
         (
             ["battery-test", "start", "bench", "--load", "1.5A", "--cutoff", "3.0V"], 2,
-            "meterctl: error: nobody is there to be asked whether to draw 1.5A from what is connected to bench, down to 3.0V, also"
+            "meterctl: error: there is no terminal to ask whether to draw 1.5A from what is connected to bench, down to 3.0V, also"
         ),
         (
             [
@@ -133,7 +136,7 @@ struct ProgramTests {
         (["command", "bench", "rotate", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on"),
         (
             ["sync", "parked", "drop", "a3"], 2,
-            "meterctl: error: nobody is there to be asked whether to take a3 from the list of what was parked for good\n"
+            "meterctl: error: there is no terminal to ask whether to take a3 from the list of what was parked for good\n"
         ),
         (["stauts"], 2, "meterctl: error: no command is called \"stauts\"\ndid you mean meterctl status?\n"),
         (

@@ -72,7 +72,8 @@ struct TokenCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all tokens, revoked ones too, without their text.")
+        static let configuration = CommandConfiguration(
+            abstract: "List all tokens, revoked ones too, without their text.")
 
         @Option(help: "Default: all zones.", completion: .zones) var zone: String?
         @OptionGroup var json: JSONOption

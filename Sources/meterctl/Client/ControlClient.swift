@@ -192,7 +192,7 @@ struct ControlClient: Sendable {
         } catch let error as HTTPClientError where error == .deadlineExceeded {
             throw CommandFailure(
                 .timedOut, "meterd did not answer in time on \(socketPath)",
-                next: "see whether it is overloaded: its log")
+                next: "see its log: it may be overloaded")
         } catch is HTTPClientError {
             throw try await loss("meterd closed the connection on \(socketPath)")
         } catch is CancellationError {
@@ -210,7 +210,7 @@ struct ControlClient: Sendable {
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(buffer.readableBytesView))
         else {
             return CommandFailure(
-                .error, "meterd answered \(response.status.code)", next: "are meterctl and meterd of one version?")
+                .error, "meterd answered \(response.status.code)", next: "use meterctl and meterd of one version")
         }
         return CommandFailure(Self.status(for: body.code), body.message, next: body.next)
     }

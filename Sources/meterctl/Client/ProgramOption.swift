@@ -36,7 +36,7 @@ extension ForegroundProgram {
         } catch {
             throw CommandFailure(
                 .error, "\(command[0]) cannot be started: \(error)",
-                next: "see whether it is there, and what it begins with")
+                next: "check that it exists, and its first line")
         }
     }
 }

@@ -42,7 +42,7 @@ struct Alert: AsyncParsableCommand {
             if try json.print(alert) { return }
             Terminal.line("\(alert.id)")
             if alert.notify.isEmpty {
-                Terminal.talk("it tells nobody; meterctl alert list, status and the broker show it")
+                Terminal.talk("it has no target; meterctl alert list, status and the broker show it")
             }
         }
     }
@@ -116,7 +116,7 @@ struct Alert: AsyncParsableCommand {
             let failed = body.results.filter { !$0.delivered }
             guard let first = failed.first else { return }
             throw CommandFailure(
-                .error, "not told: \(failed.map(\.target).joined(separator: ", "))",
+                .error, "not notified: \(failed.map(\.target).joined(separator: ", "))",
                 next: "look at [notify.\(first.target)] in meterd.toml; meterd reads it when it starts")
         }
     }

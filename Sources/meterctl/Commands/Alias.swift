@@ -31,7 +31,7 @@ struct Alias: AsyncParsableCommand {
     private func list() async throws {
         let all: MeterAliases = try await daemon.client.call(.get, "/v1/aliases")
         if try json.print(all) { return }
-        guard !all.aliases.isEmpty else { return Terminal.talk("no meter has another id") }
+        guard !all.aliases.isEmpty else { return Terminal.talk("there are no aliases") }
         var table = Table(["ALIAS", "METER"])
         for one in all.aliases { table.add([.init(one.alias), .init(one.meter)]) }
         table.print()

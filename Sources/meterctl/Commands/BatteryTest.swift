@@ -51,7 +51,7 @@ struct BatteryTest: AsyncParsableCommand {
         @Option(help: "With --load: time after which the load switches itself off, 8h or 90m. Default: never.")
         var atMost: String?
         @Option(
-            help: "With --load, once a lost link is back: keep continues the test, off switches the load off. Default: keep.")
+            help: "With --load, after a lost link: keep continues the test, off switches the load off. Default: keep.")
         var onLinkLoss: String?
         @Option(help: "Begin at this current, in either direction: 0.1 or 100mA. Default: now.")
         var startAbove: String?
@@ -65,7 +65,7 @@ struct BatteryTest: AsyncParsableCommand {
         func validate() throws {
             guard load != nil else {
                 guard cutoff == nil, atMost == nil, onLinkLoss == nil else {
-                    throw ValidationError("--cutoff, --at-most and --on-link-loss are of a load: say --load too.")
+                    throw ValidationError("--cutoff, --at-most and --on-link-loss are for a load: add --load.")
                 }
                 guard until != nil else { throw ValidationError("A test needs --until, or --load and --cutoff.") }
                 return
@@ -117,14 +117,14 @@ struct BatteryTest: AsyncParsableCommand {
             let all: RecordingsBody = try await client.call(.get, "/v1/recordings?meter=\(meter.percentEncoded)")
             if let other = all.recordings.first(where: { $0.mine && $0.state != "ended" }), other.test == nil {
                 throw CommandFailure(
-                    .error, "what goes on of \(meter) is an ordinary recording",
+                    .error, "the recording of \(meter) is not a battery test",
                     next: "meterctl record stop \(meter.shellWord)")
             }
             let test: RecordingBody = try await client.call(.delete, meterPath(meter, "/recording"))
             if try json.print(test) { return }
             if let load = test.test?.load { Terminal.talk(BatteryTestText.stopped(load, of: meter)) }
             guard test.state != "ended" || test.readings > 0 else {
-                return Terminal.talk("it had not begun, so nothing is kept of it")
+                return Terminal.talk("the test had not begun, so it has no result")
             }
             RecordingText.table(test, times.text).print()
         }

@@ -32,14 +32,14 @@ struct Capture: AsyncParsableCommand {
                 }
             }
         } catch {
-            Terminal.talk("\(tally.withLock { $0.words }) in \(output), which is cut off")
+            Terminal.talk("\(tally.withLock { $0.words }) in \(output), which is incomplete")
             throw error
         }
         let total = tally.withLock { $0 }
         Terminal.talk("\(total.words) in \(output)")
         if total.messages == 0 {
             let reason = Formatting.noData(status, called: meter)
-            Terminal.talk("nothing was said\(reason.map { ": \($0)" } ?? ", although \(meter) has data")")
+            Terminal.talk("no traffic\(reason.map { ": \($0)" } ?? ", although \(meter) has data")")
         }
     }
 

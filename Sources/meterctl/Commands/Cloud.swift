@@ -71,7 +71,7 @@ struct Cloud: AsyncParsableCommand {
         func run() async throws {
             let status: CloudStatus = try await daemon.client.call(.delete, "/v1/cloud", patience: .seconds(60))
             if try json.print(status) { return }
-            Terminal.talk("\(status.host_name) is on its own now")
+            Terminal.talk("\(status.host_name) has left the cloud")
         }
     }
 

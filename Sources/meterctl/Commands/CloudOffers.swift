@@ -43,7 +43,7 @@ struct CloudOffers {
         for line in offers.table.lines(fitting: nil, isPlain: true) { Terminal.talk(line) }
         if offers.isCut { Terminal.talk("and more") }
         guard isatty(STDIN_FILENO) == 1 else {
-            throw CommandFailure(.usage, "no address is given, and nobody is there to be asked", next: giveAddress)
+            throw CommandFailure(.usage, "no address is given, and there is no terminal to ask", next: giveAddress)
         }
         let cloud = try offers.chosen()
         if wanted == nil {

@@ -29,7 +29,7 @@ struct Command: AsyncParsableCommand {
         let path = try meterPath(meter, "/commands")
         let status: MeterStatus = try await client.call(.post, path, body: request)
         guard command != MeterCommand.Kind.resetEnergy.rawValue else {
-            return Terminal.talk("what meterd counts for \(meter) begins at zero again")
+            return Terminal.talk("meterd's totals of \(meter) start at zero again")
         }
         // It is sent, whatever the answer.
         let known: CommandsBody? = try? await client.call(.get, path)

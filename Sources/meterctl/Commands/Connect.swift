@@ -6,8 +6,8 @@ import ProgramKit
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Connect a meter, now and after reboots.",
-        discussion: "Returns when data arrives. METER may also be the path of a serial port, with --model. To search for a "
-            + "meter that another host has and that is not heard here, use --takeover or --queue."
+        discussion: "Returns when data arrives. METER may also be the path of a serial port, with --model. To search "
+            + "for a meter that another host has and that is not heard here, use --takeover or --queue."
     )
 
     @OptionGroup var daemon: DaemonOptions

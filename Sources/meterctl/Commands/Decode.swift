@@ -47,7 +47,7 @@ struct Decode: ParsableCommand {
         if rest > 0 { Terminal.talk("\(rest) bytes at the end are the beginning of a frame, whose rest is missing") }
         guard frames > 0 else {
             let cause = firstError ?? .truncated(have: rest)
-            throw CommandFailure(.error, "no frame of \(model) in these bytes: \(cause)", next: "is the model right?")
+            throw CommandFailure(.error, "no frame of \(model) in these bytes: \(cause)", next: "check the model")
         }
     }
 

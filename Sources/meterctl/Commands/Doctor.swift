@@ -61,7 +61,7 @@ struct Doctor: AsyncParsableCommand {
         } catch let failure as CommandFailure {
             return .fails(failure)
         } catch {
-            return .fails(CommandFailure(.error, words(for: error), next: "are meterctl and meterd of one version?"))
+            return .fails(CommandFailure(.error, words(for: error), next: "use meterctl and meterd of one version"))
         }
     }
 

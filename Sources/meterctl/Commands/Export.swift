@@ -19,7 +19,7 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var when: SpanOptions
     @Option(help: "Format: csv or json.")
     var format = Format.csv
-    @Option(name: [.long, .customLong("align")], help: "Means over this interval, from 100ms to 24h, instead of all readings.")
+    @Option(name: [.long, .customLong("align")], help: "Interval of means, from 100ms to 24h. Default: all readings.")
     var every: TimeArgument?
     @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
     var output = "-"
@@ -47,7 +47,7 @@ struct Export: AsyncParsableCommand {
         }
         // A wrong meter is reported before a file is created.
         let count = try await client.bytes(path) { chunks in try await write(chunks, of: span) }
-        if count == 0 { Terminal.talk("no reading is kept of this time here") }
+        if count == 0 { Terminal.talk("no readings of this time are stored here") }
         if output != "-" { Terminal.talk("\(count) \(every == nil ? "readings" : "lines") in \(output)") }
     }
 

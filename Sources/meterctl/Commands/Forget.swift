@@ -47,10 +47,10 @@ struct ConfirmationOption: ParsableArguments {
     func confirm(_ deed: String) throws {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
-            throw CommandFailure(.usage, "nobody is there to be asked whether to \(deed)", next: "say so with --yes")
+            throw CommandFailure(.usage, "there is no terminal to ask whether to \(deed)", next: "confirm with --yes")
         }
         guard Self.isAgreed(deed) else {
-            throw CommandFailure(.error, "nothing was done", next: "answer y, or say --yes")
+            throw CommandFailure(.error, "nothing was done", next: "answer y, or give --yes")
         }
     }
 

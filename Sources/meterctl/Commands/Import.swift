@@ -72,12 +72,12 @@ struct Import: AsyncParsableCommand {
         let zone = try zone(for: upload)
         guard let meter else {
             throw CommandFailure(
-                .usage, "whose readings these are, no file says", next: "add --meter METER; meterctl status lists them")
+                .usage, "the file does not name its meter", next: "add --meter METER; meterctl status lists them")
         }
         let body = try await send(upload, to: try meterPath(meter, "/imports\(query(zone))"))
         if try json.print(body) { return }
         if !body.columns_left_out.isEmpty {
-            Terminal.talk("left out, as no quantity stands for it: \(body.columns_left_out.joined(separator: ", "))")
+            Terminal.talk("columns left out, as no quantity matches: \(body.columns_left_out.joined(separator: ", "))")
         }
         for remark in body.remarks { Terminal.talk(remark) }
         RecordingText.table(body.recording, times.text).print()

@@ -31,7 +31,7 @@ struct Log: AsyncParsableCommand {
         let body: LogBody = try await daemon.client.call(.get, meterPath(meter, "/log") + query, patience: .seconds(30))
         if try json.print(body) { return }
         if body.log.isEmpty {
-            Terminal.talk("nothing is known to have happened")
+            Terminal.talk("no events are known")
         } else {
             LogText.table(body.log, times.text).print()
         }

@@ -121,7 +121,7 @@ struct MarkCommand: AsyncParsableCommand {
             let body: MarksBody = try await daemon.client.call(.get, meterPath(meter, "/marks"))
             if try json.print(body) { return }
             guard !body.marks.isEmpty else {
-                return Terminal.talk("no mark is there; meterctl mark \(meter.shellWord) NAME sets one")
+                return Terminal.talk("there are no marks; meterctl mark \(meter.shellWord) NAME sets one")
             }
             MarkChoice(body.marks, of: meter).table(times.text).print()
         }

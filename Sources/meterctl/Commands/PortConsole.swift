@@ -72,7 +72,7 @@ enum PortOrder: Hashable {
         case ("unplug", 1): self = .unplug
         case ("plug", 1): self = .plug
         default:
-            throw CommandFailure(.usage, "\"\(line)\" is nothing to type here", next: "see meterctl simulate --help")
+            throw CommandFailure(.usage, "\"\(line)\" is not a command here", next: "see meterctl simulate --help")
         }
     }
 }

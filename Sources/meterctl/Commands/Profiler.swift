@@ -33,7 +33,7 @@ struct Profiler: AsyncParsableCommand {
         }
         guard !end else {
             let status: WebStatus = try await daemon.client.call(.delete, "/v1/profiler")
-            if try !json.print(status) { Terminal.talk("No address is served to the Firefox Profiler any more.") }
+            if try !json.print(status) { Terminal.talk("All addresses for the Firefox Profiler are deleted.") }
             return
         }
         let span = when.isGiven ? try await when.span(of: meters[0], daemon.client) : nil

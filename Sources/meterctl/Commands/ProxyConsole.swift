@@ -70,7 +70,7 @@ enum ProxyOrder: Hashable {
             }
             self = .faults([fault])
         default:
-            throw CommandFailure(.usage, "\"\(line)\" is nothing to type here", next: "see meterctl simulate --help")
+            throw CommandFailure(.usage, "\"\(line)\" is not a command here", next: "see meterctl simulate --help")
         }
     }
 }

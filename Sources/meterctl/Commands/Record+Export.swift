@@ -43,7 +43,7 @@ extension Record {
                 return state.count
             }
             if output != "-" { Terminal.talk("\(count) readings in \(output)") }
-            if count == 0 { Terminal.talk("no reading is kept of this time") }
+            if count == 0 { Terminal.talk("no readings of this time are stored") }
         }
 
         private struct Writing {
@@ -70,7 +70,7 @@ extension Record {
                 .get, which.path("/series?points=\(RecordingPlot.pointsMax)"), patience: .seconds(120))
             guard let plot = RecordingPlot(recording, series) else {
                 throw CommandFailure(
-                    .error, "no reading is kept of \(recording.id), so there is nothing to draw",
+                    .error, "no readings of \(recording.id) are stored, so there is nothing to draw",
                     next: "meterctl record show \(recording.id) shows its sums")
             }
             try OutputFile(path: output).write(plot.svg)

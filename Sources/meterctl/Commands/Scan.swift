@@ -4,7 +4,8 @@ import GatewayAPI
 import ProgramKit
 
 struct Scan: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the meters that are reachable now, connected or not.")
+    static let configuration = CommandConfiguration(
+        abstract: "List the meters that are reachable now, connected or not.")
 
     @OptionGroup var daemon: DaemonOptions
     @Option(name: .customLong("for"), help: "Duration. Default: 12s with a radio, otherwise 2s.")
@@ -54,7 +55,7 @@ struct Scan: AsyncParsableCommand {
             }
         }
         guard !entries.isEmpty else {
-            Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
+            Terminal.talk("no meter found; for an unknown serial port: meterctl connect /dev/… --model MODEL")
             for line in AdapterText.talk(status.adapters) { Terminal.talk(line) }
             return
         }
@@ -72,7 +73,7 @@ struct Scan: AsyncParsableCommand {
             Terminal.talk("\(entry.id) is \(entry.flags.joined(separator: ", ")): unusual, and no fault")
         }
         if let unknown = entries.first(where: { $0.model == nil }) {
-            Terminal.talk("\(unknown.id) may be a meter; connecting finds out: meterctl connect \(unknown.id)")
+            Terminal.talk("\(unknown.id) may be a meter; to find out: meterctl connect \(unknown.id)")
         }
     }
 }

@@ -141,8 +141,8 @@ struct Simulate: AsyncParsableCommand {
             isBunched: bunched)
         guard let meter else {
             throw CommandFailure(
-                .error, "nothing simulates a \(model.displayName) over \(transport?.rawValue ?? "any link")",
-                next: "it can be had over \(transports.map(\.rawValue).joined(separator: ", "))")
+                .error, "there is no simulation of a \(model.displayName) over \(transport?.rawValue ?? "any link")",
+                next: "--over takes \(transports.map(\.rawValue).joined(separator: ", "))")
         }
         return meter
     }
@@ -160,7 +160,7 @@ private func runStream(_ meter: any SimulatedMeter, as form: StreamFraming.Form)
     } catch {
         // The reader has gone, which is a normal end of such a conversation.
         guard error.code != EPIPE else { return }
-        throw CommandFailure(.error, "standard input or output failed: \(error)", next: "what plays the link?")
+        throw CommandFailure(.error, "standard input or output failed: \(error)", next: "check what plays the link")
     }
 }
 

@@ -63,7 +63,7 @@ struct Stretch: AsyncParsableCommand {
             "/stretch?from=\(span.lowerBound.millisecondsSince1970)&to=\(span.upperBound.millisecondsSince1970)")
         let body: StretchBody = try await daemon.client.call(.get, path, patience: .seconds(300))
         if try json.print(body) { return }
-        guard body.readings > 0 else { return Terminal.talk("no reading is kept of this time here") }
+        guard body.readings > 0 else { return Terminal.talk("no readings of this time are stored here") }
         Self.sums(body, when.times.text).print()
         Self.spreads(body).print()
     }

@@ -87,7 +87,7 @@ extension Sync {
 /// An id is a letter and a number; anything else would make a different path.
 private func parkedPath(_ id: String) throws -> String {
     guard !id.isEmpty, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
-        throw CommandFailure(.usage, "\"\(id)\" is not the id of anything parked", next: "meterctl sync parked")
+        throw CommandFailure(.usage, "\"\(id)\" is not the id of a parked entry", next: "meterctl sync parked")
     }
     return "/v1/sync/parked/\(id)"
 }

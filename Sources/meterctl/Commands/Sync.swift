@@ -23,7 +23,7 @@ struct Sync: AsyncParsableCommand {
                 let status: SyncStatusBody = try await client.call(
                     .post, "/v1/sync", body: SyncRequest(detach: true))
                 if try json.print(status) { return }
-                return Terminal.talk("asked for; meterctl sync status shows how it goes")
+                return Terminal.talk("asked for; meterctl sync status shows the details")
             }
             try show(try await result(client))
         }

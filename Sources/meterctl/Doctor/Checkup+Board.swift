@@ -12,7 +12,7 @@ extension Checkup {
             "discovery", .note,
             "another program searches over \(name)\(others), so meterd hears what that one hears and begins no search",
             next:
-                "where a meter is missing, end the other search: bluetoothctl scan off, a desktop's Bluetooth settings, "
+                "if a meter is missing, end the other search: bluetoothctl scan off, a desktop's Bluetooth settings, "
                 + "or the Bluetooth integration of Home Assistant")
     }
 
@@ -25,7 +25,7 @@ extension Checkup {
         return Finding(
             "adapter", machine.adapters.isEmpty ? .problem : .note,
             "the Bluetooth of this \(machine.boardModel ?? "board") is switched off by \"\(line.text)\" in \(line.file)",
-            next: "take that line out and restart; where something else needs the UART at the pins, use a USB adapter")
+            next: "remove that line and restart; if something else needs the UART at the pins, use a USB adapter")
     }
 
     /// A chip for both has one antenna for both. Bluetooth is at 2402 to 2480 MHz, as is Wi-Fi's lower band. Reports:
@@ -35,7 +35,7 @@ extension Checkup {
             machine.adapters.contains(where: { $0.usb == nil })
         else { return nil }
         let words = "this \(board) shares one antenna between Bluetooth and \(wireless)"
-        let next = "where links drop: use Ethernet or Wi-Fi at 5 GHz, or a USB Bluetooth adapter"
+        let next = "if links drop: use Ethernet or Wi-Fi at 5 GHz, or a USB Bluetooth adapter"
         switch machine.wirelessFrequency {
         case nil: return Finding("coexistence", .note, words, next: next)
         case let frequency? where frequency < 3000:
@@ -63,7 +63,7 @@ extension Checkup {
             return [
                 Finding(
                     "kernel log", .note,
-                    "it may not be read here, so that nobody knows whether an adapter leaves commands unanswered",
+                    "no permission to read it, so commands that an adapter left unanswered stay unknown",
                     next: "sudo meterctl doctor")
             ]
         }
@@ -78,8 +78,8 @@ extension Checkup {
             return Finding(
                 "chip", .problem, words,
                 next: isSerial
-                    ? "as a service meterd binds its serial device anew; where that does not help, restart the machine"
-                    : "plug it out and in again; where that cannot be done, restart the machine")
+                    ? "as a service, meterd rebinds its serial device; if that does not help, restart the machine"
+                    : "unplug it and plug it in again, or restart the machine")
         }
     }
 }

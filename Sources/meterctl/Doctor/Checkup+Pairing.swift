@@ -15,7 +15,7 @@ extension Checkup {
             "pairing", .problem,
             "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? ""): pairing is off (Bondable), so the kernel refuses"
                 + " every PIN",
-            next: "bluetoothctl pairable on; where it goes off again, meterd's log says that another program insists")
+            next: "bluetoothctl pairable on; if it goes off again, meterd's log reports the other program")
     }
 
     private func agent(_ pairing: PairingStatus) -> Finding? {
@@ -42,5 +42,5 @@ extension Checkup {
         }
     }
 
-    private static let byHand = "a meter that wants a PIN is paired with once: bluetoothctl pair ADDRESS"
+    private static let byHand = "pair once with a meter that wants a PIN: bluetoothctl pair ADDRESS"
 }

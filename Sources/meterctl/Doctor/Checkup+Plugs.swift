@@ -7,8 +7,8 @@ extension Checkup {
         guard !machine.ports.isEmpty else {
             return [
                 Finding(
-                    "ports", .note, "no serial port is there, and no raw HID node of a meter",
-                    next: "a meter with USB makes one when plugged in")
+                    "ports", .note, "there is no serial port, and no raw HID node of a meter",
+                    next: "plug in a meter with USB")
             ]
         }
         return machine.ports.map { port in
@@ -17,8 +17,8 @@ extension Checkup {
             let mode = String(port.mode, radix: 8)
             let next =
                 port.group == "root"
-                ? "install the udev rules, udev/README.md says how, and plug it in anew"
-                : "sudo usermod -aG \(port.group) \(machine.user), then start meterd anew"
+                ? "install the udev rules (udev/README.md) and plug it in again"
+                : "sudo usermod -aG \(port.group) \(machine.user), then restart meterd"
             return Finding(
                 "ports", .problem, "\(path) is closed to \(machine.user) (group \(port.group), mode \(mode))",
                 next: next)
@@ -55,7 +55,7 @@ extension Checkup {
     }
 
     private static let reporting =
-        "if it is a FNIRSI meter, try it as [[port]] hidraw with a model; send what lsusb -v says of it"
+        "if it is a FNIRSI meter, try it as [[port]] hidraw with a model; send the output of lsusb -v"
 
     var rules: [Finding] {
         guard machine.udevRules.isEmpty else {
@@ -67,7 +67,7 @@ extension Checkup {
         return [
             Finding(
                 "udev rules", .problem, "none of this project's are installed",
-                next: "they open meters to the group plugdev and keep ModemManager away: udev/README.md says how")
+                next: "install them (udev/README.md): they open meters to the group plugdev and keep ModemManager away")
         ]
     }
 
@@ -77,7 +77,7 @@ extension Checkup {
             all.append(
                 Finding(
                     "modems", .note, "ModemManager runs, and talks to each new serial port for some seconds",
-                    next: "install the udev rules, or where no modem is used: sudo systemctl disable --now ModemManager"
+                    next: "install the udev rules, or without a modem: sudo systemctl disable --now ModemManager"
                 ))
         }
         if !machine.powerzInterfaces.isEmpty {

@@ -38,13 +38,13 @@ extension Checkup {
         case .recovering:
             return Finding(
                 kind, .note, "\(name): \(adapter.error ?? "something went wrong")",
-                next: "a remedy is being tried; look again in a minute")
+                next: "meterd tries a remedy; run this again in a minute")
         case .gone where others:
             return Finding(kind, .note, "\(name) is gone, and others are there", next: adapter.error)
         case .blocked, .failed, .forbidden, .gone:
             return Finding(
                 kind, .problem, "\(name) is \(adapter.state.rawValue)\(adapter.error.map { ": \($0)" } ?? "")",
-                next: "meterctl status shows how it goes")
+                next: "meterctl status shows the details")
         }
     }
 
@@ -52,7 +52,7 @@ extension Checkup {
     static func nodes(_ nodes: ScanNodes) -> [Finding] {
         guard nodes.browses else { return [] }
         if let error = nodes.error {
-            let words = "Bluetooth proxies in the network are not looked for: \(error)"
+            let words = "meterd does not look for Bluetooth proxies in the network: \(error)"
             return [Finding("network", .note, words, next: nodes.next)]
         }
         guard let words = NodeText.offer(nodes), let lines = NodeText.lines(for: nodes) else {
@@ -68,11 +68,11 @@ extension Checkup {
         guard !machine.adapters.isEmpty else {
             // Another finding says why.
             guard machine.radioSwitchedOff == nil else { return [] }
-            let words = machine.hasBluetooth ? "none is there" : "none is there, and the kernel has no Bluetooth loaded"
+            let words = "no adapter found" + (machine.hasBluetooth ? "" : ", and the kernel has no Bluetooth loaded")
             return [
                 Finding(
                     "adapter", .note, words,
-                    next: "meters on a cable need none; for the others plug in a USB Bluetooth adapter")
+                    next: "plug in a USB Bluetooth adapter for meters without a cable")
             ]
         }
         let names = machine.adapters.map(\.name).joined(separator: ", ")
@@ -96,8 +96,8 @@ extension Checkup {
     private var clones: [Finding] {
         machine.adapters.filter { $0.usb == MachineFacts.USBIdentity(vendor: 0x0A12, product: 0x0001) }.map { adapter in
             Finding(
-                "adapter", .note, "\(adapter.name) calls itself a CSR8510, as many copies do that lock up for good",
-                next: "where it stops hearing meters, plug it out and in again, or use another one")
+                "adapter", .note, "\(adapter.name) calls itself a CSR8510, like copies that lock up permanently",
+                next: "if it stops hearing meters, unplug it and plug it in again, or use another one")
         }
     }
 }

@@ -76,8 +76,8 @@ struct Checkup {
         }
         let mute = meters.filter { $0.hasData && $0.answersNoQuery }.map { meter in
             Finding(
-                "meters", .note, "\(meter.name ?? meter.id) answers no queries, so it is read by its reports alone",
-                next: "its firmware may have none; it can be switched off and not on from here")
+                "meters", .note, "\(meter.name ?? meter.id) answers no queries, so meterd reads its reports only",
+                next: "its firmware may lack queries; from here it can be switched off, but not on")
         }
         let remarks = meters.filter { $0.hasData && !$0.hasTwin }.compactMap { meter in
             meter.error.map { Finding("meters", .note, "\(meter.name ?? meter.id) has data, but: \($0)") }
@@ -102,11 +102,11 @@ struct Checkup {
     }
 
     private static func next(for meter: MeterStatus) -> String {
-        guard meter.rejected_answers != nil else { return "meterctl status \(meter.id) shows how it goes" }
+        guard meter.rejected_answers != nil else { return "meterctl status \(meter.id) shows the details" }
         let model =
             meter.port?.hasPrefix("/dev/") ?? false
             ? "a port's model is in [[port]] of meterd.toml, or after --model in meterctl connect"
-            : "meterctl forget \(meter.id) has it recognised anew"
+            : "meterctl forget \(meter.id) makes meterd recognise it again"
         return
             "if it is another model: \(model); if not, try another cable or place; meterctl capture \(meter.id) -o FILE "
             + "records what it sends, for a report"
@@ -119,13 +119,13 @@ struct Checkup {
         }
         if let crowding = store.crowding {
             return Finding(
-                "store", .note, "\(store.path) is larger than it may be: \(crowding)",
+                "store", .note, "\(store.path) is larger than its limit: \(crowding)",
                 next: "raise max-megabytes in meterd.toml, or see who fills the zone: metercloud zone show")
         }
         guard store.dropped == 0 else {
             return Finding(
-                "store", .note, "\(store.path): \(store.dropped) readings were given up since the start",
-                next: "the log of meterd says why the store took none")
+                "store", .note, "\(store.path): \(store.dropped) readings were dropped since meterd started",
+                next: "the log of meterd names the reason")
         }
         return Finding("store", .ok, store.path)
     }
@@ -139,12 +139,12 @@ struct Checkup {
 
     private static func cloud(_ cloud: CloudStatus) -> Finding {
         if let unserved = cloud.unserved { return Finding("cloud", .problem, unserved) }
-        guard cloud.joined else { return Finding("cloud", .ok, "this host is on its own") }
+        guard cloud.joined else { return Finding("cloud", .ok, "this host belongs to no cloud") }
         let zone = cloud.zone ?? "?"
         guard cloud.connected, cloud.error == nil else {
             return Finding(
-                "cloud", .problem, cloud.error ?? "the zone \(zone) is joined, but its events do not come",
-                next: "meterctl sync status shows how it goes; the host works on without it")
+                "cloud", .problem, cloud.error ?? "the zone \(zone) is joined, but no events arrive",
+                next: "meterctl sync status shows the details; the host works without it meanwhile")
         }
         let role = cloud.role == HostRole.readOnly.rawValue ? ", which may only look" : ""
         return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)\(role)")
@@ -163,7 +163,7 @@ struct Checkup {
             return [
                 page.listen.isEmpty
                     ? Finding("page", .ok, "not served, as [web] serve is false")
-                    : Finding("page", .note, "not served yet", next: "look again in a moment")
+                    : Finding("page", .note, "not served yet", next: "run this again in a moment")
             ]
         }
         let announcing = page.announcement_error.map {
@@ -189,7 +189,7 @@ struct Checkup {
         guard let days = tls.days_left, days < 14, let ends = tls.ends else { return nil }
         return Finding(
             "certificate", days < 0 ? .problem : .note, "it \(days < 0 ? "ended" : "ends") at \(ends)",
-            next: tls.self_signed ? "the log of meterd says why it was not renewed" : "have it renewed")
+            next: tls.self_signed ? "the log of meterd says why it was not renewed" : "renew it")
     }
 
     // MARK: The machine
@@ -199,7 +199,7 @@ struct Checkup {
     private var clock: Finding? {
         guard let isSynchronised = machine.isClockSynchronised else { return nil }
         if isSynchronised { return Finding("clock", .ok, "synchronised") }
-        let rest = machine.hasHardwareClock ? "" : ", and it has none that goes on without power"
+        let rest = machine.hasHardwareClock ? "" : ", and the machine has no battery-backed clock"
         return Finding("clock", .note, "this machine's clock is not synchronised\(rest)", next: Self.setClock)
     }
 

@@ -55,7 +55,7 @@ struct MarkChoice {
         }
         guard let start = WallTime(first.from), let end = last.to.map({ WallTime($0) }) ?? now else {
             throw CommandFailure(
-                .error, "the times of the marks cannot be read", next: "are both programs of one version?")
+                .error, "the times of the marks cannot be read", next: "check that both programs have one version")
         }
         guard start < end else {
             throw CommandFailure(

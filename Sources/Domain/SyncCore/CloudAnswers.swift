@@ -1,13 +1,12 @@
-/// A page of changes as the cloud sent it.
+/// Page of changes from the cloud.
 package struct ChangesPage: Hashable, Sendable {
     package var type: RecordType
     package var records: [SyncRecord]
-    /// Where the next page begins; opaque.
+    /// Opaque start of the next page.
     package var token: String
     package var moreComing: Bool
-    /// Epoch of the cloud's store.
     package var epoch: String
-    /// The zone's identity, if the cloud gives zones one.
+    /// Identity of the zone; nil from a cloud that gives zones none.
     package var zoneID: String?
 
     package init(
@@ -22,12 +21,11 @@ package struct ChangesPage: Hashable, Sendable {
     }
 }
 
-/// The cloud's answer to one record of a batch.
 package struct PushResult: Hashable, Sendable {
     package var key: RecordKey
-    /// Nil if the record was accepted.
+    /// Nil if the cloud accepted the record.
     package var failure: SyncFailure?
-    /// The record as the cloud has it now, if that differs from what was sent.
+    /// The cloud's present record, if it differs from the one sent.
     package var merged: SyncRecord?
 
     package init(key: RecordKey, failure: SyncFailure? = nil, merged: SyncRecord? = nil) {
@@ -37,7 +35,6 @@ package struct PushResult: Hashable, Sendable {
     }
 }
 
-/// The answer to a batch.
 package struct PushOutcome: Hashable, Sendable {
     package var results: [PushResult]
     /// The cloud's wall clock when it answered, milliseconds since 1970.
@@ -49,18 +46,17 @@ package struct PushOutcome: Hashable, Sendable {
     }
 }
 
-/// What the cloud knows about this host.
+/// The cloud's knowledge about this host.
 package struct CloudAccount: Hashable, Sendable {
     package var zone: String
     package var host: HostID
     package var hostName: String
     package var serverTime: UInt64
     package var epoch: String
-    /// `keep` or `strict`, as text: its meaning is the business of the lease part.
+    /// `keep` or `strict`, as text; LeaseCore defines the meaning.
     package var policy: String
-    /// The zone's identity, if the cloud gives zones one.
+    /// Identity of the zone; nil from a cloud that gives zones none.
     package var zoneID: String?
-    /// What this host may do there.
     package var role = HostRole.full
 
     package init(

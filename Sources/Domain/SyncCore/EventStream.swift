@@ -1,18 +1,17 @@
-/// The state of the event stream, as far as the session knows.
+/// State of the event stream.
 package enum SyncStream: Hashable, Sendable {
     case closed
     case opening(since: MonotonicTime)
     case open(since: MonotonicTime, lastHeard: MonotonicTime)
-    /// Broken; opened again at `retryAt`.
+    /// Broken; reopens at `retryAt`.
     case waiting(retryAt: MonotonicTime)
 }
 
-/// Tracks the event stream: opening it, hearing from it, losing it.
 struct EventStream: Hashable, Sendable {
     private(set) var state = SyncStream.closed
-    /// When the stream last reported another host's change.
+    /// Time of the last change that another host made.
     private(set) var lastPush: MonotonicTime?
-    /// Attempts in a row that did not last.
+    /// Number of consecutive attempts that did not last.
     private var failures = 0
 
     mutating func open(at now: MonotonicTime) -> [SyncEffect] {
@@ -31,7 +30,7 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// - Returns: false if nobody was opening it.
+    /// - Returns: false if no opening was in progress.
     mutating func opened(at now: MonotonicTime) -> Bool {
         guard case .opening = state else { return false }
         state = .open(since: now, lastHeard: now)
@@ -42,8 +41,6 @@ struct EventStream: Hashable, Sendable {
         if case .open(let since, _) = state { state = .open(since: since, lastHeard: now) }
     }
 
-    /// A change was reported.
-    ///
     /// - Returns: false if the stream is not open.
     mutating func pushed(at now: MonotonicTime) -> Bool {
         guard case .open = state else { return false }
@@ -55,7 +52,7 @@ struct EventStream: Hashable, Sendable {
         switch state {
         case .closed, .waiting: return
         case .opening: failures += 1
-        // A stream that lasted long broke for a reason of its own, and deserves a quick attempt.
+        // After a long life the break has its own cause, so the first retry is quick.
         case .open(let since, _): failures = moment.now - since >= timing.streamSilence ? 1 : failures + 1
         }
         state = .waiting(retryAt: moment.now + timing.backoff.delay(afterFailures: failures, random: moment.random))
@@ -64,20 +61,19 @@ struct EventStream: Hashable, Sendable {
     mutating func wake(_ moment: SyncMoment, _ timing: SyncTiming) -> [SyncEffect] {
         guard let deadline = deadline(timing), moment.now >= deadline else { return [] }
         if case .waiting = state { return open(at: moment.now) }
-        // Half-open: open here, with nobody at the other end.
+        // Half-open: the other end is gone.
         broke(moment, timing)
         return [.closeEvents]
     }
 
-    /// Earlier failures may have been the network's fault.
     mutating func forgetFailures() { failures = 0 }
 
-    /// If it is waiting to be opened again, opens it now.
+    /// Reopens a waiting stream now.
     mutating func hurry(at now: MonotonicTime) -> [SyncEffect] {
         if case .waiting = state { open(at: now) } else { [] }
     }
 
-    /// When it is opened again, or given up for dead.
+    /// Returns when to reopen the stream or give it up.
     func deadline(_ timing: SyncTiming) -> MonotonicTime? {
         switch state {
         case .closed: nil
@@ -87,7 +83,7 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// How long a run waits for it to open.
+    /// Returns until when a run waits for the stream to open.
     func subscribeDeadline(_ timing: SyncTiming) -> MonotonicTime? {
         if case .opening(let since) = state { since + timing.subscribeTimeout } else { nil }
     }

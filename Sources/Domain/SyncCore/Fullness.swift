@@ -1,12 +1,11 @@
-/// The cloud has no room for some of this host's changes. The store holds those back, so that everything behind them is
-/// pushed; some of them are tried again now and then, and all of them as soon as one of those is accepted.
+/// State while the cloud has no room for some changes. The store holds them back and pushes the rest. Some are retried
+/// now and then; once the cloud accepts one, all of them.
 package struct Fullness: Hashable, Sendable {
-    /// The cloud's latest refusal.
     package var failure: SyncFailure
     package var since: MonotonicTime
-    /// Runs in a row that met a full cloud.
+    /// Number of consecutive runs that met a full cloud.
     package var runs: Int
-    /// When some of what is held back is tried again, unless a person asks sooner.
+    /// Next automatic retry of held-back changes.
     package var retryAt: MonotonicTime
 }
 
@@ -14,25 +13,24 @@ extension SyncState {
     /// Nil while another run is wanted anyway.
     var nextRetryOfHeldBack: MonotonicTime? { schedule.again == nil ? fullness?.retryAt : nil }
 
-    /// Decides whether a new run tries again what is held back.
     mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.HeldBack {
         switch trigger {
         case .asked, .started, .resumed: return .due
         case .localChange, .remoteChange, .streamOpened, .networkGained, .poll, .retry: break
         }
         guard let fullness, fullness.retryAt <= now else { return .left }
-        // If the run does not get that far, it is not asked for again at once.
+        // A run that ends early must not trigger the retry again at once.
         self.fullness?.retryAt = now + timing.fullBackoff.ceiling
         return .due
     }
 
-    /// A person who cancels a run does not want the next one at once.
+    /// Delays the retry, because the person cancelled the run.
     mutating func putOffHeldBack(at now: MonotonicTime) {
         guard let fullness else { return }
         self.fullness?.retryAt = max(fullness.retryAt, now + timing.fullBackoff.base)
     }
 
-    /// Most hosts have nothing held back; after a restart nobody knows since when something has been.
+    /// Clears the state when nothing is held back. Retries after a restart, which loses the time of the refusal.
     mutating func lookAtHeldBack(_ progress: SyncProgress) {
         if progress.heldBack == 0 {
             fullness = nil
@@ -71,7 +69,7 @@ extension SyncState {
     mutating func noteFullness(_ moment: SyncMoment) {
         guard let refusal = run?.refusal else { return }
         let runs = (fullness?.runs ?? 0).addingClamped(1)
-        // At least half the bound: unlike a cloud that does not answer, a full one should not be asked again at once.
+        // At least half the bound: a full cloud should not get another request at once.
         let delay =
             (timing.fullBackoff.bound(afterFailures: runs)
                 + timing.fullBackoff.delay(afterFailures: runs, random: moment.random)) / 2
@@ -81,16 +79,16 @@ extension SyncState {
 }
 
 extension SyncRun {
-    /// What a run still has to do about the changes that are held back.
+    /// Remaining work of a run on held-back changes.
     enum HeldBack: Hashable, Sendable {
-        /// Nothing, or nothing more.
+        /// No more work.
         case left
-        /// Try some of them once everything else has been pushed.
+        /// Retry some once everything else has been pushed.
         case due
-        /// Some of them are waiting to be sent.
+        /// Retried changes wait in the outbox.
         case trying(isTaken: Bool)
 
-        /// Everything that was waiting has been pushed; more follows only if some of it was accepted.
+        /// Ends the batches; more changes follow only if the cloud accepted one.
         mutating func batchesEnded() {
             switch self {
             case .trying(isTaken: true): self = .due

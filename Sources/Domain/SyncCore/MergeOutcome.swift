@@ -1,15 +1,13 @@
-/// What a page, or the answer to a batch, changed in the store.
+/// Changes that a page or a batch's answer made in the store.
 package struct MergeOutcome: Hashable, Sendable {
-    /// Records that were changed.
     package var changed: [RecordKey]
-    /// Records of the page that were skipped because they had nothing new.
+    /// Number of records without news.
     package var unchanged: Int
-    /// Records set aside, with the reason: they cannot be kept (an illegal name or value), or the cloud did not list
-    /// them.
+    /// Number of records set aside with a reason: an illegal name or value, or missing from the cloud's list.
     package var parked: Int
-    /// Changes among them that other hosts made, for the log.
+    /// Changes by other hosts, for the log.
     package var news: [RecordNews] = []
-    /// Properties and deletions that the cloud acknowledged but does not list; they wait to be sent again.
+    /// Number of properties and deletions that the cloud acknowledged but does not list. The outbox sends them again.
     package var toldAgain = 0
 
     package init(changed: [RecordKey] = [], unchanged: Int = 0, parked: Int = 0) {
@@ -19,16 +17,16 @@ package struct MergeOutcome: Hashable, Sendable {
     }
 }
 
-/// What a merge took over from other hosts in one record.
+/// News from other hosts in one record.
 package struct RecordNews: Hashable, Sendable {
     package var key: RecordKey
     /// Sorted by name.
     package var properties: [String]
     package var isDeleted: Bool
-    /// The hosts that wrote it, sorted.
+    /// Authors of the news, sorted.
     package var hosts: [HostID]
 
-    /// Nil if the merge took nothing over.
+    /// Returns nil if the merge brought no news.
     package init?(_ merge: RecordMerge) {
         guard !merge.isEmpty else { return nil }
         key = merge.after.key

@@ -1,4 +1,4 @@
-/// Tells a network that is back from one that flaps (Docs/Sync.md#network).
+/// Separates a network that is back from one that flaps (Docs/Sync.md#network).
 ///
 /// ```
 ///            gained                    held 2.5 s and the spread: synchronise
@@ -9,7 +9,7 @@
 ///     └────────────────────────────────────────────────┘
 /// ```
 ///
-/// The first report about the network is not a gain: the session begins with a run anyway.
+/// The first report is not a gain, because the session starts with a run anyway.
 package struct NetworkDebounce: Hashable, Sendable {
     private enum Phase: Hashable, Sendable {
         case unknown
@@ -18,11 +18,11 @@ package struct NetworkDebounce: Hashable, Sendable {
         case steady
     }
 
-    /// How long a gain must last.
+    /// Minimum duration of a gain.
     package let hold: Duration
-    /// Longest random time added to that, because hosts behind one router come back together.
+    /// Maximum random time added to `hold`: hosts behind one router come back together.
     let spreadMax: Duration
-    /// The latest report, if there was any.
+    /// The latest report; nil before the first.
     package private(set) var path: NetworkPath?
     private var phase = Phase.unknown
 
@@ -31,9 +31,9 @@ package struct NetworkDebounce: Hashable, Sendable {
         self.spreadMax = spreadMax
     }
 
-    /// The state of the network was reported. Reporting the same state again changes nothing.
+    /// Repeating the same report changes nothing.
     ///
-    /// - Parameter random: random bits, for the spread.
+    /// - Parameter random: random bits for the spread.
     package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, random: UInt64) {
         self.path = path
         switch (phase, path.isSatisfied) {
@@ -46,14 +46,14 @@ package struct NetworkDebounce: Hashable, Sendable {
 
     package enum OnWake: Hashable, Sendable { case synchronise, none }
 
-    /// Time passed. Harmless to call at any moment.
+    /// Safe to call at any time.
     package mutating func woke(at now: MonotonicTime) -> OnWake {
         guard case .holding(let until) = phase, now >= until else { return .none }
         phase = .steady
         return .synchronise
     }
 
-    /// When to call `woke`; nil while only an event can change anything.
+    /// Time of the next `woke`; nil while only an event can change the state.
     package var nextWake: MonotonicTime? {
         if case .holding(let until) = phase { until } else { nil }
     }

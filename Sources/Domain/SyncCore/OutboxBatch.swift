@@ -1,20 +1,19 @@
-/// Some of the changes that this host has to push: for each record only its pending properties, in the order of
-/// `RecordType.known` and oldest first. They are confirmed by stamp, so a change made while the batch is under way
-/// stays pending.
+/// Pending properties of some records, in the order of `RecordType.known`, oldest first. The store confirms them by
+/// stamp, so a change made meanwhile stays pending.
 package struct OutboxBatch: Hashable, Sendable {
     package var records: [SyncRecord]
 
     package init(records: [SyncRecord]) { self.records = records }
 }
 
-/// The part of the outbox that is not sent in its normal order.
+/// Part of the outbox that is not sent in its normal order.
 struct OutboxQueue: Hashable, Sendable {
-    /// Halves of a batch that was too large, the first to be sent next. Kept across runs, so that a retry continues
-    /// where it stopped.
+    /// Halves of a batch that was too large, in sending order. Kept across runs, so that a retry continues where it
+    /// stopped.
     private(set) var parts: [OutboxBatch] = []
-    /// What the cloud could not accept yet, by its last answer. It waits in the outbox.
+    /// Records that the cloud could not accept yet. They stay in the outbox.
     private(set) var putOff: [RecordKey: SyncFailure] = [:]
-    /// When that is pushed again, unless a run comes sooner.
+    /// Time to push them again, unless a run comes sooner.
     private(set) var putOffUntil: MonotonicTime?
 
     mutating func split(_ batch: OutboxBatch, into halves: [OutboxBatch]) {
@@ -26,16 +25,16 @@ struct OutboxQueue: Hashable, Sendable {
         if parts.first == batch { parts.removeFirst() }
     }
 
-    /// The outbox has other contents by now, or other stamps.
+    /// Forgets the halves after the outbox or its stamps changed.
     mutating func forgetParts() { parts = [] }
 
-    /// - Parameter isComplete: a run that ended early did not get to everything that was put off before.
+    /// - Parameter isComplete: false if the run ended before it reached all records put off earlier.
     mutating func runEnded(_ putOff: [RecordKey: SyncFailure], isComplete: Bool, retryAt: MonotonicTime) {
         self.putOff = isComplete ? putOff : self.putOff.merging(putOff) { $1 }
         putOffUntil = self.putOff.isEmpty ? nil : retryAt
     }
 
-    /// - Returns: whether what was put off is due.
+    /// - Returns: whether a push of the records put off is due.
     mutating func wake(at now: MonotonicTime) -> Bool {
         guard let until = putOffUntil, now >= until else { return false }
         putOffUntil = nil

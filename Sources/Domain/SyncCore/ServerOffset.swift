@@ -1,10 +1,10 @@
-/// One look at the cloud's clock: what it said, and the local clock before and after.
+/// Measurement of the cloud's clock.
 package struct ClockSample: Hashable, Sendable {
     /// The cloud's wall clock when it answered, milliseconds since 1970.
     package var serverTime: UInt64
     /// This host's wall clock when the answer arrived.
     package var localTime: WallTime
-    /// Time from the request to the answer, on the boot-time clock.
+    /// Time from request to answer, on the boot-time clock.
     package var roundTrip: Duration
 
     package init(serverTime: UInt64, localTime: WallTime, roundTrip: Duration) {
@@ -14,11 +14,11 @@ package struct ClockSample: Hashable, Sendable {
     }
 }
 
-/// How far this host's wall clock is behind the cloud's, and how certain that is.
+/// Difference between the cloud's wall clock and this host's, with its error.
 package struct ServerOffset: Hashable, Sendable {
-    /// Add it to the local wall clock to get the cloud's. Positive if the local clock is behind.
+    /// Cloud's time minus local time.
     package var offset: Duration
-    /// Half the round trip, because nobody knows when in between the cloud looked at its clock.
+    /// Half the round trip.
     package var error: Duration
     var measuredAt: MonotonicTime
 
@@ -30,8 +30,8 @@ package struct ServerOffset: Hashable, Sendable {
         measuredAt = now
     }
 
-    /// Whether a newer measurement should replace this one: it is sharper, this one is old, or they contradict each
-    /// other (a clock stepped).
+    /// Whether to prefer a newer measurement: it is sharper, this one is old, or they contradict each other (a clock
+    /// stepped).
     package func isOutdone(by newer: ServerOffset) -> Bool {
         newer.error <= error || newer.measuredAt - measuredAt >= .seconds(600)
             || abs(newer.offset - offset) > newer.error + error
@@ -40,10 +40,9 @@ package struct ServerOffset: Hashable, Sendable {
     private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 }
 
-/// The cloud's clock, and what the store has been told of it.
+/// The cloud's clock and the offset that the store has.
 struct CloudClock: Hashable, Sendable {
     private(set) var offset: ServerOffset?
-    /// The offset as the store was last told, if it was.
     private var told: Duration?
 
     mutating func measure(_ sample: ClockSample, at now: MonotonicTime) {
@@ -53,10 +52,10 @@ struct CloudClock: Hashable, Sendable {
 
     mutating func storeWasTold(_ offset: Duration) { told = offset }
 
-    /// The store must be told again.
+    /// Makes the next `news` return the offset again.
     mutating func startOver() { told = nil }
 
-    /// The offset to tell the store, if it is not within `step` of the one that the store has.
+    /// Returns the offset for the store if it differs from the stored one by more than `step`.
     func news(beyond step: Duration) -> Duration? {
         guard let offset = offset?.offset else { return nil }
         guard let told else { return offset }

@@ -1,9 +1,9 @@
-/// A numbered event of the session, for those who watch and for the log.
+/// Numbered event of the session, for subscribers and the log.
 package struct SyncEntry: Hashable, Sendable {
-    /// Counts from 1, without a gap, as long as the session lives.
+    /// Counts from 1 without a gap during the session.
     package let number: UInt64
     package let time: MonotonicTime
-    /// By this host's calendar, which the machine does not know; set by whoever passes the entry on.
+    /// By this host's calendar, which the machine does not know. The forwarder sets it.
     package var wall: WallTime?
     private let event: SyncEvent
 
@@ -13,11 +13,11 @@ package struct SyncEntry: Hashable, Sendable {
         self.event = event
     }
 
-    /// The input, if it meant just that.
+    /// The input, unless a verdict replaced it.
     package var input: SyncInput? {
         if case .input(let input) = event { input } else { nil }
     }
 
-    /// What happened, in words. Made on demand, because most entries are never read.
+    /// Made on demand, because most entries are never read.
     package var text: String { "\(event)" }
 }

@@ -1,4 +1,4 @@
-/// Why the session does nothing until a person has fixed something.
+/// Stop of the session until a person fixes the cause.
 package struct SyncHalt: Hashable, Sendable {
     package var failure: SyncFailure
     /// What to do, in a sentence.
@@ -9,7 +9,7 @@ package struct SyncHalt: Hashable, Sendable {
         self.advice = advice
     }
 
-    /// Nil if trying again may help (Docs/Sync.md#errors).
+    /// Returns nil if a retry may help (Docs/Sync.md#errors).
     package init?(_ failure: SyncFailure) {
         switch failure.kind {
         case .notAuthenticated:

@@ -1,43 +1,40 @@
-/// Why a run was asked for.
+/// Reason for a run.
 package enum SyncTrigger: String, Hashable, Sendable {
     case started
-    /// Asked for by a person. Waits for nothing, and ends a halt.
+    /// By a person. Skips every wait and ends a halt.
     case asked
-    /// Something waits in the outbox.
     case localChange
     case remoteChange
-    /// The event stream is open; what happened before is unknown.
+    /// The event stream is open; earlier changes are unknown.
     case streamOpened
-    /// The network is back to stay (`NetworkDebounce`), or the cloud answers another part of this host again after a
-    /// failure.
+    /// The network is stable again (`NetworkDebounce`), or the cloud answers another part of this host again.
     case networkGained
     case poll
     case retry
     case resumed
 }
 
-/// Something that happened outside the machine.
 package enum SyncInput: Hashable, Sendable {
     // MARK: People, the host and time
 
     case started
-    /// This host leaves the cloud or shuts down: like a cancellation, but nothing begins afterwards.
+    /// The host leaves the cloud or shuts down. As a cancellation, but no run follows.
     case stopRequested
     /// The present page completes; finished work is kept.
     case cancelRequested
     /// The cause of the halt was fixed.
     case resumed
     case triggered(SyncTrigger)
-    /// Time passed. Harmless to send at any moment.
+    /// Safe to send at any time.
     case woke
 
     // MARK: The event stream
 
     case streamOpened
-    /// A sign of life: a ping, or something that does not concern the session.
+    /// A sign of life: a ping, or an event for others.
     case streamHeard
     case streamBroke(SyncFailure)
-    /// No `host` means several of them.
+    /// Without a `host`, several hosts changed something.
     case remoteChanged(types: [RecordType], host: HostID?)
 
     // MARK: Ends of operations
@@ -59,11 +56,10 @@ package enum SyncInput: Hashable, Sendable {
     case applied(MergeOutcome)
     case cleanedUp
     case cloudFailed(SyncFailure)
-    /// The store's error message.
     case storeFailed(String)
 }
 
-/// Text for people, in `meterctl sync events`.
+/// Shown by `meterctl sync events`.
 extension SyncInput: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -1,20 +1,16 @@
-/// The sync session: an input goes in, effects come out (Docs/Sync.md#a-run).
+/// The sync session: takes inputs and returns effects (Docs/Sync.md#a-run).
 ///
-/// There is one run at a time, and within a run one operation at a time, in the order account, zone, subscription, then
-/// batches and pages in turn. A trigger during a run is never lost: it asks for another run, once. No failure ends the
-/// session for good: what time may heal is tried again for ever, and what only a person can fix halts the session until
-/// `resumed`.
+/// One run at a time performs one operation at a time, in the order account, zone, subscription, then batches and pages
+/// in turn. A trigger during a run requests one more run. No failure ends the session for good: it retries for ever, or
+/// halts until `resumed` if only a person can help.
 ///
-/// Seven middlewares decide, each a function of the state in a file of its name, in this order: splitting, errors,
-/// retry, work, logging, zone set-up, account status. An input passes them from the first to the last, before the state
-/// changes (`read`). They are asked from the last to the first what to do next (`nextStep`): no work in a zone that is
-/// not set up, no set-up without an account.
+/// Seven middlewares decide, each in a file of its name, in this order: splitting, errors, retry, work, logging, zone
+/// set-up, account status. `read` passes an input from the first to the last, before the state changes. `nextStep` asks
+/// from the last to the first: no work before the zone is set up, no set-up without an account.
 ///
-/// The machine performs no I/O, reads no clock and draws no random numbers. After each input `nextWake` says when to
-/// send `woke`.
+/// The machine performs no I/O and reads neither clock nor random numbers. `nextWake` says when to send `woke`.
 package struct SyncMachine: Sendable {
     package private(set) var state: SyncState
-    /// Number of inputs so far.
     private var inputs: UInt64 = 0
 
     package init(zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false) {
@@ -23,10 +19,8 @@ package struct SyncMachine: Sendable {
 
     package var nextWake: MonotonicTime? { state.nextWake }
 
-    /// Handles one input.
-    ///
-    /// - Parameter random: random bits, for the jitter of the next attempt.
-    /// - Returns: what to do, in this order: at most one `perform`, and none while another is under way.
+    /// - Parameter random: random bits for the jitter of the next attempt.
+    /// - Returns: effects in order: at most one `perform`, and none while another is in progress.
     package mutating func handle(_ input: SyncInput, at now: MonotonicTime, random: UInt64) -> [SyncEffect] {
         let moment = SyncMoment(now: now, random: random)
         let event = read(input, moment)
@@ -37,7 +31,7 @@ package struct SyncMachine: Sendable {
         return effects
     }
 
-    /// What an input means: a verdict if a middleware has one, otherwise the input as it is.
+    /// Returns a middleware's verdict, or the input itself.
     private func read(_ input: SyncInput, _ moment: SyncMoment) -> SyncEvent {
         do throws(SyncFailure) {
             if let verdict = state.splitting(input) { return .verdict(verdict) }
@@ -49,9 +43,9 @@ package struct SyncMachine: Sendable {
         }
     }
 
-    /// What a run with nothing under way does next.
+    /// Returns the next step of a run without an operation in progress.
     ///
-    /// - Throws: why the run is over for now.
+    /// - Throws: the failure that ends the run for now.
     private func nextStep(of run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
         if let next = run.following.first, run.ending == nil || next.completesStep { return .perform(next) }
         if run.ending != nil { return .finish(.cancelled) }
@@ -60,7 +54,6 @@ package struct SyncMachine: Sendable {
         return try state.work(run, at: now)
     }
 
-    /// Begins whatever can begin now.
     private mutating func advance(_ moment: SyncMoment) -> [SyncEffect] {
         var effects: [SyncEffect] = []
         while true {
@@ -82,17 +75,15 @@ package struct SyncMachine: Sendable {
     }
 }
 
-/// The next step of a run that has nothing under way.
 enum SyncStep: Hashable, Sendable {
     case perform(SyncOperation)
     case openEvents
-    /// Nothing until the next input or wake-up.
+    /// Wait for the next input or wake-up.
     case wait
     /// `complete`, `partial` or `cancelled`.
     case finish(SyncResult.End)
 }
 
-/// The time of an input, and random bits for it.
 struct SyncMoment: Hashable, Sendable {
     var now: MonotonicTime
     /// Random bits for the back-off.

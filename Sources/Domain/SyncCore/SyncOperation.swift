@@ -1,12 +1,11 @@
-/// What the session is doing now, in the order in which a run does it (Docs/Sync.md#a-run).
+/// Activity of the session, in the order of a run (Docs/Sync.md#a-run).
 package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     /// Not joined, or shut down.
     case stopped
-    /// Nothing to do.
     case idle
-    /// A run failed, and the time of the next attempt is set.
+    /// A run failed and its retry is scheduled.
     case waiting
-    /// Until a person has fixed what is wrong.
+    /// Stopped until a person fixes the cause.
     case halted
     case readProgress
     case account
@@ -17,8 +16,8 @@ package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     case cleanUp
 }
 
-/// One job for the cloud or the store. At most one is under way; its end is reported by the input named with it, or by
-/// `cloudFailed` or `storeFailed`.
+/// A job for the cloud or the store. Each case names the call and the input that reports its end. `cloudFailed` or
+/// `storeFailed` ends any of them.
 package enum SyncOperation: Hashable, Sendable {
     /// `SyncRepository.progress`; `progressRead`.
     case readProgress
@@ -34,12 +33,12 @@ package enum SyncOperation: Hashable, Sendable {
     case readBatch(recordsMax: Int, bytesMax: Int, of: RecordKey? = nil)
     /// `CloudLink.modify`; `pushed`.
     case push(OutboxBatch)
-    /// `SyncRepository.settle`; `settled`. The outcome has only results that are decided: accepted, refused for good,
-    /// or held back for lack of room. Whatever it does not name stays in the outbox.
+    /// `SyncRepository.settle`; `settled`. The outcome has only final results: accepted, refused for good, or held back
+    /// for lack of room. Other records stay in the outbox.
     case settle(OutboxBatch, PushOutcome)
     /// `SyncRepository.retryHeldBack`; `heldBackRetried`.
     case retryHeldBack(recordsMax: Int)
-    /// `SyncRepository.restamp`, from the wall clock plus this offset on; `restamped`.
+    /// `SyncRepository.restamp`, from the wall clock plus this offset; `restamped`.
     case restamp(clockOffset: Duration)
     /// `SyncRepository.beginRefetch`; `refetchBegun`.
     case beginRefetch(RecordType)
@@ -61,8 +60,7 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Whether it stores what the cloud has already done or said, and so belongs to the present page even if the run
-    /// was cancelled.
+    /// Whether the operation stores a result that the cloud already gave, so that it runs even after a cancellation.
     var completesStep: Bool {
         switch self {
         case .settle, .restamp, .apply: true
@@ -72,7 +70,7 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Whether the cloud does it, rather than the store.
+    /// Whether the cloud does the job, rather than the store.
     package var isExchange: Bool {
         switch self {
         case .checkAccount, .createZone, .push, .fetch: true
@@ -83,18 +81,16 @@ package enum SyncOperation: Hashable, Sendable {
     }
 }
 
-/// Something the machine wants done.
 package enum SyncEffect: Hashable, Sendable {
-    /// Do it, and report to the machine how it ended. Never asked for while another is under way.
+    /// Perform the operation and report its end. Only one at a time.
     case perform(SyncOperation)
     /// `CloudLink.events`: report each event, and the end.
     case openEvents
-    /// Let go of the stream; its end need not be reported.
+    /// Close the stream; its end need not be reported.
     case closeEvents
-    /// A run is over.
     case announce(SyncResult)
-    /// The session halted with no run under way whose result would say so.
+    /// The session halted without a run, so that no result says so.
     case announceHalt(SyncHalt)
-    /// For those who watch, and for the log.
+    /// For subscribers and the log.
     case log(SyncEntry)
 }

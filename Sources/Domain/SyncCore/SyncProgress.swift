@@ -1,25 +1,23 @@
-/// What the sync engine keeps between runs, written in the same transactions as the records that it concerns.
+/// Sync state kept between runs, stored in the transactions of the records concerned.
 package struct SyncProgress: Hashable, Sendable {
-    /// Epoch of the cloud's store that the tokens belong to; nil before the first contact.
+    /// Epoch of the cloud's store to which the tokens belong; nil before the first contact.
     package var epoch: String?
-    /// Identity of the zone that the tokens belong to (`SyncZone.identity`); nil before the first contact, and for
-    /// progress from before zones had identities.
+    /// Identity of the tokens' zone (`SyncZone.identity`). Nil before the first contact and in progress older than
+    /// identities.
     package var zone: String?
     package var zoneName: String?
-    /// Every zone that this host has been in, by identity.
+    /// Every zone that this host has joined, by identity.
     package var visits: [String: SyncVisit] = [:]
-    /// How the runs have gone so far.
     package var record = RunHistory()
-    /// How far the changes of each type are stored here; a type without a token is read from the beginning.
+    /// Position in the changes of each type; a type without a token is read from the beginning.
     package var tokens: [RecordType: String]
-    /// Types whose tokens expired and that are being read anew from the beginning (`SyncRepository.beginRefetch`).
+    /// Types being read again from the beginning after their tokens expired (`SyncRepository.beginRefetch`).
     package var refetching: Set<RecordType>
-    /// Number of changes that wait to be sent.
+    /// Number of changes in the outbox.
     package var pending: Int
-    /// Number of records with something that waits until the cloud has room for it, and is not pushed before
-    /// (`SyncRepository.retryHeldBack`).
+    /// Number of records held back until the cloud has room (`SyncRepository.retryHeldBack`).
     package var heldBack = 0
-    /// Number of records that the cloud refused for good, that cannot be kept here, or that were set aside.
+    /// Number of records that the cloud refused for good, that cannot be stored here, or that were set aside.
     package var parked: Int
 
     package init(
@@ -37,12 +35,12 @@ package struct SyncProgress: Hashable, Sendable {
     }
 }
 
-/// A zone that this host has been in, and when a run there was last complete.
+/// A zone that this host has joined, with its last complete run.
 package struct SyncVisit: Hashable, Sendable {
     /// `SyncZone.identity`.
     package var identity: String
     package var name: String
-    /// When that was, by the cloud's wall clock, in milliseconds since 1970.
+    /// Time of that run by the cloud's wall clock, milliseconds since 1970.
     package var serverTime: UInt64
 
     package init(identity: String, name: String, serverTime: UInt64) {
@@ -52,11 +50,11 @@ package struct SyncVisit: Hashable, Sendable {
     }
 }
 
-/// How the runs have gone, for people. Kept over restarts.
+/// Outcome of past runs, for people. Kept over restarts.
 package struct RunHistory: Hashable, Sendable {
-    /// When a run was last complete, by this host's calendar, if one ever was.
+    /// Time of the last complete run, by this host's calendar; nil without one.
     package var lastSuccess: WallTime?
-    /// Number of runs that have failed in a row since then.
+    /// Number of consecutive failed runs since then.
     package var failures = 0
 
     package init(lastSuccess: WallTime? = nil, failures: Int = 0) {

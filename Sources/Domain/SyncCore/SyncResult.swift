@@ -1,12 +1,12 @@
-/// What a run did with the records of one type.
+/// Numbers of records of one type in a run.
 package struct SyncCounts: Hashable, Sendable {
-    /// Pushed, and accepted by the cloud.
+    /// Accepted by the cloud.
     package var pushed = 0
-    /// Came from the cloud and changed something here.
+    /// Changed something here.
     package var fetched = 0
-    /// Came from the cloud with nothing new.
+    /// Brought no news.
     package var unchanged = 0
-    /// Cannot be kept here, or was refused by the cloud; set aside with the reason.
+    /// Refused by the cloud or impossible to store here; set aside with the reason.
     package var parked = 0
 
     package init(pushed: Int = 0, fetched: Int = 0, unchanged: Int = 0, parked: Int = 0) {
@@ -24,19 +24,19 @@ package struct SyncCounts: Hashable, Sendable {
     }
 }
 
-/// How a run ended; kept, and shown to people.
+/// Result of a run, kept and shown to people.
 package struct SyncResult: Hashable, Sendable {
     package enum End: Hashable, Sendable {
-        /// Everything was pushed, and every type that was asked for was read to its end.
+        /// The run pushed everything and read every requested type to its end.
         case complete
-        /// The outbox filled faster than it was pushed; another run follows at once.
+        /// The outbox filled faster than the run pushed; another run follows at once.
         case partial
         case cancelled
         case failed(SyncFailure)
         case halted(SyncHalt)
     }
 
-    /// The run's number, from 1 on.
+    /// Counts from 1.
     package var run: UInt64
     package var trigger: SyncTrigger
     package var startedAt: MonotonicTime
@@ -58,14 +58,13 @@ package struct SyncResult: Hashable, Sendable {
 
     package var wasCancelled: Bool { end == .cancelled }
 
-    /// All types together.
     package var total: SyncCounts { counts.values.reduce(into: SyncCounts()) { $0 += $1 } }
 
-    /// Records that were skipped: no newer than those here, or impossible to keep.
+    /// Number of records without news or impossible to store.
     package var skipped: Int { total.unchanged + total.parked }
 }
 
-/// What the session has done since it was made.
+/// Counters since the session was made.
 package struct SyncCounters: Hashable, Sendable {
     package var runs: UInt64 = 0
     package var complete: UInt64 = 0
@@ -79,7 +78,7 @@ package struct SyncCounters: Hashable, Sendable {
     package var splits: UInt64 = 0
     package var parked: UInt64 = 0
     package var streamOpenings: UInt64 = 0
-    /// Rises with every merge that changed something here; screens redraw the settings on it.
+    /// Rises with every merge that changed something here; screens then redraw the settings.
     package var refreshVersion: UInt64 = 0
 
     package init() {}

@@ -1,41 +1,39 @@
-/// One pass through what has to be sent and what has to be read. Lives only in memory, and so dies with its process.
+/// One pass through the outbox and the unread types. Not persisted.
 package struct SyncRun: Hashable, Sendable {
-    /// How the run will end once the present step is done.
+    /// End of the run after the present step.
     package enum Ending: Hashable, Sendable { case cancel, stop }
 
-    /// Whose turn it is: pushing and reading alternate, so that neither starves.
+    /// Pushing and reading alternate, so that neither starves.
     package enum Turn: Hashable, Sendable { case modify, fetch }
 
     package let number: UInt64
     package let trigger: SyncTrigger
     package let startedAt: MonotonicTime
-    /// Whether it reads every type.
+    /// Whether the run reads every type.
     package let isFull: Bool
-    /// The operation under way, if any.
     package internal(set) var operation: SyncOperation?
-    /// Read at the beginning, and again after something changed it as a whole.
+    /// Read at the start, and again after an adoption or another reset.
     package internal(set) var progress: SyncProgress?
-    /// Types still to be read, in order; the first is being read.
+    /// Types still to read, in order; the first is being read.
     package internal(set) var remaining: [RecordType]
     package internal(set) var ending: Ending?
     package internal(set) var counts: [RecordType: SyncCounts] = [:]
-    /// Records that the cloud cannot accept now, and why. They stay in the outbox, and this run does not push them
-    /// again.
+    /// Records that the cloud cannot accept now, and why. They stay in the outbox; this run does not push them again.
     package internal(set) var putOff: [RecordKey: SyncFailure] = [:]
 
-    /// What finishes the present step; comes before anything else, even after a cancellation.
+    /// Operations that finish the present step. They come first, even after a cancellation.
     var following: [SyncOperation] = []
     var isOutboxEmpty = false
     var isPastSubscribe = false
     var pageRecordsMax: Int
-    /// Something was stored or pushed, so the next failure is the first in a row.
+    /// Whether the run stored or pushed something, so that the next failure is the first of a row.
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: HeldBack
-    /// Why the cloud had no room for something, if that happened.
+    /// The cloud's last refusal for lack of room.
     var refusal: SyncFailure?
 
-    /// How often the run did what it may do only a few times (`SyncTiming.repairsMax`).
+    /// Counts of repairs, each limited by `SyncTiming.repairsMax`.
     struct Repairs: Hashable, Sendable {
         var zone = 0
         var epoch = 0

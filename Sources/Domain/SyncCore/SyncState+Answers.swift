@@ -1,4 +1,4 @@
-/// Ends of operations. An answer that nobody is waiting for changes nothing.
+/// Ends of operations. An answer that no operation waits for changes nothing.
 extension SyncState {
     mutating func applyAnswer(_ answer: SyncInput, at now: MonotonicTime) {
         switch answer {
@@ -16,14 +16,14 @@ extension SyncState {
         case .pageFetched(let page): pageFetched(page)
         case .applied(let merge): applied(merge)
         case .cleanedUp: cleanedUp(at: now)
-        // A failure while an operation is under way is a verdict, and the others are not answers.
+        // A failure of an operation is a verdict; the others are not answers.
         case .cloudFailed, .storeFailed, .started, .stopRequested, .cancelRequested, .resumed, .triggered, .woke,
             .streamOpened, .streamHeard, .streamBroke, .remoteChanged:
             break
         }
     }
 
-    /// Marks the operation under way as finished, if this answers it.
+    /// Ends the operation in progress, if this answers it.
     private mutating func finish(_ isAnswered: (SyncOperation) -> Bool) -> SyncOperation? {
         guard let operation = run?.operation, isAnswered(operation) else { return nil }
         withRun { $0.operation = nil }
@@ -113,7 +113,7 @@ extension SyncState {
         if !merge.changed.isEmpty { counters.refreshVersion += 1 }
         turn = .fetch
         let refused = outcome.results.count { $0.isRefusedForGood }
-        // The store counts what it parked, which may include the refused ones.
+        // The store's count may include the refused records.
         counters.parked += UInt64(max(refused, merge.parked))
         withRun { run in
             run.hasProgressed = true
@@ -126,7 +126,7 @@ extension SyncState {
         }
     }
 
-    /// - Returns: false if no such operation was under way.
+    /// - Returns: false if no such operation was in progress.
     mutating func finishRetry() -> Bool {
         finish { if case .retryHeldBack = $0 { true } else { false } } != nil
     }
@@ -187,8 +187,7 @@ extension SyncState {
 }
 
 extension PushResult {
-    /// Whether the result is final: accepted, refused for good, or held back. Anything else stays in the outbox and is
-    /// pushed again.
+    /// Whether the result is final: accepted, refused for good, or held back. Other records stay in the outbox.
     func isDecided(in batch: OutboxBatch) -> Bool {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
@@ -200,14 +199,13 @@ extension PushResult {
         }
     }
 
-    /// Only for a result that is decided.
+    /// Valid for a decided result only.
     var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
 
-    /// Whether it can be accepted once a meter is free, or once this host has a token for it; it is pushed again in a
-    /// later run.
+    /// Whether a later run pushes the record again: a meter must be free first, or this host needs a token for it.
     var isPutOff: Bool { failure?.kind == .leaseHeld || failure?.kind == .readOnly }
 
-    /// Whether it is too large beside others; it is pushed alone next, which decides.
+    /// Whether the record is too large beside others. Pushing it alone decides.
     func isTooLarge(in batch: OutboxBatch) -> Bool {
         failure?.kind == .limitExceeded && batch.records.count > 1
     }

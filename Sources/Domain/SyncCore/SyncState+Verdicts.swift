@@ -1,4 +1,4 @@
-/// What each verdict of the middlewares does to the state.
+/// Effects of each verdict on the state.
 extension SyncState {
     mutating func apply(_ verdict: SyncVerdict, at now: MonotonicTime) -> [SyncEffect] {
         switch verdict {
@@ -22,7 +22,7 @@ extension SyncState {
         return []
     }
 
-    /// The operation failed, and the run continues with `next`.
+    /// Continues the run with `next` after a failed operation.
     private mutating func goOn(with next: [SyncOperation] = []) {
         withRun {
             $0.operation = nil
@@ -64,14 +64,13 @@ extension SyncState {
         return [announcement] + stream.close()
     }
 
-    /// Ends the run with a failure and sets the time of the next.
+    /// Ends the run with a failure and schedules the next.
     private mutating func postpone(
         _ failure: SyncFailure, until time: MonotonicTime, at now: MonotonicTime
     ) -> [SyncEffect] {
         guard let run else { return [] }
         schedule.failed(failuresAfterThis, retryAt: time, isLimit: failure.retryAfter != nil)
-        // The direction that failed lets the other go first next time, so that one that never works does not hold up
-        // everything.
+        // The other direction goes first next time, so that one failing direction does not block both.
         switch run.operation?.mode {
         case .modify: turn = .fetch
         case .fetch: turn = .modify
@@ -83,12 +82,11 @@ extension SyncState {
         return endRun(.failed(failure), at: now).map { [.announce($0)] } ?? []
     }
 
-    /// The next request of this kind asks for less.
     private mutating func shorten(_ operation: SyncOperation?) {
         switch operation {
         case .push(let batch):
             batchPortion.unanswered(batch.records.count)
-            // A part is sent as it is. What it consists of is still in the outbox.
+            // The outbox still has the part's records, so they are read again in smaller batches.
             if batch.records.count > 1 { outbox.forgetParts() }
         case .fetch(_, _, let limit): pagePortion.unanswered(limit)
         default: break

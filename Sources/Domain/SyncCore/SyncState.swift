@@ -1,4 +1,4 @@
-/// Everything the session knows, as a value. Only events change it (`SyncMachine`).
+/// State of the session. Only events change it (`SyncMachine`).
 ///
 /// ```
 ///            started               a trigger             nothing left, failed, cancelled
@@ -20,29 +20,26 @@ package struct SyncState: Hashable, Sendable {
     let zone: String
     let host: HostID
     let timing: SyncTiming
-    /// Whether another zone than the last gets everything that this host has, records of others too.
+    /// Whether a new zone gets every record of this host, including other hosts' records.
     let bringsAll: Bool
 
     package internal(set) var phase = Phase.stopped
     var schedule = RunSchedule()
     var stream = EventStream()
     var account = AccountStatus.unknown
-    /// What this host may do, as the cloud last said; nil before it did.
+    /// This host's role; nil until the cloud reports it.
     var role: HostRole?
     var clock = CloudClock()
     var outbox = OutboxQueue()
-    /// Of a batch, and of a page.
     var (batchPortion, pagePortion) = (Portion(), Portion())
     /// Set while the cloud has no room for some of this host's changes.
     package internal(set) var fullness: Fullness?
-    /// Whose turn it is next.
     var turn = SyncRun.Turn.modify
     var lastCleanUp: MonotonicTime?
 
-    /// Failure of the last run; nil if it did not fail. A cancelled run leaves this as it is.
+    /// Failure of the last run. A cancelled run does not change it.
     var lastSyncError: SyncFailure?
     var lastResult: SyncResult?
-    /// As last read.
     var lastProgress = SyncProgress()
     var counters = SyncCounters()
 
@@ -59,13 +56,12 @@ package struct SyncState: Hashable, Sendable {
 
     package var serverOffset: ServerOffset? { clock.offset }
 
-    /// Number of runs that have failed in a row.
     package var failures: Int { schedule.failures }
 
-    /// Number of failures in a row if the present run failed now.
+    /// Number of consecutive failures if the present run failed now.
     var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : failures.addingClamped(1) }
 
-    /// What an event changes, and what must be done at once. The middlewares say which operation comes next.
+    /// Applies an event and returns the immediate effects. The middlewares choose the next operation.
     mutating func apply(_ event: SyncEvent, _ moment: SyncMoment) -> [SyncEffect] {
         switch event {
         case .input(let input): apply(input, moment)
@@ -73,7 +69,7 @@ package struct SyncState: Hashable, Sendable {
         }
     }
 
-    /// When to send the next `woke`; nil while only an event can change anything.
+    /// Time of the next `woke`; nil while only an event can change the state.
     var nextWake: MonotonicTime? {
         switch phase {
         case .stopped, .halted: nil
@@ -87,7 +83,7 @@ package struct SyncState: Hashable, Sendable {
 
     var nextPoll: MonotonicTime { schedule.nextPoll(timing) }
 
-    /// How to begin with the zone that the cloud says this is; nil if the progress is still valid, or not known yet.
+    /// Returns how to enter the zone that the cloud reports; nil if the progress is still valid or not yet known.
     func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
         guard case .known(let account, let time) = account, let progress = run?.progress else { return nil }
         let zone = account.syncZone
@@ -106,7 +102,6 @@ extension SyncState {
         phase = .running(run)
     }
 
-    /// Begins a run if one is wanted and its time has come.
     mutating func beginRunIfDue(at now: MonotonicTime) {
         guard case .idle = phase else { return }
         if let due = nextRetryOfHeldBack, due <= now { schedule.ask(.retry) }
@@ -119,7 +114,6 @@ extension SyncState {
                 heldBack: beginHeldBack(because: trigger, at: now), at: now))
     }
 
-    /// Marks an operation as under way.
     mutating func begin(_ operation: SyncOperation) {
         withRun {
             $0.operation = operation
@@ -138,7 +132,7 @@ extension SyncState {
         return endRun(end, at: moment.now).map { [.announce($0)] } ?? []
     }
 
-    /// Ends the run, whatever the reason.
+    /// Ends the run for any reason.
     mutating func endRun(_ end: SyncResult.End, at now: MonotonicTime) -> SyncResult? {
         guard let run else { return nil }
         let result = run.result(end, at: now)

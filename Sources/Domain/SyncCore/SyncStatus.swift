@@ -1,45 +1,38 @@
-/// The session's status as a person sees it (`meterctl sync status`).
+/// Status of the session, for `meterctl sync status`.
 package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode
-    /// What this host may do, as the cloud last said; nil before it did. One that may only look pushes its own `Host`
-    /// record, and its other changes wait.
+    /// This host's role; nil until the cloud reports it. A read-only host pushes only its own `Host` record; its other
+    /// changes wait.
     package var role: HostRole?
-    /// What waits to be sent and what is still to be read.
     package var queue: SyncQueue
     package var counters: SyncCounters
-    /// Failure of the last run; nil if it did not fail.
     package var lastSyncError: SyncFailure?
-    /// Number of runs that have failed in a row.
+    /// Number of consecutive failed runs.
     package var failures: Int
-    /// When a run was last complete, by this host's calendar, also before a restart; nil if never, or if not known
-    /// here.
+    /// Time of the last complete run, by this host's calendar, including earlier processes; nil without one.
     package var lastSuccess: WallTime?
-    /// When a run that failed is tried again.
     package var nextRetry: MonotonicTime?
-    /// When changes are next asked for, unless one is reported before.
+    /// Time of the next poll, unless a change is reported before.
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
     /// Nil if the cloud has room for everything that was pushed.
     package var fullness: Fullness?
-    /// Result of the last run, if there was one.
     package var lastResult: SyncResult?
     package var stream: SyncStream
-    /// When the stream last reported another host's change.
+    /// Time of the last change that another host made.
     package var lastPush: MonotonicTime?
     package var serverOffset: ServerOffset?
-    /// Epoch of the cloud's store.
     package var epoch: String?
-    /// Whether another run follows the present one.
     package var isAgainWanted: Bool
     package var isCancelling: Bool
 }
 
-/// What the session still has to do.
+/// Work left for the session.
 package struct SyncQueue: Hashable, Sendable {
-    /// Changes in the outbox when it was last read.
+    /// Changes in the outbox when last read.
     package var pending: Int
-    /// Records with something that waits until the cloud has room, when last read.
+    /// Records held back for lack of room, when last read.
     package var heldBack: Int
     /// Records that are not synced, when last read.
     package var parked: Int
@@ -47,9 +40,9 @@ package struct SyncQueue: Hashable, Sendable {
     package var parts: Int
     /// Records in the outbox that the cloud could not accept yet, and why.
     package var putOff: [RecordKey: SyncFailure] = [:]
-    /// Types to be read, in order.
+    /// Types still to read, in order.
     package var unread: [RecordType]
-    /// Types that are being read anew from the beginning.
+    /// Types being read again from the beginning.
     package var refetching: Set<RecordType>
 }
 
@@ -80,7 +73,7 @@ extension SyncState {
         case .stopped: .stopped
         case .idle: schedule.retry == nil ? .idle : .waiting
         case .halted: .halted
-        // A run with nothing under way waits for the stream.
+        // A run without an operation waits for the stream.
         case .running(let run): run.operation?.mode ?? .subscribe
         }
     }

@@ -1,8 +1,8 @@
-/// What the middlewares make of an input that is a failure, or an impossible answer.
+/// A middleware's reading of a failure or an impossible answer.
 enum SyncVerdict: Hashable, Sendable {
-    /// A batch was too large, or contains something that cannot be read: its halves are sent one after the other.
+    /// A batch was too large or unreadable: push its halves one after the other.
     case split(OutboxBatch, OutboxBatch, because: SyncFailure)
-    /// A batch of one record that the cloud will never accept.
+    /// The cloud will never accept this batch of one record.
     case refused(OutboxBatch, because: SyncFailure)
     /// A page was too large; the next request asks for this many records.
     case pageShortened(limit: Int)
@@ -12,25 +12,24 @@ enum SyncVerdict: Hashable, Sendable {
     case tokenExpired(RecordType)
     /// A backup was restored.
     case storeReplaced(epoch: String)
-    /// The cloud's store lacks changes that this host has seen: an old copy of it was put back.
+    /// The cloud's store lacks changes that this host has seen: somebody put an old copy back.
     case storeWentBack
-    /// The cloud answered for another zone than it said before, so it is asked again which one this is.
+    /// The cloud answered for another zone than before; check the account again.
     case zoneDoubted
     /// The cloud refused the whole batch because its stamps are too far ahead.
     case stampsRefused
-    /// The run is over for now and is tried again at `until`.
+    /// The run ends with a failure; the next starts at `until`.
     case postponed(SyncFailure, until: MonotonicTime)
-    /// An operation failed after the run was cancelled, which counts as the end of the operation.
+    /// An operation failed after a cancellation, which counts as its end.
     case abandoned
 }
 
-/// An input as understood by the session.
 enum SyncEvent: Hashable, Sendable {
     case input(SyncInput)
     case verdict(SyncVerdict)
 }
 
-/// Text for people, in `meterctl sync events`.
+/// Shown by `meterctl sync events`.
 extension SyncVerdict: CustomStringConvertible {
     var description: String {
         switch self {

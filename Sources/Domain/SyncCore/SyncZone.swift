@@ -1,12 +1,10 @@
-/// The zone, and the store it is in, as the cloud names them. Progress, and what this host has pushed, belong to one
-/// zone.
+/// A zone and its store, as the cloud names them. Progress and pushed records belong to one zone.
 package struct SyncZone: Hashable, Sendable {
-    /// The zone's identity, a UUID made with it; nil if the cloud does not give zones one.
+    /// UUID made with the zone; nil from a cloud that gives zones none.
     package var id: String?
     package var name: String
-    /// Epoch of the cloud's store.
     package var epoch: String
-    /// The cloud's wall clock when it answered, in milliseconds since 1970.
+    /// The cloud's wall clock when it answered, milliseconds since 1970.
     package var serverTime: UInt64
 
     package init(id: String?, name: String, epoch: String, serverTime: UInt64 = 0) {
@@ -16,38 +14,38 @@ package struct SyncZone: Hashable, Sendable {
         self.serverTime = serverTime
     }
 
-    /// The zone's identity, or a stand-in if the cloud does not give zones one.
+    /// The zone's id, or a stand-in made of its name.
     package var identity: String { id ?? Self.standIn(for: name) }
 
     package static func standIn(for name: String) -> String { "zone \(name)" }
 }
 
-/// How a host begins with a zone: which of its records it pushes, and what it does with those that the zone does not
-/// list (Docs/Decisions/0013).
+/// How a host enters a zone: which records it pushes, and what it does with records that the zone does not list
+/// (Docs/Decisions/0013).
 package enum ZoneEntry: Hashable, Sendable {
-    /// The first zone, another epoch of the same zone, or a store that went back: everything is fetched and everything
-    /// is pushed, including others' records and deletions.
+    /// The first zone, another epoch of the same zone, or a store that went back. Fetches everything and pushes
+    /// everything, including others' records and deletions.
     case everything
-    /// The progress is from before zones had identities, so nobody knows whether it belongs to this zone: everything is
-    /// fetched, what was made here is pushed, and of the rest, what the zone does not list is set aside.
+    /// Progress older than zone identities, so it may belong to another zone. Fetches everything and pushes records
+    /// made here. Sets aside other records that the zone does not list.
     case own
-    /// Another zone than the last. Everything is fetched. Pushed are records of meters that this host has met and those
-    /// with a setting that was made here, or all (`bringsAll`); the rest is set aside, and so are the deletions.
+    /// Another zone than the last. Fetches everything. Pushes records of meters that this host has met and records with
+    /// a setting made here, or all (`bringsAll`). Sets aside the rest and the deletions.
     case another(bringsAll: Bool)
-    /// Away for longer than deletions are kept: everything is fetched, only the outbox is pushed, and what the zone
-    /// does not list is set aside.
+    /// Away for longer than deletions are kept. Fetches everything, pushes only the outbox and sets aside what the zone
+    /// does not list.
     case afterLong
 }
 
 extension ZoneEntry {
-    /// How long deletions are kept, in the cloud and here: 180 days.
+    /// Life of deletions, in the cloud and here: 180 days.
     package static let absenceMax = Duration.seconds(180 * 86_400)
 
-    /// How to begin with `zone`; nil if the progress belongs to it and is still valid.
+    /// Returns how to enter `zone`; nil if the progress belongs to it and is still valid.
     ///
     /// - Parameters:
     ///   - now: this host's calendar, if known.
-    ///   - wentBack: the cloud's store lacks changes that this host has seen.
+    ///   - wentBack: whether the cloud's store lacks changes that this host has seen.
     package static func needed(
         for zone: SyncZone, after progress: SyncProgress, at now: WallTime?, bringsAll: Bool, wentBack: Bool
     ) -> ZoneEntry? {
@@ -58,8 +56,8 @@ extension ZoneEntry {
         case .unknown: return .own
         case .another: return isAfterLong ? .afterLong : .another(bringsAll: bringsAll)
         case .same:
-            // Half a year must have passed by both calendars. Otherwise, if a cloud's calendar jumped, or that of one
-            // copy of it, every host would keep to itself what the others may lack.
+            // Both calendars must agree that half a year passed. Otherwise one jump of a cloud's calendar would make
+            // every host keep records that others lack.
             if isAfterLong, let now, let last = progress.record.lastSuccess,
                 now.millisecondsSince1970 - last.millisecondsSince1970 > absenceMax.milliseconds
             {
@@ -76,7 +74,7 @@ extension ZoneEntry {
         guard let known = progress.zone else { return .unknown }
         guard known != zone.identity else { return .same }
         if zone.id == nil {
-            // The cloud gives zones no identity: within one store the name says which zone it is.
+            // Without identities, the name identifies the zone within one store.
             return progress.zoneName == zone.name ? .same : .another
         }
         return known == SyncZone.standIn(for: zone.name) ? .unknown : .another
@@ -88,8 +86,8 @@ extension ZoneEntry {
 }
 
 extension SyncZone {
-    /// What the zone is known by from now on, if it was already `known` by something: a cloud that no longer says which
-    /// zone this is does not make it another one.
+    /// Returns the zone's identity from now on. A cloud that stops naming an identity does not make the zone another
+    /// one.
     package func identity(after known: String?, name knownName: String?) -> String {
         if id == nil, knownName == name, let known { return known }
         return identity

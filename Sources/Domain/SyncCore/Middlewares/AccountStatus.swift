@@ -1,8 +1,8 @@
-/// What the cloud said about this host's account.
+/// Last known account of this host.
 enum AccountStatus: Hashable, Sendable {
-    /// Must be asked for before anything else.
+    /// The session must check the account first.
     case unknown
-    /// The cloud has no zone of this name; it must be made before anything else.
+    /// The cloud has no zone of this name; the session must create it first.
     case zoneMissing
     /// `at` is by this host's calendar.
     case known(CloudAccount, at: WallTime)
@@ -11,7 +11,6 @@ enum AccountStatus: Hashable, Sendable {
         if case .known(let account, _) = self { account } else { nil }
     }
 
-    /// The cloud turned out to have another store than it said.
     mutating func replaceStore(epoch: String) {
         guard case .known(var account, let time) = self else { return }
         account.epoch = epoch
@@ -29,6 +28,6 @@ extension SyncState {
         return SyncHalt(failure).map { .halted($0) }
     }
 
-    /// Asks first which account this is, which store the cloud has, and what time it is there.
+    /// Checks account, store and clock of the cloud first.
     func accountStatus(_ run: SyncRun) -> SyncStep? { account == .unknown ? .perform(.checkAccount) : nil }
 }

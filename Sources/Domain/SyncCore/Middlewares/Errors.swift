@@ -1,7 +1,6 @@
-/// The table in Docs/Sync.md#errors: what each failure means to the session. Also finds answers that contradict
-/// themselves, which would otherwise keep a run busy for ever.
+/// The table in Docs/Sync.md#errors. Also detects contradictory answers, which would keep a run busy for ever.
 extension SyncState {
-    /// - Throws: why the run is over for now.
+    /// - Throws: the failure that ends the run for now.
     func errors(_ input: SyncInput) throws(SyncFailure) -> SyncVerdict? {
         switch input {
         case .cloudFailed(let failure): return try verdict(on: failure)
@@ -47,8 +46,7 @@ extension SyncState {
         throw SyncFailure(.other, "the local store failed: \(message)")
     }
 
-    /// During a run a failure of the stream concerns the stream alone: the run's own call will fail in the same way,
-    /// and then nothing is under way any more.
+    /// Ignores stream failures during a run: the run's own call will fail in the same way.
     private func verdict(onStream failure: SyncFailure) -> SyncVerdict? {
         guard case .idle = phase else { return nil }
         return SyncHalt(failure).map { .halted($0) }
@@ -73,7 +71,7 @@ extension SyncState {
         return nil
     }
 
-    /// Why the answer to a batch does not move the run forward; nil if it does.
+    /// Returns why the answer to a batch makes no progress; nil if it makes some.
     private func doubt(_ outcome: PushOutcome) -> SyncFailure? {
         guard let run, run.ending == nil, case .push(let batch) = run.operation,
             !outcome.results.contains(where: {
@@ -88,7 +86,7 @@ extension SyncState {
 
     // MARK: Limited repairs
 
-    /// - Throws: the failure, if the run has come to this verdict too often.
+    /// - Throws: the failure, if the run has reached this verdict too often.
     private func repair(
         _ verdict: SyncVerdict, done count: Int, because failure: SyncFailure
     ) throws(SyncFailure) -> SyncVerdict {
@@ -106,14 +104,14 @@ extension SyncState {
         try repair(.storeReplaced(epoch: epoch), done: run.repairs.epoch, because: failure)
     }
 
-    /// Whether an answer is from the zone that the cloud said this is. One that names no zone may be.
+    /// Whether an answer may be from this zone. An answer without a zone may.
     private func isOurs(_ zone: String?) -> Bool {
         guard let zone, let ours = account.known?.zoneID else { return true }
         return zone == ours
     }
 
-    /// Whether an answer is from another store than has been read so far. If the cloud does not say, reading anew is
-    /// right in both cases, and the page will tell.
+    /// Whether an answer is from another store than before. Without an epoch a refetch is right in both cases, and the
+    /// page will tell.
     private func isAnother(_ epoch: String, _ run: SyncRun) -> Bool {
         !epoch.isEmpty && epoch != run.progress?.epoch
     }

@@ -1,7 +1,7 @@
 extension SyncState {
-    /// Pushes what waits in the outbox and reads what changed, one batch and one page in turn, then cleans up.
+    /// Pushes a batch and reads a page in turn, then cleans up.
     ///
-    /// - Throws: why the run is over for now.
+    /// - Throws: the failure that ends the run for now.
     func work(_ run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
         guard let progress = run.progress else { return .perform(.readProgress) }
         if let needed = entryNeeded() { return try adopt(needed.zone, needed.entry, run) }
@@ -14,7 +14,7 @@ extension SyncState {
         return isCleanUpDue ? .perform(.cleanUp) : .finish(.complete)
     }
 
-    /// Roughly the bytes that one alias takes when sent.
+    /// Approximate size of one alias as sent.
     private static let putOffBytes = 512
 
     private func adopt(_ zone: SyncZone, _ entry: ZoneEntry, _ run: SyncRun) throws(SyncFailure) -> SyncStep {
@@ -30,15 +30,15 @@ extension SyncState {
         guard !run.isOutboxEmpty else {
             return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: timing.fullRecordsMax)) : nil
         }
-        // Everything has been read and something changed since: a run that only pushes would never get to it.
+        // A push-only run would never read changes that arrived meanwhile.
         if run.remaining.isEmpty, !schedule.unread.isEmpty { return .finish(.partial) }
-        // Records that were put off are read too, and left out.
+        // Records put off are read too, and left out.
         let count = run.putOff.count
         return .perform(
             .readBatch(
                 recordsMax: batchPortion.records(of: timing.batchRecordsMax) + count,
                 bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
-                // A host that may only look keeps everything else to itself, until it joins with another token.
+                // A read-only host keeps everything else until it joins with another token.
                 of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))
     }
 }

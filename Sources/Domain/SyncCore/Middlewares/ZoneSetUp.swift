@@ -1,6 +1,5 @@
 extension SyncState {
-    /// Sets up the zone before any work: makes it if it is missing, and subscribes to its events before anything is
-    /// read, so that no change falls in between.
+    /// Creates a missing zone and subscribes before any read, so that no change is missed in between.
     func zoneSetUp(_ run: SyncRun, at now: MonotonicTime) -> SyncStep? {
         if account == .zoneMissing { return .perform(.createZone(zone)) }
         guard !run.isPastSubscribe else { return nil }

@@ -1,9 +1,9 @@
-/// Resolves ids that are aliases of other ids of a meter: one rule for hosts and the cloud.
+/// Resolves ids that are aliases of a meter's other ids, in the same way on hosts and in the cloud.
 package enum AliasMap {
-    /// Maps each alias to the id that it means in the end, in one hop.
+    /// Returns the final id of each alias.
     ///
-    /// - Parameter direct: each alias with the id that it stands for, which may be an alias too. Ids that form a circle
-    ///   all mean the smallest id in it.
+    /// - Parameter direct: each alias with its target, which may be an alias too. Ids in a circle all mean the smallest
+    ///   of them.
     package static func flattened<ID: Hashable & Comparable>(_ direct: [ID: ID]) -> [ID: ID] {
         var meanings: [ID: ID] = [:]
         for start in direct.keys where meanings[start] == nil {
@@ -13,7 +13,7 @@ package enum AliasMap {
         return meanings.filter { $0.key != $0.value }
     }
 
-    /// - Returns: the aliases on the way, and the id that they all mean.
+    /// - Returns: the aliases on the way and their final id.
     private static func follow<ID: Hashable & Comparable>(
         _ start: ID, _ direct: [ID: ID], known: [ID: ID]
     ) -> (path: [ID], meaning: ID) {

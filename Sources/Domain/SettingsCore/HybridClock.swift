@@ -1,7 +1,6 @@
-/// The clock that stamps this host's writes: never behind anything it has seen, and close to the wall clock.
+/// Clock for the stamps of this host's writes: never behind a stamp it has seen, and close to the wall clock.
 ///
-/// Does not read a clock itself. Its high-water mark is persisted together with whatever used it, so that after a
-/// restart with a wall clock in the past it continues where it was.
+/// The caller persists its high-water mark with each write, so that a restart with a slow wall clock does no harm.
 package struct HybridClock: Hashable, Sendable {
     package let host: HostID
     /// The greatest time issued or seen.
@@ -14,9 +13,9 @@ package struct HybridClock: Hashable, Sendable {
         self.counter = counter
     }
 
-    /// A stamp for a local write, greater than any issued or seen before.
+    /// Returns a stamp for a local write, greater than any issued or seen before.
     ///
-    /// - Parameter physical: the corrected wall clock, in milliseconds since 1970. One that is behind does no harm.
+    /// - Parameter physical: the corrected wall clock, in milliseconds since 1970. A slow one does no harm.
     package mutating func tick(physical: UInt64) -> Stamp {
         let physical = min(physical, Stamp.millisecondsMax)
         if physical > milliseconds {
@@ -24,14 +23,13 @@ package struct HybridClock: Hashable, Sendable {
         } else if counter < .max {
             counter += 1
         } else if milliseconds < Stamp.millisecondsMax {
-            // The counter overflowed: borrow the next millisecond. At the very end of time there is nothing left to
-            // borrow, and the last stamp is issued again.
+            // The counter overflowed: borrow the next millisecond. At the end of time the last stamp is issued again.
             (milliseconds, counter) = (milliseconds + 1, 0)
         }
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)
     }
 
-    /// Takes in a stamp from elsewhere: later writes here will be greater.
+    /// Makes later stamps greater than `stamp`.
     package mutating func observe(_ stamp: Stamp) {
         guard (stamp.milliseconds, stamp.counter) > (milliseconds, counter) else { return }
         (milliseconds, counter) = (stamp.milliseconds, stamp.counter)
@@ -39,7 +37,7 @@ package struct HybridClock: Hashable, Sendable {
 
     /// Lowers the high-water mark after the cloud refused stamps as too far ahead (`clockSkew`).
     ///
-    /// - Parameter stamp: the greatest that the cloud ever accepted from this host or sent to it, if any.
+    /// - Parameter stamp: the greatest stamp that the cloud accepted from this host or sent to it, if any.
     package mutating func lower(to stamp: Stamp?) {
         let target: (UInt64, UInt16) = stamp.map { ($0.milliseconds, $0.counter) } ?? (0, 0)
         guard target < (milliseconds, counter) else { return }

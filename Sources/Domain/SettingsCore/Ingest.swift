@@ -1,20 +1,16 @@
-/// The only way into a store of records: for local writes, pages of changes and imports alike.
+/// The only way into a store of records, for local writes, pages of changes and imports.
 ///
-/// A record that arrives under an older form of its name is merged under that name, so that nothing of it is lost and
-/// every host gets the same result, and is then folded at once (`RebuildPlan`). So duplicates do not arise on a host of
-/// this version.
+/// A record under an older form of its name is merged under that name, then folded at once (`RebuildPlan`). So nothing
+/// is lost, every host gets the same result, and no duplicates arise on a host of this version.
 package struct Ingest: Hashable, Sendable {
-    /// The record as it arrived.
     package var record: SyncRecord
-    /// What merging did to that record, under the name it arrived by.
+    /// Effect of the merge on the record of that name.
     package var arrived: RecordMerge
-    /// What folding did; nil if the name is in its normal form or there was nothing to fold. With a fold,
-    /// `fold.loser.after` is stored, and `arrived.after` is not.
+    /// Effect of the fold; nil if the name is normal or the fold is empty. The store then keeps `fold.loser.after`
+    /// instead of `arrived.after`.
     package var fold: RebuildPlan.Fold?
 
-    /// - Parameters:
-    ///   - record: the record as it arrived.
-    ///   - current: reads the record stored under a key.
+    /// - Parameter current: reads the record stored under a key.
     package init(_ record: SyncRecord, current: (RecordKey) throws -> SyncRecord?) rethrows {
         let before = try current(record.key) ?? SyncRecord(key: record.key)
         self.record = record
@@ -24,17 +20,16 @@ package struct Ingest: Hashable, Sendable {
         fold = RebuildPlan.fold(arrived.after, into: try current(key))
     }
 
-    /// The records to store, each before and after. Unchanged ones are left out.
+    /// The records to store, without unchanged ones.
     package var merges: [RecordMerge] {
         guard let fold else { return [arrived].filter { !$0.isEmpty } }
         return [RecordMerge(from: arrived.before, to: fold.loser.after), fold.canonical].filter { !$0.isEmpty }
     }
 
-    /// What the cloud lacks, as changes from what arrived; for a record that came from the cloud and is all that the
-    /// cloud has under its name. That is what folding made, and what the cloud has forgotten since it was pushed, such
-    /// as a deletion older than the life of tombstones, if a host that was away for longer pushed older values again.
+    /// Changes that the cloud lacks, if the record is all that the cloud has under its name. They come from the fold,
+    /// or the cloud forgot them: a deletion older than the life of tombstones, overwritten by a host that was away.
     ///
-    /// Changes that are already in the outbox are included: a waiting entry with the same stamp stays as it is.
+    /// Changes already in the outbox are included: an entry with the same stamp stays as it is.
     package var mergesToTell: [RecordMerge] {
         let own = RecordMerge(from: record, to: fold?.loser.after ?? arrived.after)
         return [own, fold?.canonical].compactMap { $0 }.filter { !$0.isEmpty }

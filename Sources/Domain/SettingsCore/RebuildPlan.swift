@@ -1,25 +1,24 @@
-/// Folds records under an older form of a meter's id into the one under its normal id
+/// Folds records under an older form of a meter's id into the record under its normal id
 /// (Docs/SettingsAndRebuild.md#rebuild).
 ///
 /// `canonical(MAC)` is the per-property merge of all records of that meter. A deletion hides older properties of its
-/// own record only, and is never folded. There is no "winner": nothing depends on what a replica happens to hold, so
-/// several hosts may fold at once, each what it has, and end with the same records. Folding record by record gives the
-/// same result as folding all at once.
+/// own record only, and is never folded. No replica's contents decide a "winner": hosts that fold at the same time end
+/// with the same records. Folding record by record gives the same result as folding all at once.
 ///
-/// - A folded property keeps its stamp. But if the canonical record was itself deleted later, as people do with a
-///   duplicate, the property is lifted to just above the deletion (`Stamp.lifted`); otherwise the deletion would reach
-///   into another record.
-/// - The folded record becomes a tombstone with `mergedInto`, stamped with its own newest stamp, so every host that
-///   held the same record makes the same tombstone. A later write to the old name is younger, is seen, and is folded in
-///   its turn: then as a write to the canonical record, whose deletions count.
+/// - A folded property keeps its stamp. If the canonical record was deleted later, as people do with a duplicate, the
+///   stamp is lifted to just above the deletion (`Stamp.lifted`). Otherwise the deletion would reach into another
+///   record.
+/// - The folded record becomes a tombstone with `mergedInto` and its own newest stamp, so every host makes the same
+///   tombstone. A later write to the old name is younger and is folded too, as a write to the canonical record, whose
+///   deletions count.
 package enum RebuildPlan {
     /// Version of these rules. A greater one makes every host scan its records again.
     package static let version = 1
 
-    /// The types whose names have several forms, in the order of the scan.
+    /// Types whose names have several forms, in scan order.
     package static let types: [RecordType] = RecordType.known.filter(\.isNamedByMeter)
 
-    /// What becomes of a record under an older form of a name, and of the canonical one.
+    /// Result of a fold for both records.
     package struct Fold: Hashable, Sendable {
         package var canonical: RecordMerge
         package var loser: RecordMerge
@@ -30,7 +29,7 @@ package enum RebuildPlan {
     /// Folds one record into the canonical one.
     ///
     /// - Parameter canonical: the present record under the normal key, if any.
-    /// - Returns: nil if there is nothing to fold: the name is normal, or only a deletion is left of the record.
+    /// - Returns: nil if the name is normal, or only a deletion is left of the record.
     package static func fold(_ loser: SyncRecord, into canonical: SyncRecord?) -> Fold? {
         let key = loser.key.normalised
         guard key != loser.key, let newest = loser.newestStamp, !loser.properties.isEmpty else { return nil }
@@ -47,12 +46,11 @@ package enum RebuildPlan {
     }
 
     private static func properties(of loser: SyncRecord, under deletion: Deletion?) -> [String: Register] {
-        // A record that was folded before has been one with the canonical record ever since: a deletion of that one
-        // counts for it.
+        // A record folded before is one with the canonical record, whose deletion counts for it too.
         guard let deletion, loser.deletion?.mergedInto == nil else { return loser.properties }
         return loser.properties.mapValues { register in
             guard register.stamp <= deletion.stamp else { return register }
-            // A stamp made by folding names no host; whose value it was stays known.
+            // A lifted stamp names no host; `broughtBy` keeps the author.
             return Register(
                 value: register.value, stamp: .lifted(register.stamp, above: deletion.stamp),
                 broughtBy: register.broughtBy ?? register.stamp.host)

@@ -4,9 +4,9 @@ package struct OverwrittenValue: Hashable, Sendable {
     package var old: Register
     /// The present value; nil if the record was deleted.
     package var new: SettingValue?
-    /// Stamp of the write or deletion that replaced it: who did it and when.
+    /// Stamp of the write or deletion that replaced the value.
     package var by: Stamp
-    /// The host that brought it, if that was not its author (`Register.broughtBy`).
+    /// Host that brought that change, if not its author (`Register.broughtBy`).
     package var broughtBy: HostID?
 
     package init(property: String, old: Register, new: SettingValue?, by: Stamp, broughtBy: HostID? = nil) {
@@ -18,33 +18,31 @@ package struct OverwrittenValue: Hashable, Sendable {
     }
 }
 
-/// What a merge does to a record: the result, what is new in it, and what it overwrote.
+/// Effect of a merge on a record.
 ///
-/// A store writes `after`, queues `news` of its own making in the outbox, and adds `overwritten` to the history.
+/// A store writes `after`, queues `news` of its own making in the outbox and adds `overwritten` to the history.
 package struct RecordMerge: Hashable, Sendable {
     package var before: SyncRecord
     package var after: SyncRecord
-    /// Properties whose register changed, sorted by name. Deleted ones are not among them.
+    /// Properties whose register changed, sorted by name; without deleted ones.
     package var news: [String]
-    /// Whether the deletion changed.
     package var deletionIsNews: Bool
     /// Sorted by name. Writing the same value again does not count.
     package var overwritten: [OverwrittenValue]
 
-    /// The registers of `news`, in their order.
+    /// Registers of `news`, in that order.
     package var newRegisters: [(property: String, register: Register)] {
         news.compactMap { name in after.properties[name].map { (name, $0) } }
     }
 
-    /// Whether there is nothing to write.
     package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
 
-    /// Compares two states of one record; the second must be the first with something merged into it.
+    /// Compares two states of one record; `after` must be `before` with something merged into it.
     package init(from before: SyncRecord, to after: SyncRecord) {
         self.before = before
         self.after = after
         deletionIsNews = before.deletion != after.deletion
-        // Of most records that come nothing is new, or everything.
+        // Usually nothing is new, or everything.
         guard before.properties != after.properties else {
             (news, overwritten) = ([], [])
             return
@@ -65,6 +63,6 @@ package struct RecordMerge: Hashable, Sendable {
 }
 
 extension SyncRecord {
-    /// What taking over `other` would do here.
+    /// Returns the effect of a merge of `other`.
     package func merging(_ other: SyncRecord) -> RecordMerge { RecordMerge(from: self, to: merged(with: other)) }
 }

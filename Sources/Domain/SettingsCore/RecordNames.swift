@@ -1,47 +1,44 @@
 extension RecordType {
-    /// Whether its records are named by a meter's id, which can have several forms
-    /// (Docs/SettingsAndRebuild.md#rebuild).
+    /// Whether a meter's id, which can have several forms, names these records (Docs/SettingsAndRebuild.md#rebuild).
     package var isNamedByMeter: Bool { self == .deviceSettings || self == .meterAlias }
 }
 
 extension RecordKey {
-    /// The key under which the record is kept, whatever form its name has. The same key if the name is in its normal
-    /// form, or in one that this version does not know.
+    /// Key under which the record is kept. The same key for a name that is normal or unknown to this version.
     package var normalised: RecordKey {
         type.isNamedByMeter ? RecordKey(type: type, name: MeterID.normalised(recordName: name)) : self
     }
 }
 
 extension MeterID {
-    /// The normal form of a meter id in any form. A text that is not a meter id is returned as it is: a newer host may
-    /// know what it means.
+    /// Returns the normal form of a meter id. Other text is returned unchanged: a newer host may know its meaning.
     package static func normalised(recordName: String) -> String {
-        // Nearly all are.
+        // The fast path, for nearly all names.
         if MACAddress(printed: recordName) != nil { return recordName }
         return MeterID(recordName)?.description ?? recordName
     }
 }
 
-/// Why a record cannot be kept as it is; it is parked with this reason. Only what would harm a store is refused, so
-/// that what a newer host writes is kept.
+/// Why a record cannot be kept and is parked. Only harmful records are refused, so that a newer host's records are
+/// kept.
 package enum RecordFault: Hashable, Sendable {
     case type(String)
     case name(String)
     case property(String)
-    /// The property whose value cannot be stored (`SettingValue.isStorable`).
+    /// Property whose value cannot be stored (`SettingValue.isStorable`).
     case value(of: String)
-    /// More properties than `SyncRecord.propertiesMax`.
+    /// Number of properties above `SyncRecord.propertiesMax`.
     case properties(Int)
 }
 
 extension SyncRecord {
-    /// Longest type or property name, in bytes of UTF-8. They are printable ASCII: a program's words, not a person's.
+    /// Maximum bytes of UTF-8 in a type or property name. These are printable ASCII: a program's words, not a person's.
     package static let wordBytesMax = 64
-    /// Longest record name, in bytes of UTF-8. The longest in practice are paths below /dev.
+    /// Maximum bytes of UTF-8 in a record name. The longest in practice are paths below /dev.
     package static let nameBytesMax = 512
     package static let propertiesMax = 256
 
-    /// What is wrong with the record, if anything.
+    /// The record's fault, if any.
     package var fault: RecordFault? {
         if !Self.isWord(key.type.rawValue) { return .type(key.type.rawValue) }
         if let name = [key.name, deletion?.mergedInto].compactMap({ $0 }).first(where: { !Self.isName($0) }) {
@@ -49,7 +46,7 @@ extension SyncRecord {
         }
         if properties.count > Self.propertiesMax { return .properties(properties.count) }
         let faulty = properties.lazy.filter { !Self.isWord($0.key) || !$0.value.value.isStorable }
-        // The first by name, so that everybody names the same one.
+        // The first by name, so that all hosts report the same property.
         guard let property = faulty.map(\.key).min() else { return nil }
         return Self.isWord(property) ? .value(of: property) : .property(property)
     }

@@ -1,10 +1,10 @@
-/// Gives new stamps to changes in the outbox, after the host's calendar turned out to be wrong: far ahead, so that the
-/// cloud refused (`clockSkew`), or off since the host booted (Docs/SettingsAndRebuild.md#stamps).
+/// New stamps for changes in the outbox, after the host's calendar was wrong: far ahead, so that the cloud refused
+/// (`clockSkew`), or off since the host booted (Docs/SettingsAndRebuild.md#stamps).
 extension HybridClock {
-    /// A waiting change, and when it was really made, if that is not what its stamp says.
+    /// A change in the outbox and its true time.
     package struct Waiting: Hashable, Sendable {
         package var stamp: Stamp
-        /// When it was really made, corrected, in milliseconds since 1970; nil if the stamp is right and stays.
+        /// True time, corrected, in milliseconds since 1970; nil if the stamp is right and stays.
         package var physical: UInt64?
 
         package init(stamp: Stamp, physical: UInt64?) {
@@ -12,15 +12,15 @@ extension HybridClock {
             self.physical = physical
         }
 
-        /// A change whose stamp the cloud refused, or would refuse. A stamp not after `now` stays.
+        /// Creates the entry for a stamp that the cloud refused or would refuse. A stamp not after `now` stays.
         ///
         /// - Parameter now: corrected, in milliseconds since 1970.
         package init(refused stamp: Stamp, now: UInt64) {
             self.init(stamp: stamp, physical: stamp.milliseconds > now ? now : nil)
         }
 
-        /// A change that the boot-time clock can date. A stamp that is off by at most a minute, in either direction,
-        /// stays.
+        /// Creates the entry for a change that the boot-time clock can date. A stamp that is off by at most a minute,
+        /// in either direction, stays.
         package init(stamp: Stamp, made physical: UInt64) {
             let difference =
                 max(stamp.milliseconds, physical) - min(stamp.milliseconds, physical)
@@ -28,15 +28,15 @@ extension HybridClock {
         }
     }
 
-    /// Goes down to what the cloud knows, and stamps the waiting changes anew, from there on.
+    /// Lowers the clock to what the cloud knows and issues new stamps from there.
     ///
-    /// Their order, which is that of their stamps, stays: what was written after a deletion must not come before it. So
-    /// even a stamp that is right moves if an earlier change would come after it.
+    /// The changes keep their order, which is that of their stamps: a write after a deletion must not come before it.
+    /// So even a right stamp moves if an earlier change would come after it.
     ///
     /// - Parameters:
     ///   - waiting: in any order.
-    ///   - accepted: the greatest stamp that the cloud ever accepted from this host or sent to it, if any.
-    /// - Returns: the new stamp for each; nil if it keeps its own.
+    ///   - accepted: the greatest stamp that the cloud accepted from this host or sent to it, if any.
+    /// - Returns: the new stamp of each change; nil if it keeps its own.
     package mutating func restamp(_ waiting: [Waiting], accepted: Stamp?) -> [Stamp?] {
         lower(to: accepted)
         var stamps = [Stamp?](repeating: nil, count: waiting.count)
@@ -55,10 +55,10 @@ extension HybridClock {
 }
 
 extension SyncRecord {
-    /// Gives registers, or the deletion, new stamps, if they still have the old ones.
+    /// Replaces stamps of registers or the deletion that still have the old stamp.
     ///
-    /// This is not a merge: the new stamps may be smaller. Only for what no other replica has seen. Must be given all
-    /// changes of a record at once: between two of them a deletion may be younger than what was written after it.
+    /// Not a merge: the new stamps may be smaller. Use it only for changes that no other replica has seen. Pass all
+    /// changes of a record at once: in between, a deletion may be younger than a write after it.
     ///
     /// - Parameter changes: with a nil property for the deletion.
     package mutating func restamp(_ changes: [(property: String?, old: Stamp, new: Stamp)]) {

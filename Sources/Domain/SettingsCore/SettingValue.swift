@@ -1,14 +1,14 @@
-/// The value of a property. Values that must change together are one property, as a string that contains a structure.
+/// Value of a property. Values that must change together are one property, a string with a structure.
 package enum SettingValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int64)
-    /// Must be neither NaN nor infinite: `isStorable` checks, and must be asked about values from outside.
+    /// Neither NaN nor infinite; check values from outside with `isStorable`.
     case double(Double)
     /// At most `stringBytesMax` bytes of UTF-8.
     case string(String)
 
-    /// Longest string, in bytes of UTF-8 (Docs/SettingsAndRebuild.md#records).
+    /// Maximum bytes of UTF-8 in a string (Docs/SettingsAndRebuild.md#records).
     package static let stringBytesMax = 16 * 1024
 
     package var isStorable: Bool {
@@ -20,8 +20,8 @@ package enum SettingValue: Hashable, Sendable {
     }
 }
 
-/// Values are equal if they are written with the same bytes: -0 is not 0, and two spellings of "é" differ, so that all
-/// replicas end with the same bytes. (Swift's own equality of doubles and strings is coarser.)
+/// Equality by bytes, so that all replicas end with the same bytes: -0 is not 0, and two spellings of "é" differ.
+/// Swift's own equality of doubles and strings is coarser.
 extension SettingValue {
     package static func == (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {
@@ -41,14 +41,14 @@ extension SettingValue {
         case .bool(let value): hasher.combine(value)
         case .int(let value): hasher.combine(value)
         case .double(let value): hasher.combine(value.bitPattern)
-        // Swift's hash of a string; equal bytes have the same.
+        // Equal bytes have the same Swift string hash.
         case .string(let text): hasher.combine(text)
         }
     }
 }
 
-/// A total order, by kind and then by value, so that two equal stamps with different values, which no host with a
-/// unique id writes, still end the same way everywhere. The order has no other meaning.
+/// A total order by kind, then value, without other meaning. Replicas then agree even on equal stamps with different
+/// values, which no host with a unique id writes.
 extension SettingValue: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {

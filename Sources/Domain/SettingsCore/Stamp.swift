@@ -1,7 +1,5 @@
-/// When and where a value was written, by a hybrid logical clock. Any two stamps are ordered, and in the same way
-/// everywhere.
-///
-/// The order is by milliseconds, then counter, then host (Docs/SettingsAndRebuild.md#stamps).
+/// Time and author of a write, by a hybrid logical clock. All replicas order stamps alike: by milliseconds, then
+/// counter, then host (Docs/SettingsAndRebuild.md#stamps).
 package struct Stamp: Hashable, Sendable {
     /// Since 1970; at most `millisecondsMax`.
     package let milliseconds: UInt64
@@ -11,7 +9,7 @@ package struct Stamp: Hashable, Sendable {
     /// 48 bits, enough until the year 10889.
     package static let millisecondsMax: UInt64 = (1 << 48) - 1
 
-    /// Milliseconds above the maximum are taken as the maximum.
+    /// Clamps milliseconds to the maximum.
     package init(milliseconds: UInt64, counter: UInt16, host: HostID) {
         self.milliseconds = min(milliseconds, Self.millisecondsMax)
         self.counter = counter
@@ -25,24 +23,23 @@ extension Stamp: Comparable {
     }
 }
 
-/// Stamps that no clock issued: those of properties that the rebuild lifts above a deletion (`RebuildPlan`).
+/// Stamps that no clock issued: the rebuild lifts properties above a deletion (`RebuildPlan`).
 extension Stamp {
-    /// The place just above a deletion, below everything that a host writes after it. Keeps the order of the lifted
-    /// stamps, to the millisecond and counter, and is the same whoever lifts.
+    /// Returns a stamp just above a deletion, below every later write of a host. Keeps the order of lifted stamps, to
+    /// the millisecond and counter. Every host computes the same stamp.
     ///
-    /// The host stands for nobody: a `HostID.high` of all ones occurs in no UUID that anybody draws, and is greater
-    /// than all of them.
+    /// The stamp names no host: no drawn UUID has a `HostID.high` of all ones, which is greater than all of them.
     package static func lifted(_ stamp: Stamp, above deletion: Stamp) -> Stamp {
         let time = stamp.milliseconds << 16 | UInt64(stamp.counter)
         return Stamp(
             milliseconds: deletion.milliseconds, counter: deletion.counter, host: HostID(high: .max, low: time))
     }
 
-    /// Whether the rebuild made it; its host is nobody.
+    /// Whether the rebuild made the stamp, so that it names no host.
     package var isLifted: Bool { host.high == .max }
 }
 
-/// The text sent and stored: `<milliseconds>.<counter>.<host>`, decimal, decimal, UUID.
+/// Text as sent and stored: `<milliseconds>.<counter>.<host>`, decimal, decimal, UUID.
 extension Stamp: CustomStringConvertible {
     package var description: String { "\(milliseconds).\(counter).\(host)" }
 
@@ -53,12 +50,12 @@ extension Stamp: CustomStringConvertible {
             let host = HostID(parts[2])
         else { return nil }
         self.init(milliseconds: milliseconds, counter: counter, host: host)
-        // Which also tells a number that was too great, and an empty part.
+        // Also rejects a number above the maximum and an empty part.
         guard description == text.lowercased() else { return nil }
     }
 }
 
 extension UniqueID<HostTag> {
-    /// The host in stamps of what no host wrote: an administrator's.
+    /// Host in the stamps of an administrator's writes.
     package static var nobody: Self { Self(high: 0, low: 0) }
 }

@@ -1,13 +1,13 @@
-/// How far ahead a stamp may be before the cloud refuses it: a host whose clock is years ahead would win every merge
-/// for years (Docs/SettingsAndRebuild.md#stamps).
+/// Limit for stamps ahead of the cloud's clock: a host years ahead would win every merge for years
+/// (Docs/SettingsAndRebuild.md#stamps).
 package enum StampLimit {
     /// Milliseconds that a stamp may be ahead of the cloud's own clock.
     package static let ahead: UInt64 = 60_000
-    /// Milliseconds that a stamp may be ahead of the greatest ever accepted, for a counter that overflows. If each step
-    /// could be a second, one host could walk the limit into the future.
+    /// Milliseconds that a stamp may be ahead of the greatest ever accepted, for an overflowing counter. With steps of
+    /// a second, one host could walk the limit into the future.
     package static let step: UInt64 = 1
 
-    /// The greatest milliseconds that are accepted.
+    /// Returns the greatest acceptable milliseconds.
     ///
     /// - Parameters:
     ///   - now: the cloud's wall clock, in milliseconds since 1970.

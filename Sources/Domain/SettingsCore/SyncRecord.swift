@@ -1,4 +1,4 @@
-/// A kind of record. Unknown kinds are kept and passed on, because a newer host may write them.
+/// Type of a record. Unknown types are kept and passed on, because a newer host may write them.
 package struct RecordType: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
@@ -15,7 +15,7 @@ package struct RecordType: RawRepresentable, Hashable, Sendable {
     /// A mark on a meter's timeline (`Mark`), which any host may rename, end or delete.
     package static let mark = RecordType(rawValue: "Mark")
 
-    /// The types of this version, in the order in which they sync (Docs/SettingsAndRebuild.md#records).
+    /// Types of this version, in sync order (Docs/SettingsAndRebuild.md#records).
     package static let known: [RecordType] = [.host, .deviceSettings, .meterAlias, .recording, .mark]
 }
 
@@ -30,14 +30,13 @@ package struct RecordKey: Hashable, Sendable {
     }
 }
 
-/// A property's value, when it was written, and who brought it.
 package struct Register: Hashable, Sendable {
     package var value: SettingValue
     package var stamp: Stamp
-    /// The host that brought it to the cloud, if that is not the host that the stamp names. A stamp is its sender's
-    /// word; this is the cloud's. Also nil if no cloud has said anything about it.
+    /// Host that brought the write to the cloud, if not the host in the stamp. The sender claims the stamp; the cloud
+    /// sets this. Nil also without a word from the cloud.
     ///
-    /// Not part of equality or of the merge: hosts that pass on each other's writes must still end up equal.
+    /// Not part of equality or merge: hosts that pass on each other's writes must end up equal.
     package var broughtBy: HostID?
 
     package init(value: SettingValue, stamp: Stamp, broughtBy: HostID? = nil) {
@@ -54,11 +53,10 @@ package struct Register: Hashable, Sendable {
     }
 }
 
-/// Says that a record was deleted, and when. A register like any other: a later one wins.
+/// Deletion of a record, a register like any other: a later one wins.
 package struct Deletion: Hashable, Sendable {
     package var stamp: Stamp
-    /// The rebuild's mark on a duplicate: the record that has its properties now. Nil if a person asked for the
-    /// deletion.
+    /// Name of the record that has the properties of this duplicate, set by the rebuild. Nil for a person's deletion.
     package var mergedInto: String?
     /// As in `Register`; not part of equality either.
     package var broughtBy: HostID?
@@ -81,8 +79,8 @@ package struct Deletion: Hashable, Sendable {
 
 /// A record as hosts and cloud exchange it: properties that merge one by one, and a deletion that hides older ones.
 ///
-/// Always in reduced form: a property that is not younger than the deletion is not held at all. So two records are
-/// equal exactly if they mean the same.
+/// Always in reduced form, without properties that are not younger than the deletion. So two records are equal exactly
+/// if they mean the same.
 package struct SyncRecord: Hashable, Sendable {
     package let key: RecordKey
     package private(set) var properties: [String: Register]
@@ -95,10 +93,10 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// Whether it was deleted, and nothing has been written since.
+    /// Whether the record was deleted and not written since.
     package var isTombstone: Bool { deletion != nil && properties.isEmpty }
 
-    /// The youngest stamp in it; nil for an empty record.
+    /// The youngest stamp; nil for an empty record.
     package var newestStamp: Stamp? {
         properties.values.reduce(deletion?.stamp) { newest, register in
             newest.map { max($0, register.stamp) } ?? register.stamp
@@ -110,12 +108,11 @@ package struct SyncRecord: Hashable, Sendable {
         [properties[property]?.stamp, deletion?.stamp].contains { $0.map { $0 >= stamp } ?? false }
     }
 
-    /// Takes over whatever is younger in `other`: for each property the greater stamp wins, and likewise for the
-    /// deletion.
+    /// Takes the younger registers of `other`: the greater stamp wins, for each property and for the deletion.
     ///
-    /// Commutative, associative, idempotent and total: nothing depends on the order of arrival. The keys are not
-    /// compared, because the rebuild merges records with different names. Of two equal registers the present one stays,
-    /// with the host that brought it first.
+    /// Commutative, associative, idempotent and total, so the order of arrival does not matter. Ignores the keys,
+    /// because the rebuild merges records with different names. Of two equal registers the present one stays, with its
+    /// first bringer.
     package mutating func merge(_ other: SyncRecord) {
         if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
         if properties.isEmpty {
@@ -128,8 +125,8 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// The record as the cloud accepts it from a host: that host counts as the bringer of everything that its own
-    /// stamps are not on, whatever it says itself.
+    /// Returns the record as the cloud accepts it from `host`, which counts as bringer of everything without its own
+    /// stamp.
     package func brought(by host: HostID) -> SyncRecord {
         var copy = self
         copy.properties = properties.mapValues { register in
@@ -146,10 +143,8 @@ package struct SyncRecord: Hashable, Sendable {
         return result
     }
 
-    /// The part that waits to be sent. In a refetch after an expired token, a record is what the cloud says plus this
-    /// part: the rest is older than a deletion that the cloud has forgotten.
-    ///
-    /// - Returns: nil if nothing is left.
+    /// Returns the part in the outbox; nil if nothing is left. In a refetch after an expired token, a record is the
+    /// cloud's version plus this part: the rest is older than a deletion that the cloud has forgotten.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
         let part = SyncRecord(
             key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)
@@ -158,15 +153,14 @@ package struct SyncRecord: Hashable, Sendable {
 
     private mutating func reduce() {
         guard let deletion else { return }
-        // Most records were never deleted, and most properties of deleted ones are younger.
+        // The usual case: no deletion, or only younger properties.
         if properties.contains(where: { $0.value.stamp <= deletion.stamp }) {
             properties = properties.filter { $0.value.stamp > deletion.stamp }
         }
     }
 }
 
-/// Ordered by stamp; equal stamps, which no host with a unique id writes twice, by value, so that the order stays
-/// total.
+/// Ordered by stamp, then value. No host with a unique id writes equal stamps; the value keeps the order total.
 extension Register: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         guard lhs.stamp == rhs.stamp else { return lhs.stamp < rhs.stamp }

@@ -1,16 +1,16 @@
-/// The holder's side of commands from other hosts: each is claimed once, and done only in time and under the lease at
-/// which it is aimed.
+/// The holder's side of commands from other hosts. It claims each command once and executes it only in time and under
+/// the lease that the command names.
 package struct CommandDuty: Sendable {
     package enum Verdict: Hashable, Sendable {
-        /// Ask the cloud whether to do it.
+        /// Ask the cloud whether to execute it.
         case claim
-        /// Say this without asking.
+        /// Answer without a claim.
         case answer(RelayOutcome)
-        /// It was received before.
+        /// A repetition.
         case ignore
     }
 
-    /// Ids that are remembered, so that a command told twice is claimed once. The cloud grants no second claim anyway.
+    /// Number of remembered ids, so that a repeated command is claimed once. The cloud grants no second claim anyway.
     private static let knownMax = 256
 
     private var known: [RequestID] = []
@@ -18,7 +18,7 @@ package struct CommandDuty: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - held: the token under which this host has the meter now; nil if it has not.
+    ///   - held: the token of this host's present lease; nil without one.
     ///   - isAllowed: whether this host takes commands from others.
     package mutating func received(_ command: RelayCommand, holding held: FencingToken?, isAllowed: Bool) -> Verdict {
         guard !known.contains(command.id) else { return .ignore }
@@ -38,10 +38,10 @@ package struct CommandDuty: Sendable {
         return .claim
     }
 
-    /// The claim was granted.
+    /// Handles a granted claim.
     ///
-    /// - Parameter sent: when it was sent.
-    /// - Returns: until when the command may be done; nil if it must not be.
+    /// - Parameter sent: when the host sent the claim.
+    /// - Returns: deadline of the command; nil if it must not run.
     package static func granted(
         _ command: RelayCommand, sent: MonotonicTime, holding held: FencingToken?, at now: MonotonicTime
     ) -> MonotonicTime? {

@@ -1,4 +1,4 @@
-/// Folds measurements into one: their mean, least and greatest values, the times of the last.
+/// Folds measurements into one: means, least and greatest values, and the times of the last.
 struct ReadingFold {
     private var last: TimedReading
     private var sum = Reading()

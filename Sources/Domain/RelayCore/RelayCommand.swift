@@ -1,9 +1,9 @@
-/// What a host wants done with a meter that another host has.
+/// Action that a host requests from the meter's holder.
 package enum RelayAction: Hashable, Sendable {
     case command(MeterCommand)
     case startRecording(name: String?)
     case stopRecording
-    /// Of a newer version.
+    /// From a newer version.
     case unknown(String)
 }
 
@@ -19,17 +19,16 @@ extension RelayAction: CustomStringConvertible {
     }
 }
 
-/// A command on its way to the host that has the meter.
 package struct RelayCommand: Hashable, Sendable {
     package var id: RequestID
-    /// The id under which the meter is leased.
+    /// Id under which the meter is leased.
     package var meter: MeterID
-    /// Of the lease at which it is aimed: another holder does not do it.
+    /// Token of the lease that the author saw. Another holder refuses the command.
     package var token: FencingToken
     package var action: RelayAction
     package var author: HostID
     package var authorName: String
-    /// The copy of the cloud that decides about it; nil where there is only one.
+    /// Replica of the cloud that decides; nil if there is only one.
     package var copy: String?
 
     package init(
@@ -46,14 +45,13 @@ package struct RelayCommand: Hashable, Sendable {
     }
 }
 
-/// What became of a command.
 package enum RelayOutcome: Hashable, Sendable {
-    /// - Parameter result: what the holder's own API answers, as a text of JSON; nil where that says nothing.
+    /// - Parameter result: JSON text of the holder's own API; nil if that has none.
     case done(result: String?)
-    /// The holder refused it, in the words of its own API.
+    /// Refused by the holder, in the words of its own API.
     case refused(code: String, message: String, next: String)
-    /// It was not done, and will not be.
+    /// The command was not executed and will not be.
     case notDone(String)
-    /// It may have been done.
+    /// The command may have been executed.
     case timedOut(String)
 }

@@ -1,14 +1,14 @@
-/// Lets nothing pass that was measured under an older token than the newest one seen: a holder that was paused, or cut
-/// off, cannot paint over its successor's readings (Docs/Leases.md#rule-7).
+/// Drops readings under an older token than the newest seen, so that a paused or cut-off holder cannot overwrite its
+/// successor's readings (Docs/Leases.md#rule-7).
 package struct RelayFence: Sendable {
     package enum Verdict: Hashable, Sendable {
         case current
-        /// The first of a newer token, or of a newer epoch.
+        /// The first of a newer token or another epoch.
         case newer
         case older
     }
 
-    /// Epochs that were left. One of them comes from a copy of the cloud that has not heard of the restore.
+    /// Number of remembered former epochs. A replica that has not heard of a restore still sends them.
     private static let leftMax = 8
 
     private var newest: (epoch: String, token: FencingToken)?
@@ -16,7 +16,7 @@ package struct RelayFence: Sendable {
 
     package init() {}
 
-    /// - Parameter epoch: of the cloud's store. Tokens of two epochs cannot be compared: a new one begins anew.
+    /// - Parameter epoch: of the cloud's store. Tokens of two epochs cannot be compared, so a new epoch starts again.
     package mutating func judge(_ token: FencingToken, in epoch: String) -> Verdict {
         guard let known = newest else {
             newest = (epoch, token)

@@ -1,6 +1,6 @@
-/// An observer's side of one watched meter: what of the batches that come is shown.
+/// Filters incoming batches of one watched meter.
 package struct RelayObserver: Sendable {
-    /// A batch as it came from the cloud.
+    /// A batch from the cloud.
     package struct Arrival: Hashable, Sendable {
         package var epoch: String
         package var token: FencingToken
@@ -20,14 +20,14 @@ package struct RelayObserver: Sendable {
     package enum Action: Hashable, Sendable {
         /// Show the readings, after the gap.
         case show(missed: Int)
-        /// Show nothing: it was measured under an older token, or came before.
+        /// Drop a batch with an older token or number.
         case drop
     }
 
     private var fence = RelayFence()
     private var number: UInt64 = 0
     private var missed = 0
-    /// Batches that were dropped because of an older token.
+    /// Number of batches dropped because of an older token.
     package private(set) var refusedCount = 0
 
     package init() {}
@@ -38,7 +38,7 @@ package struct RelayObserver: Sendable {
             refusedCount += 1
             return .drop
         case .newer:
-            // How many came before, nobody here knows.
+            // The number of earlier batches is unknown.
             number = arrival.batch.number
         case .current:
             guard arrival.batch.number > number else { return .drop }
@@ -48,6 +48,6 @@ package struct RelayObserver: Sendable {
         return .show(missed: missed + arrival.batch.missed)
     }
 
-    /// The cloud dropped readings on their way here.
+    /// Counts readings that the cloud dropped.
     package mutating func lost(_ count: Int) { missed += count }
 }

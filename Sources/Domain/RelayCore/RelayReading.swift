@@ -1,7 +1,7 @@
-/// A reading on its way from the host that measures to those that watch: one measurement, or several folded into one.
+/// A measurement, or several folded into one, sent from the holder to observers.
 package struct RelayReading: Hashable, Sendable {
-    /// How long before its batch was sent it was measured; of folded ones, the last. Counted on the holder's monotonic
-    /// clock, so that an observer knows the time of a reading even where the holder's calendar is wrong.
+    /// Time from the measurement (of folded ones, the last) to the sending of its batch. On the holder's monotonic
+    /// clock, so that observers can date it despite a wrong calendar.
     package var age: Duration
     /// By the holder's calendar.
     package var wallTime: WallTime
@@ -18,23 +18,22 @@ package struct RelayReading: Hashable, Sendable {
     }
 }
 
-/// The readings that were sent together.
 package struct RelayBatch: Hashable, Sendable {
-    /// Rises with each batch of one grant of the lease: the holder's boot-time clock, in milliseconds.
+    /// The holder's boot-time clock, in milliseconds. Rises with each batch of one lease grant.
     package var number: UInt64
-    /// Measurements that were dropped since the last batch.
+    /// Number of measurements dropped since the last batch.
     package var missed: Int
-    /// The meter's model, as far as the holder knows.
+    /// Model of the meter, if known to the holder.
     package var model: String?
-    /// The meter's state at the holder, as its own API names it; nil from an older one.
+    /// State of the meter in the holder's own API; nil from an older version.
     package var state: String?
-    /// False where the holder keeps its readings to itself; there are none then.
+    /// False if the holder does not share readings; there are none then.
     package var isShared = true
     /// Oldest first.
     package var readings: [RelayReading]
 
-    /// - Parameter now: by the holder's boot-time clock. So numbers rise also after a restart of the sending, of which an
-    ///   observer does not know.
+    /// - Parameter now: by the holder's boot-time clock. So numbers also rise after a restart of the sender, which
+    ///   observers do not notice.
     package init(at now: MonotonicTime, missed: Int, readings: [RelayReading]) {
         self.init(number: UInt64(clamping: (now - .origin).milliseconds), missed: missed, readings: readings)
     }

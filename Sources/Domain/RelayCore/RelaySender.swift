@@ -1,7 +1,7 @@
-/// The holder's side of one watched meter: which readings go out, when, and under which token.
+/// The holder's side of one watched meter.
 ///
-/// At most one batch is on its way. Readings that come meanwhile wait: a few as they are, more of them folded into one,
-/// or, where an observer wants every one, up to `RelayTiming.readingsMax`, of which the newest stay.
+/// At most one batch is in flight. Later readings wait: a few unchanged, more of them folded into one. If an observer
+/// wants every reading, the newest `RelayTiming.readingsMax` wait.
 package struct RelaySender: Sendable {
     package struct Parcel: Hashable, Sendable {
         package var token: FencingToken
@@ -13,15 +13,14 @@ package struct RelaySender: Sendable {
         }
     }
 
-    /// How the sending of a batch ended.
     package enum Outcome: Hashable, Sendable {
         case taken
-        /// The cloud knows another token: whoever sent the batch is not, or no longer, the holder.
+        /// The cloud knows another token, so the sender is not, or no longer, the holder.
         case refused
         case failed
     }
 
-    /// While it lies ahead, somebody watches.
+    /// Time until which somebody watches.
     package private(set) var until: MonotonicTime
     /// Whether an observer wants every reading.
     package private(set) var sendsAll: Bool
@@ -29,11 +28,10 @@ package struct RelaySender: Sendable {
     private var fold: ReadingFold?
     private var missed = 0
     private var token: FencingToken?
-    /// A token that the cloud refused. Nothing more is sent under it.
+    /// Token that the cloud refused. The sender never uses it again.
     private var refused: FencingToken?
     private var isSending = false
     private var readyAt = MonotonicTime.origin
-    /// The state told last.
     private var toldState: String?
     private var stateReadyAt = MonotonicTime.origin
 
@@ -42,18 +40,17 @@ package struct RelaySender: Sendable {
         self.sendsAll = sendsAll
     }
 
-    /// Somebody watches, or still does.
+    /// Updates the interest.
     ///
-    /// - Parameter until: an earlier time than before counts too: nobody watches any more.
+    /// - Parameter until: may be earlier than before: nobody watches any more.
     package mutating func interested(until: MonotonicTime, sendsAll: Bool) {
         self.until = until
         self.sendsAll = sendsAll
     }
 
-    /// The meter brought a reading.
+    /// Adds a reading of the meter.
     ///
-    /// - Parameter token: of the lease under which the meter is held now; nil without one. Readings do not wait for
-    ///   another one.
+    /// - Parameter token: of the present lease; nil without one. A change of token drops waiting readings.
     package mutating func received(_ reading: TimedReading, under token: FencingToken?) {
         guard hold(token) else { return }
         if sendsAll {
@@ -72,14 +69,14 @@ package struct RelaySender: Sendable {
         }
     }
 
-    /// Readings of the meter were dropped before they came here.
+    /// Counts readings dropped before they reached the sender.
     package mutating func lost(_ count: Int) { missed += count }
 
-    /// The batch that is due now, if one is.
+    /// Returns the batch that is due, if any.
     ///
     /// - Parameters:
-    ///   - token: of the lease under which the meter is held now.
-    ///   - state: the meter's. A new one is told without a reading too, at most every `RelayTiming.stateInterval`.
+    ///   - token: of the present lease.
+    ///   - state: the meter's. A new state is sent even without a reading, at most every `RelayTiming.stateInterval`.
     package mutating func next(
         under token: FencingToken?, model: String? = nil, state: String? = nil, at now: MonotonicTime
     ) -> Parcel? {
@@ -106,7 +103,6 @@ package struct RelaySender: Sendable {
         return Parcel(token: token, batch: batch)
     }
 
-    /// The batch sent last arrived, or did not.
     package mutating func sent(_ parcel: Parcel, _ outcome: Outcome, at now: MonotonicTime) {
         isSending = false
         switch outcome {
@@ -119,12 +115,12 @@ package struct RelaySender: Sendable {
         }
     }
 
-    /// When to ask for the next batch; nil while nothing waits, or one is on its way.
+    /// Time to call `next`; nil while no reading waits or a batch is in flight.
     package var nextWake: MonotonicTime? { isSending || !hasSome ? nil : readyAt }
 
-    /// What was measured under another token is dropped.
+    /// Drops readings measured under another token.
     ///
-    /// - Returns: whether readings may be sent under this one.
+    /// - Returns: whether the sender may use this token.
     private mutating func hold(_ token: FencingToken?) -> Bool {
         if token != self.token {
             drop()

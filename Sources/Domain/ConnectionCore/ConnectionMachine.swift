@@ -12,22 +12,21 @@
 ///                                    └──── stale ────────────▶                   └───────────┘
 /// ```
 ///
-/// The machine performs no I/O and reads no clock. Every method names something that happened and returns what to do;
-/// afterwards `nextWake` says when to call `woke`. It never gives up: a meter that is wanted and present is tried for
-/// ever, until a person's `disconnectWanted`.
+/// The machine performs no I/O and reads no clock. Every method reports an event and returns the action; afterwards
+/// `nextWake` says when to call `woke`. It retries a wanted, present meter for ever, until a person's
+/// `disconnectWanted`.
 ///
-/// If somebody else decides who may talk to the meter (`asksFirst`), each attempt begins with a request for permission.
-/// A permission belongs to that one attempt and the link that results; the next attempt asks again.
+/// With `asksFirst`, each attempt begins with a request for permission, which covers that attempt and its link only.
 package struct ConnectionMachine: Sendable {
     private var phase: Phase
-    /// Whether the device is there, by the transport's last report.
+    /// Whether the transport reports the device.
     package private(set) var isPresent = false
     /// Whether a person wants the meter connected.
     package private(set) var isWanted: Bool
-    /// Number of failed attempts since data last came.
+    /// Number of failed attempts since the last data.
     package private(set) var failures = 0
     package private(set) var timing: ConnectionTiming
-    /// Whether an attempt needs permission. May change at any time, for later attempts.
+    /// Whether later attempts need permission.
     package var asksFirst: Bool
 
     package init(timing: ConnectionTiming, isWanted: Bool, asksFirst: Bool = false) {
@@ -45,14 +44,14 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnVanished: Equatable, Sendable { case closeChannel, none }
 
-    /// The device node is gone, or nothing was heard for the advert-stale time.
+    /// The device node is gone, or the advert-stale time passed in silence.
     package mutating func vanished() -> OnVanished {
         isPresent = false
         defer { phase = .offline(recheckAt: nil) }
         return hasChannel ? .closeChannel : .none
     }
 
-    /// A person wants the meter. An attempt starts at once, whatever failed before.
+    /// An attempt starts at once, whatever failed before.
     package mutating func connectWanted(at now: MonotonicTime) {
         isWanted = true
         if isPresent { beginAnew(at: now) }
@@ -60,7 +59,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnDisconnectWanted: Equatable, Sendable { case closeChannel, none }
 
-    /// A person lets the meter go. Nothing is tried again until `connectWanted`.
+    /// Ends all attempts until `connectWanted`.
     package mutating func disconnectWanted() -> OnDisconnectWanted {
         isWanted = false
         failures = 0
@@ -79,20 +78,20 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnLineReady: Equatable, Sendable { case startExchange, none }
 
-    /// Everything that the model needs before it takes commands has been sent.
+    /// Called once the model's set-up commands have been sent.
     package mutating func lineReady(at now: MonotonicTime) -> OnLineReady {
         guard case .connected = phase else { return .none }
         phase = .ready(since: now)
         return .startExchange
     }
 
-    /// A request was sent. For a meter that sends by itself, the wait for its first frame began.
+    /// A request was sent, or the wait for the first frame of a meter that sends by itself began.
     package mutating func requestSent(at now: MonotonicTime) {
         guard case .ready = phase else { return }
         phase = .communicating(silentSince: now)
     }
 
-    /// A frame came that passes all its model's checks.
+    /// The frame must pass all its model's checks.
     package mutating func frameReceived(at now: MonotonicTime) {
         switch phase {
         case .ready, .communicating, .dataAvailable:
@@ -105,7 +104,7 @@ package struct ConnectionMachine: Sendable {
 
     /// The channel closed by itself, or could not be opened.
     ///
-    /// - Parameter random: random bits, for the jitter of the next attempt.
+    /// - Parameter random: random bits for the jitter of the next attempt.
     package mutating func channelClosed(at now: MonotonicTime, random: UInt64) {
         switch phase {
         case .connecting:
@@ -120,11 +119,10 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermitted: Equatable, Sendable {
         case openChannel
-        /// Nothing waits for permission: it is no longer needed, or the link is already up.
+        /// The permission is no longer needed, or the link is already up.
         case none
     }
 
-    /// The requested permission was given.
     package mutating func permitted(at now: MonotonicTime) -> OnPermitted {
         guard case .awaitingPermission = phase else { return .none }
         phase = .connecting(since: now)
@@ -133,7 +131,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermissionLost: Equatable, Sendable { case closeChannel, none }
 
-    /// The link may no longer be used, through no fault of its own: permission for another attempt is requested at once.
+    /// Closes a link that lost its permission. The machine requests another at once.
     package mutating func permissionLost(at now: MonotonicTime) -> OnPermissionLost {
         guard hasChannel else { return .none }
         phase = .notConnected(retryAt: now)
@@ -142,9 +140,9 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnWake: Equatable, Sendable {
         case openChannel
-        /// Ask whether a link may be made, and call `permitted` once it may.
+        /// Ask whether a link is allowed, and call `permitted` once it is.
         case requestPermission
-        /// The attempt or the link took too long without a result.
+        /// The attempt or the link took too long.
         case closeChannel(Overdue)
         case none
     }
@@ -154,9 +152,9 @@ package struct ConnectionMachine: Sendable {
         case silent
     }
 
-    /// Time has passed. Harmless at any moment.
+    /// Safe to call at any time.
     ///
-    /// - Parameter random: random bits, for the jitter of an attempt, if one begins.
+    /// - Parameter random: random bits for the jitter of the next attempt.
     package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt:
@@ -186,7 +184,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// The times have changed. The silence so far was judged by the old ones and is forgiven.
+    /// Applies new times. Forgives the silence so far, which the old times judged.
     package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
         guard timing != self.timing else { return }
         self.timing = timing
@@ -199,7 +197,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// When `woke` has something to do next. Nil while only an event can change anything.
+    /// Time of the next `woke`; nil while only an event can change the state.
     package var nextWake: MonotonicTime? {
         switch phase {
         case .offline(let recheckAt): recheckAt
@@ -224,12 +222,10 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// When the next attempt is due, if one is.
     package var retryAt: MonotonicTime? {
         if case .notConnected(let retryAt) = phase { retryAt } else { nil }
     }
 
-    /// Whether permission was requested and has not been given yet.
     package var awaitsPermission: Bool {
         if case .awaitingPermission = phase { true } else { false }
     }
@@ -259,14 +255,14 @@ extension ConnectionMachine {
         now + timing.backoff.delay(afterFailures: failures, random: random)
     }
 
-    /// A meter that nobody wants, or that is not there, has neither a channel nor a time at which something is tried.
+    /// A meter that is unwanted or absent has neither a channel nor a retry time.
     fileprivate enum Phase: Sendable {
         /// Valid transitions: `notConnected` (still there after the settle time), `connecting` (appeared).
         case offline(recheckAt: MonotonicTime?)
-        /// Valid transitions: `connecting`, `awaitingPermission`, `offline`. With a nil `retryAt`, it waits for a
-        /// person.
+        /// With a nil `retryAt`, it waits for a person. Valid transitions: `connecting`, `awaitingPermission`,
+        /// `offline`.
         case notConnected(retryAt: MonotonicTime?)
-        /// To the outside, the same as not connected. Valid transitions: `connecting`, `notConnected`, `offline`.
+        /// Reported as not connected. Valid transitions: `connecting`, `notConnected`, `offline`.
         case awaitingPermission
         /// Valid transitions: `connected`, `notConnected`, `offline`.
         case connecting(since: MonotonicTime)

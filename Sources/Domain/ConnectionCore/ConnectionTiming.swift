@@ -1,12 +1,12 @@
-/// The times of the connection machine, all measured on the boot-time clock.
+/// Times of the connection machine, on the boot-time clock.
 package struct ConnectionTiming: Hashable, Sendable {
-    /// How long a link attempt may take; at least 10 s for a first connect (Docs/States.md#times).
+    /// Timeout of a link attempt; at least 10 s for a first connect (Docs/States.md#times).
     package var connectTimeout: Duration
-    /// How long after the last good frame `data-available` ends.
+    /// Time from the last good frame to the end of `data-available`.
     package var staleAfter: Duration
-    /// How long after the last good frame the link counts as lost and is made anew.
+    /// Time from the last good frame to the loss of the link and a new attempt.
     package var silenceTimeout: Duration
-    /// How long to wait, after a link is lost, for a report that the device is gone before trying it again.
+    /// Time after a lost link in which the device may be reported gone, before a retry.
     package var settleTime: Duration
     package var backoff: Backoff
 
@@ -23,8 +23,8 @@ package struct ConnectionTiming: Hashable, Sendable {
     }
 }
 
-/// How long to wait before attempt number n: doubles from `base` up to `cap`, spread by a fifth either way so that many
-/// meters on one hub do not all try at once. There is no last attempt.
+/// Pause before a retry: doubles from `base` up to `cap`, ± 20 %, so that many meters on one hub do not retry at once.
+/// Retries never end.
 package struct Backoff: Hashable, Sendable {
     package var base: Duration
     package var cap: Duration
@@ -35,7 +35,7 @@ package struct Backoff: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - failures: number of failed attempts since data last came, at least 1.
+    ///   - failures: number of failed attempts since the last data, at least 1.
     ///   - random: random bits for the jitter.
     package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)

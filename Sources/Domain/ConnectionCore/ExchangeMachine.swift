@@ -1,16 +1,17 @@
-/// Decides when a request or a command goes to a meter: one at a time, never waiting for an answer for ever, and never
-/// sending a command so soon after another that the meter loses it.
+/// Decides when a request or a command goes to a meter: one at a time, with a timeout, and with a gap between commands
+/// so that the meter loses none.
 ///
-/// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and at `nextWake`, and does
+/// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and at `nextWake`, and
+/// performs each action until `.wait`.
 /// what it says until it says `.wait`.
 package struct ExchangeMachine: Sendable {
     package private(set) var rhythm: ExchangeRhythm
     private var phase = Phase.idle
     private var nextRequest: MonotonicTime
-    /// Until when the line is left alone after a command.
+    /// End of the silence on the line after a command.
     private var quietUntil: MonotonicTime?
     private var waitingCommands = 0
-    /// A command was sent last, so a due request goes before the next: commands never starve the readings.
+    /// Whether a due request goes before the next command, so that commands never starve the readings.
     private var requestHasPrecedence = false
 
     /// - Parameter now: when the line became ready; the first request is due at once.
@@ -21,9 +22,9 @@ package struct ExchangeMachine: Sendable {
 
     package enum OnTurn: Equatable, Sendable {
         case sendRequest
-        /// Take the oldest waiting command and send it.
+        /// Send the oldest waiting command.
         case sendCommand
-        /// The answer is overdue: discard what arrived of it.
+        /// Discard the part that arrived: the answer timed out.
         case giveUpAnswer
         case wait
     }
@@ -61,7 +62,7 @@ package struct ExchangeMachine: Sendable {
         phase = .idle
     }
 
-    /// The rhythm has changed. A faster one does not wait for the next beat of the slower one.
+    /// Applies a new rhythm. A faster one does not wait for the next beat of the slower one.
     package mutating func rhythmChanged(_ rhythm: ExchangeRhythm, at now: MonotonicTime) {
         self.rhythm = rhythm
         if let interval = rhythm.requestInterval { nextRequest = min(nextRequest, now + interval) }
@@ -71,8 +72,8 @@ package struct ExchangeMachine: Sendable {
         waitingCommands += 1
     }
 
-    /// When `turn` has something to do next, or might have: an answer nearly always comes before the next request is due, so
-    /// the alarm is set to that moment and not moved twice for each reading.
+    /// Time of the next `turn`, perhaps too early. An answer nearly always precedes the next request, so this names the
+    /// request's time and the alarm need not move twice for each reading.
     package var nextWake: MonotonicTime? {
         if case .awaitingAnswer(let since, let isLate) = phase {
             let overdue = since + rhythm.answerTimeout
@@ -85,14 +86,13 @@ package struct ExchangeMachine: Sendable {
 
     private enum Phase: Sendable {
         case idle
-        /// It is late once the next request is due.
+        /// `isLate` once the next request is due.
         case awaitingAnswer(since: MonotonicTime, isLate: Bool)
     }
 }
 
-/// How often a meter is asked, and how long to wait for its answers.
 package struct ExchangeRhythm: Hashable, Sendable {
-    /// The time between requests. Nil if the meter sends by itself and is never asked.
+    /// Time between requests; nil if the meter sends by itself.
     package var requestInterval: Duration?
     /// False for a keep-alive, which gets no answer.
     package var requestsAreAnswered: Bool

@@ -1,11 +1,12 @@
-/// Tells when a meter's samples were taken, by this host's clock, from a count of milliseconds.
+/// Dates a meter's samples by this host's clock, from a count of milliseconds.
 ///
-/// The newest sample of a frame was taken just before it came, so the first frame anchors the count to the host's clock.
-/// From then on the count leads, and is drawn slowly towards the host's clock: a frame that was read late does not bunch its
-/// samples, and a meter whose milliseconds are some percent too long does not run away. Times always rise.
+/// The newest sample of a frame is taken just before the frame arrives, so the first frame anchors the count to the
+/// host's clock. From then on the count leads and is corrected slowly towards the host's clock. So a frame that was
+/// read late does not bunch its samples, and a meter with a slow clock does not run away. Times always rise.
 ///
-/// The meter's own count wraps at 65,536. After half of that without a sample nobody knows how often it did: it is anchored anew.
-/// Where each frame counts for itself, the samples of one are taken to follow those of the last: what did not come does not show,
+/// The meter's own count wraps at 65,536. After a silence of half of that the number of wraps is unknown, so the next
+/// frame is a new anchor. Where each frame counts for itself, its samples follow those of the last frame: lost samples
+/// show only as a lag, which is corrected slowly.
 /// but as a lag that is drawn in.
 package struct SampleClock: Hashable, Sendable {
     private struct Point: Hashable, Sendable {
@@ -13,35 +14,33 @@ package struct SampleClock: Hashable, Sendable {
         var time: MonotonicTime
     }
 
-    /// Between these two the samples of the present frame lie; the second is its newest.
+    /// The samples of the present frame lie between these two; the second is its newest.
     private var from: Point?
     private var newest: Point?
-    /// What is added to the ticks of a frame that counts for itself.
+    /// Number added to the ticks of a frame that counts for itself.
     private var shift: UInt16 = 0
-    /// When samples came last.
+    /// When the last samples arrived.
     private var heardAt = MonotonicTime.origin
 
-    /// The longest silence over which the count is followed: half of what it counts.
+    /// Maximum silence over which the count is followed: half its range.
     package static let silenceMax = Duration.milliseconds(32_768)
-    /// Of the time that passed, the part by which it may be corrected: more than the 4.4 % by which a KM003C was seen to be
+    /// Divisor of the elapsed time for the maximum correction. More than the 4.4 % by which a KM003C was seen to be
     /// slow (Docs/Protocols/KM003C.md#the-queue).
     private static let correction = 16
-    /// The same for frames that count for themselves and came earlier than they should: they waited to be read after a pause,
-    /// and are caught up with soon, since no sample is taken after it came.
+    /// Divisor for frames that count for themselves and arrive too early. They waited during a pause; the clock catches
+    /// up soon, since no sample is taken after its arrival.
     private static let haste = 2
     /// A larger difference means that the host slept, or that the meter began to count anew.
     private static let differenceMax = Duration.seconds(1)
-    /// The same for frames that count for themselves: a longer pause is taken for one of the meter, and not of the host. The samples
-    /// that wait in the kernel meanwhile come behind one another.
+    /// Limit for frames that count for themselves. A longer pause counts as the meter's, not the host's. Samples that
+    /// wait in the kernel meanwhile follow each other.
     package static let pauseMax = Duration.milliseconds(250)
-    /// How far apart samples are put at least where the count says nothing: what a stored time can tell apart.
+    /// Minimum distance of samples without a count: the resolution of stored times.
     private static let apartMin = Duration.milliseconds(1)
 
     package init() {}
 
-    /// Samples came.
-    ///
-    /// - Returns: how many the meter took since the last ones, or among these, that did not come; 0 where it is not known.
+    /// - Returns: number of samples lost since the last ones or among these; 0 if unknown.
     package mutating func heard(_ ticks: SampleTicks, at now: MonotonicTime) -> Int {
         defer { heardAt = now }
         switch ticks.countedBy {
@@ -62,7 +61,7 @@ package struct SampleClock: Hashable, Sendable {
             anchor(ticks, at: now)
             return within
         }
-        // To the nearest number of steps: a clock of milliseconds need not be read every ten of them exactly.
+        // Rounds to whole steps: a clock of milliseconds need not be read every ten of them exactly.
         let lost = within + max(0, (gap + step / 2) / step - 1)
         let passed = Duration.milliseconds(Int(ticks.newest &- last.tick))
         let difference = now - (last.time + passed)
@@ -96,7 +95,7 @@ package struct SampleClock: Hashable, Sendable {
         go(from: last, to: ticks.newest &+ shift, after: passed + correction)
     }
 
-    /// When the sample with this tick, of those heard last, was taken.
+    /// Returns when the sample with this tick, among the last heard, was taken.
     package func time(of tick: UInt16) -> MonotonicTime {
         guard let from, let newest else { return heardAt }
         let whole = Int64(newest.tick &- from.tick)
@@ -110,7 +109,7 @@ package struct SampleClock: Hashable, Sendable {
         newest = Point(tick: tick, time: last.time + passed)
     }
 
-    /// The count begins here. Its samples lie behind those before them, a little ahead of the host's clock if need be.
+    /// Starts the count here. Its samples follow the earlier ones, if need be a little ahead of the host's clock.
     private mutating func anchor(_ ticks: SampleTicks, at now: MonotonicTime) {
         let length = Duration.milliseconds(Int(ticks.newest &- ticks.oldest))
         let earliest = newest.map { $0.time + Self.apartMin } ?? .origin

@@ -1,12 +1,12 @@
 package import Domain
 
-/// The cloud's two clocks and its only way to wait, passed in so that tests control time.
+/// The cloud's two clocks and its only way to wait; tests pass in their own.
 package struct CloudClock: Sendable {
-    /// The boot-time clock: decides every lease.
+    /// Boot-time clock, which decides every lease.
     package var now: @Sendable () -> MonotonicTime
-    /// The calendar: limits stamps, and is shown to people.
+    /// Calendar, for stamp limits and display.
     package var wallNow: @Sendable () -> WallTime
-    /// Whether something besides this machine keeps the calendar right. Otherwise nothing is deleted by age.
+    /// Whether a source outside this machine confirms the calendar. Otherwise nothing is deleted by age.
     package var isConfirmed: @Sendable () -> Bool
     /// Returns at that time or later; throws if its task is cancelled.
     package var sleep: @Sendable (_ until: MonotonicTime) async throws -> Void

@@ -1,13 +1,11 @@
 import CloudAPI
 import Domain
 
-/// Failures that all engines report in the same words.
 extension CloudFailure {
     package static func zoneNotFound(_ zone: String) -> CloudFailure {
         CloudFailure(.zoneNotFound, "there is no zone \"\(zone)\"; make it with PUT /v1/zones/\(zone)")
     }
 
-    /// Why a host is refused that may only look, and what to do about it.
     static let mayOnlyLook =
         "this host's token is read-only, so it may only look; join with one from metercloud token create without "
         + "--read-only to let it do more"
@@ -32,9 +30,9 @@ extension CloudFailure {
 }
 
 extension Credential {
-    /// The rule for binding credentials, for all engines (Docs/Leases.md#rule-11).
+    /// Applies the rule for binding credentials, for all engines (Docs/Leases.md#rule-11).
     ///
-    /// - Parameter others: all credentials of the zone; this one may be among them.
+    /// - Parameter others: all credentials of the zone, possibly including this one.
     package func bound(to wish: Binding, among others: [Credential]) throws(CloudFailure) -> Credential {
         guard revokedAt == nil else { throw CloudFailure(.permissionDenied, "the token \(id) was revoked") }
         if let binding, binding.host != wish.host || binding.machine != wish.machine {
@@ -59,15 +57,14 @@ extension Credential {
         return copy
     }
 
-    /// The rule for enrolment, for all engines: the host's other tokens, all of which this one replaces
-    /// (Docs/Leases.md#rule-11). Empty for a token that was not got by enrolling.
+    /// Applies the rule for enrolment, for all engines: returns the host's other tokens, which this one replaces
+    /// (Docs/Leases.md#rule-11). Empty for a token that was not obtained by enrolment.
     ///
-    /// A host's id and its machine's digest are no secrets, so they end nothing. What ends a token is that nobody has
-    /// used it yet and the same enrolment token comes again (the answer was lost), or that the host shows a token of its
-    /// own.
+    /// A host's id and its machine's digest are not secret, so they revoke nothing. A token is replaced if nobody has
+    /// used it and the same enrolment token comes again (the answer was lost), or if the host shows a token of its own.
     ///
     /// - Parameters:
-    ///   - others: all credentials of the zone; this one may be among them.
+    ///   - others: all credentials of the zone, possibly including this one.
     ///   - shown: hashes of tokens that the host showed besides the enrolment token.
     package func replaced(
         among others: [Credential], showing shown: [[UInt8]]

@@ -1,19 +1,19 @@
 package import CloudAPI
 import Domain
 
-/// Why the cloud refuses a request, or fails. Sent to the host as a `CloudErrorBody`.
+/// The reason why the cloud refuses a request or fails. Sent to the host as a `CloudErrorBody`.
 package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: CloudErrorCode
-    /// What failed, with which value, and what to do.
+    /// Text that says what failed, with the value, and what to do.
     package var message: String
     package var retryAfter: Duration?
-    /// With `changeTokenExpired`, `timelineLost` and `anotherZone`: the store's present epoch.
+    /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`.
     package var epoch: String?
-    /// With the same codes: the identity of the requested zone.
+    /// Identity of the requested zone, with the same codes.
     package var zoneID: String?
-    /// With `leaseHeld`: the present lease, if anybody has the meter.
+    /// Present lease, with `leaseHeld`; nil if nobody holds the meter.
     package var lease: LeaseBody?
-    /// With `leaseHeld`: the reason (`LeaseAnswer.Refusal.Reason`).
+    /// `LeaseAnswer.Refusal.Reason`, with `leaseHeld`.
     package var reason: String?
 
     package init(_ code: CloudErrorCode, _ message: String, retryAfter: Duration? = nil) {
@@ -24,7 +24,6 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
 
     package var description: String { message }
 
-    /// The part that is sent.
     package var content: CloudErrorBody.Content {
         var content = CloudErrorBody.Content(
             code: code, message: message, retryAfter: retryAfter.map { Double($0.milliseconds) / 1000 })

@@ -1,20 +1,20 @@
 import Domain
 package import Logging
 
-/// Deletes old tombstones in the cloud. Ages count back from a stored date (`BelievedDate`), which only a calendar
-/// confirmed from outside this machine moves forward; all copies of a cloud share the date.
+/// Deletes old tombstones. Their age counts back from a stored date (`BelievedDate`) that all replicas share. Only a
+/// calendar confirmed from outside this machine moves it forward.
 package actor CloudRetention {
-    /// Not at once, because a starting server is busy enough.
+    /// Delay of the first purge: a starting server is busy enough.
     static let firstAfter = Duration.seconds(600)
     package static let interval = Duration.seconds(86_400)
-    /// A host that was away for longer never hears of the deletion, and does not push what it has
-    /// (Docs/Decisions/0016).
+    /// Age at which a tombstone is deleted. A host that was away for longer never hears of the deletion, and does not
+    /// push its own records (Docs/Decisions/0016).
     package static let tombstoneAge = Duration.seconds(180 * 86_400)
 
     private let engine: any CloudEngine
     private let clock: CloudClock
     private let logger: Logger
-    /// What this copy stored last, and when. Running time counts from then.
+    /// Date that this replica stored last, and when. Running time counts from then.
     private var last: (date: WallTime, at: MonotonicTime)?
 
     package init(engine: any CloudEngine, clock: CloudClock, logger: Logger) {
@@ -23,7 +23,7 @@ package actor CloudRetention {
         self.logger = logger
     }
 
-    /// To be called about every `interval`.
+    /// Deletes old tombstones; to be called about every `interval`.
     package func purge() async {
         guard clock.isConfirmed() else {
             logger.notice(
@@ -47,15 +47,15 @@ package actor CloudRetention {
         }
     }
 
-    /// - Returns: the date from which ages count back now; nil if another copy is doing the same.
+    /// - Returns: the date from which ages count back now; nil if another replica is doing the same.
     private func advance() async throws -> WallTime? {
         let known = try await engine.believedDate
         let newest = try await engine.newestStamp()
         let (calendar, now) = (clock.wallNow(), clock.now())
         var believed = known.map { BelievedDate(date: $0) } ?? BelievedDate(newest: newest, calendar: calendar)
-        // If another copy moved the date, it has counted this time as well.
+        // If another replica moved the date, it has already counted this time.
         let running = last.flatMap { $0.date == known ? now - $0.at : nil } ?? .zero
-        // Whether changes came since the date: time without any is skipped.
+        // Time without any change is skipped.
         let next = newest.flatMap { $0 > believed.date ? believed.date : nil }
         believed.advance(toConfirmed: calendar, running: running, next: next)
         let date = believed.date

@@ -1,9 +1,8 @@
 import Domain
 
 extension CloudService {
-    /// What the accepted stamps say against this machine's calendar, if anything and if the store knows.
-    ///
-    /// Stamps ahead of the cloud's clock are refused, so accepted ones are ahead only if the clock has gone back since.
+    /// Returns a warning if accepted stamps are ahead of this machine's calendar. The cloud refuses such stamps, so the
+    /// clock has gone back since.
     package func clockWarning() async -> String? {
         guard let newest = try? await engine.newestStamp() else { return nil }
         let now = clock.wallNow()

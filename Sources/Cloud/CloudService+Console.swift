@@ -1,7 +1,7 @@
 package import CloudAPI
 package import Domain
 
-/// The administrator's requests on the server's own machine, which need no permission.
+/// Requests of the administrator on the server's own machine, which need no permission.
 extension CloudService {
     package func zones() async throws(CloudFailure) -> [Zone] { try await ask { try await engine.zones() } }
 
@@ -20,8 +20,7 @@ extension CloudService {
         return try await ask { try await engine.createZone(name, id: id, terms: terms) }
     }
 
-    /// A stricter policy reaches holders with their next renewals; everything else applies when a lease is acquired
-    /// anew.
+    /// Holders get a stricter policy with their next renewal. All other terms apply when a lease is acquired anew.
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws(CloudFailure) {
         try await ask { try await engine.setTerms(terms, of: zone) }
     }
@@ -50,7 +49,7 @@ extension CloudService {
         return try await ask { try await engine.record(key, in: zone) }
     }
 
-    /// All leases, including free ones, without their sessions.
+    /// Returns all leases, including free ones, without their sessions.
     package func leases(in zone: String) async throws(CloudFailure) -> LeaseList {
         let zone = try await existing(zone)
         let leases = try await ask { try await engine.leases(in: zone.name) }
@@ -66,9 +65,7 @@ extension CloudService {
         try await ask { try await engine.credentials(in: zone) }
     }
 
-    /// - Parameters:
-    ///   - role: what the host may do, or the hosts that join with it.
-    ///   - hash: SHA-256 of the token, which the caller generated.
+    /// - Parameter hash: SHA-256 of the token, which the caller generated.
     package func addCredential(
         _ kind: Credential.Kind, _ role: HostRole = .full, label: String, hash: [UInt8], in zone: String
     ) async throws(CloudFailure) -> Credential {
@@ -80,9 +77,9 @@ extension CloudService {
         return credential
     }
 
-    /// Revokes a credential, and ends the event streams opened with it.
+    /// Also ends the event streams opened with the credential.
     ///
-    /// - Throws: `notFound` if there is none with this id.
+    /// - Throws: `notFound`.
     package func revokeCredential(_ id: String) async throws(CloudFailure) {
         guard try await ask({ try await engine.revoke(credential: id, at: clock.wallNow()) }) else {
             throw .credentialNotFound(id)
@@ -100,7 +97,7 @@ extension Zone {
         return id
     }
 
-    /// 1 to 64 of `a-z 0-9 - _`.
+    /// 1 to 64 of the characters `a-z 0-9 - _`.
     package static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

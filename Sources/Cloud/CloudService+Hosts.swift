@@ -5,9 +5,8 @@ import Logging
 extension CloudService {
     /// - Parameters:
     ///   - hash: SHA-256 of the presented token.
-    ///   - zone: one that the request is about, to be read at the same time: one way to the store instead of two, one after
-    ///     the other.
-    /// - Throws: `notAuthenticated` if it is unknown or revoked.
+    ///   - zone: zone of the request, read concurrently to save a round trip to the store.
+    /// - Throws: `notAuthenticated` if the token is unknown or revoked.
     package func authenticate(hash: [UInt8], zone: String? = nil) async throws(CloudFailure) -> Principal {
         async let present = presentZone(zone)
         guard var credential = try await ask({ try await engine.credential(hash: hash) }) else {
@@ -23,14 +22,14 @@ extension CloudService {
         return Principal(credential: credential, zone: await present)
     }
 
-    /// Nil also where it cannot be read: whoever needs it reads it again, and fails there.
+    /// Returns nil also if the zone cannot be read: the caller reads it again, and reports the error then.
     private func presentZone(_ name: String?) async -> Zone? {
         guard let name else { return nil }
         return try? await engine.zone(name)
     }
 
     /// - Parameters:
-    ///   - newToken: what the host gets for an enrolment token, of the same role.
+    ///   - newToken: token that the host gets for an enrolment token, of the same role.
     ///   - shown: hashes of the request's `oldTokens`.
     /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
     package func join(
@@ -100,7 +99,7 @@ extension CloudService {
         return account
     }
 
-    /// Creates the principal's own zone if it is missing, with the identity under which the host knows it.
+    /// Creates the principal's own zone if it is missing, with the identity that the host knows.
     package func createZone(
         _ zone: String, _ request: ZoneRequest = ZoneRequest(zoneID: nil), by principal: Principal
     ) async throws(CloudFailure) {
@@ -109,7 +108,7 @@ extension CloudService {
         _ = try await ask { try await engine.createZone(zone, id: id, terms: .standard) }
     }
 
-    /// Ends when the host is too slow, when its token is revoked, and at shutdown (`EventSubscription`).
+    /// Opens an event stream, which ends when the host is too slow, when its token is revoked, and at shutdown.
     ///
     /// - Throws: `serviceUnavailable` during shutdown.
     package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {

@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Leases that somebody holds or waits for, by meter.
+    /// Returns the leases that somebody holds or waits for, by meter.
     package func leases(in zone: String, by principal: Principal) async throws(CloudFailure) -> LeaseList {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone, for: principal)
@@ -30,8 +30,7 @@ extension CloudService {
             try await engine.decideLease(of: asked, in: zone.name) { [clock, queues] lease in
                 let now = clock.now()
                 let place = MeterPlace(zone: zone.name, meter: lease.meter)
-                // A host with an offer comes first once nobody has the meter. A take-over asks for one that somebody
-                // has.
+                // Once nobody holds the meter, the host with the offer comes first. A take-over is for a held meter.
                 let isHeld = lease.record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
@@ -50,7 +49,8 @@ extension CloudService {
             await granted(record, before: decided.before, meter: meter, in: zone, to: member)
             var granted = body(of: record, meter: meter, in: zone, for: member.host)
             if let old = decided.before?.holder?.host, old != member.host {
-                // Another copy may have its stream: then the new holder only searches longer than necessary.
+                // False if another replica has the old holder's stream: the new holder then only searches longer than
+                // necessary.
                 granted.oldHolderTold = hub.isListening(old, in: zone.name)
             }
             return granted
@@ -71,10 +71,9 @@ extension CloudService {
             queue.cannotBeHad()
             return queue.waiters.contains { $0.host == member.host }
         }
-        // If that fails, or nothing about it is known here yet, the copy that the host listens to removes it
-        // (`settleQueue`).
+        // Otherwise the replica that the host listens to removes it (`settleQueue`).
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
-        // A repeated request that was granted before is not news.
+        // Hosts already know a repeated grant.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
         tell(record, meter: meter, in: zone)
         logger.info(
@@ -94,13 +93,13 @@ extension CloudService {
         if refusal.reason == .revoking, let token = wish.takeover, token == refusal.record?.token,
             hub.noteQueue(of: member.host, in: zone.name)
         {
-            // Next in the queue, except for a host that took over earlier: the offer comes once the holder has let go.
+            // Next in the queue, unless another host took over earlier.
             let waiter = waiter(member, at: refusal.record)
             let isMoved = await tryChange(isNews ? .joinAtHead(waiter) : .join(waiter), at: place)
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
-        // A revoked holder that was restarted has stopped, and left the meter to the next in the queue.
+        // The revoked holder restarted, so it has stopped: the next host in the queue gets an offer.
         if isNews, refusal.record?.holder == nil { await settleQueue(of: place) }
         var failure = CloudFailure(
             .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)
@@ -122,7 +121,7 @@ extension CloudService {
         }
     }
 
-    /// One result for each lease, in the order of the request.
+    /// Renews leases, with one result each in the order of the request.
     package func renew(
         _ request: RenewRequest, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RenewAnswer {
@@ -161,7 +160,7 @@ extension CloudService {
         return RenewAnswer(results: results)
     }
 
-    /// A host that is no longer the holder changes nothing, and gets the present state.
+    /// Releases a lease. A host that is not the holder changes nothing, and gets the present state.
     package func release(
         _ request: ReleaseRequest, meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -174,7 +173,7 @@ extension CloudService {
         return body(of: change.record, meter: change.meter, in: zone, for: member.host)
     }
 
-    /// Tells the holder to stop. The lease is free once the holder releases it, or once it is over.
+    /// Tells the holder to stop. The lease is free once the holder releases it, or once it expires.
     package func revoke(
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -189,7 +188,7 @@ extension CloudService {
 
     /// Changes a lease under any id of its meter, and informs the zone.
     ///
-    /// - Returns: the id under which it is leased, and the lease afterwards.
+    /// - Returns: the id under which the meter is leased, and the lease afterwards.
     private func change(
         _ meter: String, in zone: Zone,
         _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<LeaseChange>

@@ -2,7 +2,6 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Passes on what another copy of this cloud did.
     package func hear(_ news: CloudNews) async {
         switch news {
         case .records(let types, let zone):

@@ -3,11 +3,10 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Queues for a meter. When it is available, the host's event stream brings an `offer`, which it answers with an
-    /// acquire within `LeaseRules.reservation`. Calling it again changes nothing.
+    /// Queues for a meter. Once it is available, the host's event stream brings an `offer`; the host answers with an
+    /// acquire within `LeaseRules.reservation`. Idempotent.
     ///
-    /// - Throws: `badRequest` if no event stream of the host is open, so that it could not be offered its turn;
-    ///   `rateLimited` if too many are waiting.
+    /// - Throws: `badRequest` if the host has no open event stream for the offer; `rateLimited` if too many hosts wait.
     package func enqueue(
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -39,7 +38,7 @@ extension CloudService {
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
         if standing.meter != asked, queues.queue(at: MeterPlace(zone: zone.name, meter: asked)) != nil {
-            // Left over from before it was an alias, and not moved yet.
+            // Waiters of an id that has become an alias, and whose queue has not moved yet.
             _ = try await change(.leave(member.host), at: MeterPlace(zone: zone.name, meter: asked))
         }
         let place = MeterPlace(zone: zone.name, meter: standing.meter)
@@ -56,7 +55,6 @@ extension CloudService {
         return body(of: record, meter: place.meter, in: zone, for: member.host)
     }
 
-    /// The entry of a host that waits through this copy.
     func waiter(_ member: Member, at record: LeaseRecord?) -> Waiter {
         Waiter(
             host: member.host, name: member.name, copy: copy, token: record?.token ?? FencingToken(rawValue: 0))
@@ -64,7 +62,7 @@ extension CloudService {
 
     // MARK: Changing queues
 
-    /// - Returns: the queue, and whether it changed for those to whom it is shown.
+    /// - Returns: the queue, and whether the change is visible to hosts.
     func change(
         _ change: QueueEdit, at place: MeterPlace
     ) async throws(CloudFailure) -> (after: QueueState, isNews: Bool) {
@@ -72,7 +70,7 @@ extension CloudService {
         return (queue, queues.update(queue, at: place))
     }
 
-    /// As `change`, if it may fail: the next `settleQueue`, or the host, makes up for what is missing.
+    /// Like `change`, but may fail: the next `settleQueue`, or the host, repeats it.
     func tryChange(_ change: QueueEdit, at place: MeterPlace) async -> Bool {
         do {
             return try await self.change(change, at: place).isNews
@@ -82,7 +80,7 @@ extension CloudService {
         }
     }
 
-    /// Reads all queues, to catch changes by other copies that were not reported.
+    /// Reads all queues, to catch unreported changes by other replicas.
     func readQueues() async {
         do {
             for place in queues.update(try await engine.queues()) { await tellQueue(at: place) }
@@ -91,7 +89,6 @@ extension CloudService {
         }
     }
 
-    /// Tells all hosts of the zone who waits for a meter.
     func tellQueue(at place: MeterPlace) async {
         do {
             guard let zone = try await engine.zone(place.zone) else { return }
@@ -103,17 +100,16 @@ extension CloudService {
 
     // MARK: Serving queues
 
-    /// Brings the queue up to date for the hosts that wait through this copy: removes those that no longer listen, have
-    /// the meter, or did not take their offer, and makes the first an offer if the meter is available. Called after
-    /// each change, and every second.
+    /// Updates the queue for the hosts that wait through this replica, after each change and every second. Removes
+    /// hosts that no longer listen, have the meter, or missed their offer. Sends the first host an offer if the meter
+    /// is available.
     ///
-    /// Running two of these at once, or one with a lease that has just changed, does no harm: an offer decides nothing,
-    /// the acquire that answers it does.
+    /// Safe to run concurrently, and with a stale lease: only the acquire that answers an offer decides.
     func settleQueue(of place: MeterPlace) async {
         let copy = copy
-        // While this copy stops, its hosts go to another, where they queue again in their places.
+        // While this replica stops, its hosts queue again through another one and keep their places.
         guard !hub.isClosed else { return }
-        // Hosts that wait through other copies are up to those.
+        // Other replicas serve their own waiters.
         guard let queue = queues.queue(at: place), queue.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?
         let lease: LeaseStanding
@@ -145,11 +141,11 @@ extension CloudService {
         }
     }
 
-    /// The id became an alias: hosts that wait through this copy now wait for the canonical meter.
+    /// Moves the hosts that wait through this replica to the canonical meter, after the id became an alias.
     private func moveQueue(from place: MeterPlace, to other: MeterPlace, through copy: ReplicaID) async {
         let waiters = queues.queue(at: place)?.waiters.filter { $0.copy == copy } ?? []
         for waiter in waiters {
-            // If this is interrupted here, the waiter is in both queues, and the next round continues.
+            // If interrupted here, the waiter is in both queues, and the next round continues.
             _ = await tryChange(.join(waiter), at: other)
             _ = await tryChange(.leave(waiter.host), at: place)
         }
@@ -158,7 +154,6 @@ extension CloudService {
         await settleQueue(of: other)
     }
 
-    /// Those among the hosts that wait through this copy who must leave, if any.
     private func departures(
         from place: MeterPlace, of copy: ReplicaID, record: LeaseRecord?, canBeHad: Bool, at now: MonotonicTime
     ) -> QueueEdit? {
@@ -175,6 +170,5 @@ extension CloudService {
 }
 
 extension LeaseRecord {
-    /// Whether the host waited for the meter and has it.
     fileprivate func serves(_ waiter: Waiter) -> Bool { holder?.host == waiter.host && token > waiter.token }
 }

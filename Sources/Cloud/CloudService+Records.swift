@@ -4,8 +4,8 @@ import Logging
 import Synchronization
 
 extension CloudService {
-    /// Every record is decided by itself; a refused one has the reason in its own result. Of a host that may only look,
-    /// its own `Host` is accepted.
+    /// Stores records, each decided by itself; the result of a refused one has the reason. A read-only host may only
+    /// change its own `Host`.
     ///
     /// - Throws: `limitExceeded` for more records than `CloudLimits.recordsPerBatch`.
     package func modify(
@@ -34,7 +34,7 @@ extension CloudService {
             changed.formUnion(batch.enter(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {
-            // The results of folding are news to the writer too.
+            // The results of folding are new to the writer too.
             hub.tellChange(of: Self.inSyncOrder(changed), by: batch.hasFolds ? nil : member.host, in: zone)
         }
         return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)
@@ -45,8 +45,8 @@ extension CloudService {
         return (known + types.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
     }
 
-    /// What a host says about itself is accepted only from that host while it is enrolled. Another host's copy of it,
-    /// as in an honest re-push, is answered with what is stored.
+    /// Accepts a host's record about itself only from that host while it is enrolled. Another host's copy, as in an
+    /// honest re-push, is answered with the stored record.
     private func keepHostsOwn(
         _ batch: inout RecordBatch, from member: Member, in zone: String
     ) async throws(CloudFailure) {
@@ -65,7 +65,7 @@ extension CloudService {
         }
     }
 
-    /// Decides what depends on the stored records: an older form of a name is folded.
+    /// Folds an older form of a name, which depends on the stored records.
     private func prepare(_ batch: inout RecordBatch, _ index: Int, in zone: String) async throws(CloudFailure) {
         let record = batch.records[index]
         if record.key.normalised != record.key {
@@ -109,7 +109,7 @@ extension CloudService {
             epoch: list.token.epoch, zoneID: list.zoneID.description)
     }
 
-    /// Logged once in a run. Nothing else is done about it: a host may have invented its token.
+    /// Logs once per run that the store went back. Nothing else follows: a host may have invented its token.
     private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
         guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
         logger.error(

@@ -2,9 +2,8 @@ package import CloudAPI
 package import Domain
 import Logging
 
-/// What an administrator, or a person on another host, wants removed.
 extension CloudService {
-    /// Every host with a valid token, a lease or a name here, by name.
+    /// Returns every host with a valid token, a lease or a name here, by name.
     package func hosts(in zone: String) async throws(CloudFailure) -> [HostBody] {
         let zone = try await existing(zone)
         var hosts: [HostID: HostBody] = [:]
@@ -35,11 +34,11 @@ extension CloudService {
         return hosts.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     }
 
-    /// Excludes a host for good: its tokens are revoked, its leases are freed (under `strict` once they are over, as
-    /// nobody knows whether it still uses its meters), and its name is deleted on all hosts.
+    /// Excludes a host for good: revokes its tokens, frees its leases, and deletes its name on all hosts. Under
+    /// `strict` a lease is freed once it expires, as nobody knows whether the host still uses its meter.
     ///
-    /// - Parameter reference: the host's id, or its name if only one has it.
-    /// - Returns: the host as it was before.
+    /// - Parameter reference: the host's id, or its name if only one host has it.
+    /// - Returns: the host before its removal.
     /// - Throws: `notFound`; `badRequest` for a name that several hosts have.
     package func retire(_ reference: String, in zone: String) async throws(CloudFailure) -> HostBody {
         let zone = try await existing(zone)
@@ -80,7 +79,6 @@ extension CloudService {
         return body
     }
 
-    /// Retires another host of the principal's zone.
     package func retire(
         _ reference: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> HostBody {
@@ -91,9 +89,9 @@ extension CloudService {
         return try await retire(reference, in: zone)
     }
 
-    /// Deletes a record on all hosts: it becomes a tombstone, newer than everything in it.
+    /// Deletes a record on all hosts: stores a tombstone newer than everything in it.
     ///
-    /// - Returns: the record as it was.
+    /// - Returns: the record before its deletion.
     /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that somebody holds.
     package func deleteRecord(type: String, name: String, in zone: String) async throws(CloudFailure) -> SyncRecord {
         guard let stored = try await record(type: type, name: name, in: zone), !stored.isTombstone else {

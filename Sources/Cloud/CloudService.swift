@@ -3,13 +3,12 @@ import Domain
 package import Logging
 import Synchronization
 
-/// Decides hosts' requests to the cloud: who may make them, whether they are well formed, and what the engine has to
-/// do.
+/// Decides hosts' requests: checks permission and form, and calls the engine.
 ///
-/// Every call that names a zone is refused (`permissionDenied`) unless the principal belongs to a host of that zone and
-/// is bound to it (`join`). What is allowed with leases and records is up to the rules (`LeaseRules`, `RecordIntake`),
-/// which the engine calls within its atomic step. Only the event streams, the offers, and what is known about the lease
-/// queues are in memory; all copies of the cloud share the queues through the engine.
+/// Refuses every call that names a zone (`permissionDenied`) unless the principal's host belongs to that zone and is
+/// bound to the credential (`join`). The rules (`LeaseRules`, `RecordIntake`) run within the engine's atomic step. Only
+/// event streams, offers and this replica's view of the queues are in memory; replicas share the queues through the
+/// engine.
 package final class CloudService: Sendable {
     let engine: any CloudEngine
     let clock: CloudClock
@@ -17,7 +16,7 @@ package final class CloudService: Sendable {
     let hub: EventHub
     let relay: RelayHub
     let commands = PendingAnswers<PendingCommand>()
-    /// Repeats that wait for the outcome of a stored command, by zone and author.
+    /// Repeated requests that wait for a stored command's outcome, by zone and author.
     let repeats = Mutex<[String: Int]>([:])
     let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()
@@ -45,25 +44,24 @@ package final class CloudService: Sendable {
             changed: { post.tell { $0.noteWatching() } })
     }
 
-    /// How often every event stream gets the time, so that a host notices a dead stream, and the cloud a dead host.
+    /// Interval of time events, by which a host notices a dead stream, and the cloud a dead host.
     package static let pingInterval = Duration.seconds(15)
-    /// How often to check the queues, which is how late an unused offer or the end of a lease may be noticed.
+    /// Interval of queue checks: the longest delay in noticing an unused offer or the end of a lease.
     static let round = Duration.seconds(1)
 
-    /// Offers meters whose lease is over to the hosts that wait for them, ends unused offers, pings the event streams,
-    /// and purges old commands and tombstones. Runs until its task is cancelled.
+    /// Offers free meters to waiting hosts, ends unused offers, pings the event streams, and purges old commands and
+    /// tombstones. Runs until its task is cancelled.
     package func run() async {
         async let pending: Void = endPendingRequests()
         await serveRounds()
         await pending
     }
 
-    /// In a loop of its own: whoever waits for an outcome does not wait for the store, nor for what others want of it.
+    /// Runs in its own loop, so that waiting hosts do not depend on the store's speed.
     private func endPendingRequests() async {
         while !Task.isCancelled {
             commands.passed(clock.now())
             logs.passed(clock.now())
-            // Cut short if the task is cancelled, which the loop notices.
             try? await clock.sleep(clock.now() + Self.round)
         }
     }
@@ -99,21 +97,20 @@ package final class CloudService: Sendable {
             do {
                 try await clock.sleep(now + Self.round)
             } catch {
-                // Cancelled, which the loop notices.
+                // Cancelled; the loop notices it.
             }
         }
     }
 
-    /// No zone waits for another's.
+    /// Concurrent: no zone waits for another.
     func forEachZone(_ zones: [String], _ body: @escaping @Sendable (String) async -> Void) async {
         await withDiscardingTaskGroup { group in
             for zone in zones { group.addTask { await body(zone) } }
         }
     }
 
-    /// Hands the event streams over to the other copies of this cloud: accepts no more, and ends the open ones, so that
-    /// their hosts turn to another copy. Large numbers end in portions, so that they do not all arrive there at the
-    /// same moment.
+    /// Refuses new event streams and ends the open ones, so that hosts turn to another replica; in portions, so that
+    /// they do not all arrive there at the same moment.
     package func shutdown() async {
         hub.close()
         relay.close()
@@ -121,39 +118,37 @@ package final class CloudService: Sendable {
         logs.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
-            // Once cancelled, there is no time left, and the others end at once.
+            // After a cancellation there is no time left: all others end at once.
             try? await clock.sleep(clock.now() + Self.betweenPortions)
         }
     }
 
-    /// Ends everything that was opened with a credential, which is revoked.
     func endStreams(of credential: String) {
         hub.end(credential: credential)
         relay.end(credential: credential)
     }
 
-    /// Number of event streams that a shutdown ends before it pauses.
+    /// Event streams that a shutdown ends before it pauses.
     package static let streamsEndedAtOnce = 100
-    /// With the pauses in between, five seconds: well within what a service manager allows a program to stop.
+    /// Maximum number of portions; with the pauses 5 s, well within a service manager's stop timeout.
     private static let portionsMax = 50
     private static let betweenPortions = Duration.milliseconds(100)
 
-    /// Number of open event streams, in all zones, for the metrics.
     package var listenerCount: Int { hub.listenerCount }
 
     func nextRandom() -> UInt64 { rng.withLock { $0.next() } }
 
-    /// The id of this copy of the cloud, under which hosts wait through it.
+    /// Id of this replica, under which hosts wait through it.
     var copy: ReplicaID { identity.withLock { $0 } }
 
-    /// Takes a new id, because the others have given this copy up.
+    /// Takes a new id, because the other replicas have given this one up.
     func becomeAnother() {
         let next = rng.withLock { ReplicaID(using: &$0) }
         identity.withLock { $0 = next }
     }
 }
 
-// MARK: - What every call does
+// MARK: - Common steps of all calls
 
 extension CloudService {
     /// A host that may act in its zone.
@@ -178,7 +173,7 @@ extension CloudService {
         return Member(host: binding.host, name: binding.hostName, credential: credential.id)
     }
 
-    /// Calls the engine. Unexpected errors become an `internalError`, and are logged.
+    /// Calls the engine. Logs unexpected errors and turns them into an `internalError`.
     func ask<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws(CloudFailure) -> Value {
@@ -192,13 +187,12 @@ extension CloudService {
         }
     }
 
-    /// - Throws: `zoneNotFound`.
     func existing(_ name: String) async throws(CloudFailure) -> Zone {
         guard let zone = try await ask({ try await engine.zone(name) }) else { throw .zoneNotFound(name) }
         return zone
     }
 
-    /// The same, as it was when the request began, if it was read then.
+    /// Returns the zone as read at the start of the request, or reads it.
     ///
     /// - Throws: `zoneNotFound`.
     func existing(_ name: String, for principal: Principal) async throws(CloudFailure) -> Zone {

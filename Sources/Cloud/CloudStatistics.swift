@@ -1,20 +1,19 @@
-/// Figures about a store, for its administrator.
+/// Figures of a store, for its administrator.
 package struct CloudStatistics: Hashable, Sendable {
     package var zones: Int
     /// Number of records in all zones, including tombstones.
     package var records: Int
-    /// Number of leases that somebody holds, even if over; with etcd, as far as this copy has seen.
+    /// Number of held leases, even if expired; with etcd, as far as this replica has seen.
     package var leases: Int
-    /// Number of steps that waited for the disk or for etcd since this program opened the store.
+    /// Number of steps that waited for the disk or for etcd since the start.
     package var commits: UInt64
-    /// Number of writes in those: concurrent ones share one wait.
+    /// Number of writes in these steps: concurrent writes share one wait.
     package var writes: UInt64
-    /// Size of the store on the disk: a file without its log, or that of the etcd member that was asked.
+    /// Size on disk: the SQLite file without its log, or the database of the etcd member that was asked.
     package var bytes: Int64
-    /// By zone, leaving out zones whose records have not been counted yet.
+    /// Usage by zone, without zones whose records have not been counted yet.
     package var usages: [ZoneFigures]
 
-    /// How much a zone's records use, and how much they may.
     package struct ZoneFigures: Hashable, Sendable {
         package var zone: String
         package var used: QuotaAmount

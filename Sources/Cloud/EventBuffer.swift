@@ -1,19 +1,19 @@
 import CloudAPI
 import Synchronization
 
-/// The events waiting for one listener, in order, bounded.
+/// Bounded queue of the events for one listener.
 ///
-/// Waiting changes are one event, because a host fetches them all at once anyway, and so are waiting words about who
-/// watches one meter, of which the last counts. A listener with too many waiting events is ended rather than served with
-/// gaps: it connects again and lists everything.
+/// Waiting changes merge into one event, because a host fetches them all at once anyway. Of a meter's interest events
+/// only the last stays. A listener with too many waiting events is ended rather than served with gaps: it lists
+/// everything again.
 final class EventBuffer: Sendable {
-    /// Most events that may wait: about one for each meter of a large zone.
+    /// Maximum number of waiting events: about one for each meter of a large zone.
     static let waitingMax = 256
 
     private enum State {
         /// Valid transitions: `idle`, `ended`.
         case waiting([EventBody])
-        /// Nothing is waiting except the listener. Valid transitions: `waiting`, `ended`.
+        /// Only the listener waits. Valid transitions: `waiting`, `ended`.
         case listening(CheckedContinuation<EventBody?, Never>)
         case ended
     }
@@ -30,7 +30,7 @@ final class EventBuffer: Sendable {
                 state = .waiting([])
                 return (listener, true)
             case .waiting(var events):
-                // Drops the other reference, so that the array is changed in place.
+                // Drops the second reference, so that the array is changed in place.
                 state = .ended
                 guard Self.add(event, to: &events) else { return (nil, false) }
                 state = .waiting(events)
@@ -57,7 +57,7 @@ final class EventBuffer: Sendable {
         return true
     }
 
-    /// The next event; nil after the end. One caller at a time; cancelling its task ends the buffer.
+    /// Returns nil after the end. One caller at a time; cancelling its task ends the buffer.
     func next() async -> EventBody? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -74,7 +74,7 @@ final class EventBuffer: Sendable {
             case .ended:
                 return (continuation, nil)
             case .listening(let earlier):
-                // Two callers at once is a mistake: the earlier one ends.
+                // Two concurrent callers are a mistake: the earlier one ends.
                 state = .listening(continuation)
                 return (earlier, nil)
             case .waiting(var events):
@@ -91,7 +91,7 @@ final class EventBuffer: Sendable {
         answered?.resume(returning: event)
     }
 
-    /// Ends the buffer, and drops what is waiting. Repeating it does nothing.
+    /// Drops waiting events. Idempotent.
     func end() {
         let listener = state.withLock { state -> CheckedContinuation<EventBody?, Never>? in
             defer { state = .ended }
@@ -103,7 +103,6 @@ final class EventBuffer: Sendable {
 }
 
 extension EventBody.Change {
-    /// Both in one: all types, each once, and the host if it is the same.
     fileprivate func joined(with later: EventBody.Change) -> EventBody.Change {
         EventBody.Change(
             types: types + later.types.filter { !types.contains($0) }, hostID: hostID == later.hostID ? hostID : nil)

@@ -2,24 +2,21 @@ import CloudAPI
 import Domain
 import Synchronization
 
-/// Tells the hosts of each zone what happens there.
 final class EventHub: Sendable {
     private struct Listener {
         var buffer: EventBuffer
         var host: HostID
         var hostName: String
-        /// The id of the credential with which it was opened.
         var credential: String
-        /// Whether its host queued for a meter while it was open.
         var hasQueued = false
     }
 
-    /// The listeners of one zone. One host has few of them, and its own are found without looking at the others.
+    /// Indexed by host, which has few listeners.
     private struct Zone {
         var listeners: [UInt64: Listener] = [:]
         var hosts: [HostID: [UInt64]] = [:]
 
-        /// In the order in which they came, so that a simulated run is the same each time.
+        /// In order of arrival, so that a simulated run is the same each time.
         var inOrder: [(key: UInt64, value: Listener)] { listeners.sorted { $0.key < $1.key } }
 
         mutating func remove(_ id: UInt64) -> Listener? {
@@ -38,7 +35,7 @@ final class EventHub: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Throws: `serviceUnavailable` once it is closed.
+    /// - Throws: `serviceUnavailable` after `close`.
     func subscribe(
         to zone: String, host: HostID, named hostName: String, credential: String
     ) throws(CloudFailure) -> EventSubscription {
@@ -64,21 +61,19 @@ final class EventHub: Sendable {
         gone?.buffer.end()
     }
 
-    /// Whether the host has a stream open.
     func isListening(_ host: HostID, in zone: String) -> Bool {
         state.withLock { $0.zones[zone]?.hosts[host] != nil }
     }
 
-    /// The hosts that have a stream open, with their names.
     func listeners(in zone: String) -> [HostID: String] {
         state.withLock { state in
             (state.zones[zone] ?? Zone()).listeners.values.reduce(into: [:]) { $0[$1.host] = $1.hostName }
         }
     }
 
-    /// Notes that the host waits for a meter for as long as it has a stream open here.
+    /// Notes that the host waits for a meter while it has a stream open here.
     ///
-    /// - Returns: false if it has none.
+    /// - Returns: false if it has no stream.
     func noteQueue(of host: HostID, in zone: String) -> Bool {
         state.withLock { state in
             let streams = state.zones[zone]?.hosts[host] ?? []
@@ -87,7 +82,6 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Number of open streams, in all zones.
     var listenerCount: Int { state.withLock { $0.zones.values.reduce(0) { $0 + $1.listeners.count } } }
 
     func tellChange(of types: [String], by host: HostID?, in zone: String) {
@@ -95,8 +89,9 @@ final class EventHub: Sendable {
         tell(zone) { _ in event }
     }
 
-    /// - Parameter lease: as everybody may see it, without its session.
-    /// - Parameter session: sent only to its holder.
+    /// - Parameters:
+    ///   - lease: the lease without its session.
+    ///   - session: sent only to its holder.
     func tellLease(_ lease: LeaseBody, session: SessionID?, of holder: HostID?, in zone: String) {
         var own = lease
         own.session = session?.description
@@ -129,25 +124,20 @@ final class EventHub: Sendable {
         for zone in zones { tell(zone) { _ in event } }
     }
 
-    /// Ends the streams opened with this credential.
     func end(credential: String) { endAll { $0.credential == credential } }
 
-    /// Ends the streams of hosts that queued: they come back, and queue again.
+    /// Ends the streams of hosts that queued: they reconnect, and queue again.
     func endQueues() { endAll { $0.hasQueued } }
 
     private func endAll(where isMeant: (Listener) -> Bool) {
         for one in streams(where: isMeant) { remove(one.id, from: one.zone) }
     }
 
-    /// Whether new listeners are refused.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Refuses new listeners from now on.
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Ends some of the streams.
-    ///
-    /// - Returns: whether any is left.
+    /// - Returns: whether streams are left.
     func end(upTo count: Int) -> Bool {
         let all = streams { _ in true }
         for one in all.prefix(count) { remove(one.id, from: one.zone) }

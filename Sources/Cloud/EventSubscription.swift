@@ -1,13 +1,13 @@
 package import CloudAPI
 
-/// The events of its zone for one host while it listens, to be iterated once.
+/// Events of a zone for one listening host, to be iterated once.
 ///
-/// Ends when the host is too slow, when its token is revoked, and at shutdown: the host then connects again, and lists
+/// Ends when the host is too slow, when its token is revoked, and at shutdown; the host then reconnects and lists
 /// everything. Releasing it, or cancelling the loop, gives up the host's places in all queues.
 package struct EventSubscription: AsyncSequence, Sendable {
     package typealias Element = EventBody
 
-    /// Tells the hub when nobody has the subscription any more.
+    /// Reference that tells the hub when the last copy of the subscription is gone.
     final class Handle: Sendable {
         let buffer: EventBuffer
         private let ended: @Sendable () -> Void

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Lease queues, and what copies know of each other, of an engine that has them only in this process: each call is one step under one lock,
-/// and everything is gone with the process.
+/// Lease queues and heartbeats of an engine with a single process. Each call is one step under one lock; nothing
+/// outlives the process.
 package final class InMemoryQueues: Sendable {
     private struct State {
         var queues: [MeterPlace: QueueState] = [:]
@@ -15,7 +15,6 @@ package final class InMemoryQueues: Sendable {
 
     package init() {}
 
-    /// See `CloudEngine.changeQueue`.
     package func change(_ place: MeterPlace, _ change: ([Waiter]) -> [Waiter]) -> QueueState {
         state.withLock { state in
             let queue = state.queues[place] ?? QueueState(waiters: [], version: state.version)
@@ -30,7 +29,6 @@ package final class InMemoryQueues: Sendable {
 
     package var reading: QueueSnapshot { state.withLock { QueueSnapshot(queues: $0.queues, version: $0.version) } }
 
-    /// See `CloudEngine.heartbeat`.
     package func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) -> Heartbeats {
         state.withLock { state in
             let wasGivenUp = !isFirst && state.marks[copy] == nil
@@ -43,7 +41,6 @@ package final class InMemoryQueues: Sendable {
         }
     }
 
-    /// See `CloudEngine.copiesKey`.
     package func copiesKey(proposing key: String) -> String {
         state.withLock { state in
             let known = state.key ?? key
@@ -52,7 +49,6 @@ package final class InMemoryQueues: Sendable {
         }
     }
 
-    /// See `CloudEngine.giveUp`.
     package func giveUp(_ copy: ReplicaID, seen mark: UInt64) -> Bool {
         state.withLock { state in
             guard let present = state.marks[copy] else { return true }

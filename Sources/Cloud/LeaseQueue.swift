@@ -1,6 +1,6 @@
 import Domain
 
-/// The hosts that wait for one meter, in order, as this copy of the cloud knows them, and its offer to the first.
+/// The hosts that wait for one meter, in order, as this replica knows them, and its offer to the first.
 ///
 /// ```
 ///   ┌─────────┐  canBeHad   ┌─────────┐  taken by the head, or not within 10 s: the next one moves up
@@ -9,17 +9,16 @@ import Domain
 ///                 cannotBeHad
 /// ```
 ///
-/// The caller knows whether the meter is available. All copies agree through the engine on who waits (`QueueEdit`); the
-/// offer and its time belong to this copy, to which the head of the queue listens. The queue is never durable: a host
-/// that waits has its event stream open, and queues again after a restart of the cloud.
+/// The caller knows whether the meter is available. All replicas agree through the engine on who waits (`QueueEdit`).
+/// The offer and its deadline belong to the replica to which the head of the queue listens. The queue is never durable:
+/// a waiting host has its event stream open, and queues again after a restart of the cloud.
 struct LeaseQueue: Hashable, Sendable {
-    /// Most hosts in one queue; more are refused.
+    /// Maximum number of hosts in one queue; more are refused.
     static let waitersMax = 64
 
     private(set) var waiters: [Waiter] = []
-    /// The version of the state that this is.
     private(set) var version: UInt64 = 0
-    /// Until when this copy's offer to the first host stands, if there is one.
+    /// Deadline of this replica's offer to the first host.
     private(set) var offeredUntil: MonotonicTime?
 
     init(version: UInt64 = 0) { self.version = version }
@@ -27,16 +26,15 @@ struct LeaseQueue: Hashable, Sendable {
     var isEmpty: Bool { waiters.isEmpty }
     var names: [String] { waiters.map(\.name) }
 
-    /// The host that may have the meter before anybody else once it is available. Not one whose offer has expired.
+    /// Returns the host that comes first once the meter is available, skipping one whose offer has expired.
     func reserved(at now: MonotonicTime) -> HostID? {
         if let offeredUntil, offeredUntil <= now { return waiters.dropFirst().first?.host }
         return waiters.first?.host
     }
 
-    /// Takes over the state of the queue, unless a newer one is known. An offer stands as long as its host is the
-    /// first, and listens to the same copy.
+    /// Takes over a newer state. An offer stands as long as its host is first and listens to the same replica.
     ///
-    /// - Returns: whether the queue changed for those to whom it is shown.
+    /// - Returns: whether the change is visible to hosts.
     mutating func update(_ queue: QueueState) -> Bool {
         guard queue.version > version else { return false }
         version = queue.version
@@ -46,45 +44,41 @@ struct LeaseQueue: Hashable, Sendable {
         return !waiters.elementsEqual(before) { $0.host == $1.host && $0.name == $1.name }
     }
 
-    /// The first host, if its offer has expired: it has to leave.
     func late(at now: MonotonicTime) -> Waiter? {
         guard let offeredUntil, offeredUntil <= now else { return nil }
         return waiters.first
     }
 
     enum OnTurn: Equatable {
-        /// Send it an offer, valid for `LeaseRules.reservation`.
+        /// Sends the host an offer, valid for `LeaseRules.reservation`.
         case offer(Waiter)
         case none
     }
 
-    /// Nobody has the meter. To be called again and again while that lasts.
+    /// Handles a free meter; to be called repeatedly while nobody has it.
     ///
-    /// - Parameter copy: this one. Hosts that listen to another copy get offers from that one.
+    /// - Parameter copy: id of this replica. Hosts that listen to another replica get offers from that one.
     mutating func canBeHad(at now: MonotonicTime, through copy: ReplicaID) -> OnTurn {
         guard offeredUntil == nil, let first = waiters.first, first.copy == copy else { return .none }
         offeredUntil = now + LeaseRules.reservation
         return .offer(first)
     }
 
-    /// Somebody has the meter: an offer no longer stands, and its host keeps its place.
+    /// Withdraws the offer; its host keeps its place.
     mutating func cannotBeHad() { offeredUntil = nil }
 }
 
-/// One change of the hosts that wait for a meter. Repeated on a queue that has changed in the meantime, it means the
-/// same; repeated on its own result, it changes nothing.
+/// A change of one queue. It keeps its meaning on a queue that has changed meanwhile, and is idempotent.
 enum QueueEdit: Hashable, Sendable {
-    /// Appends a host unless the queue is full. A host waits once: if it is waiting already it keeps its place, and may
-    /// have moved to another copy.
+    /// Appends a host unless the queue is full. A waiting host keeps its place, and may have moved to another replica.
     case join(Waiter)
-    /// A person takes the meter over, so this host is next, whoever waits.
+    /// Puts a host first, because a person takes the meter over there.
     case joinAtHead(Waiter)
-    /// The host no longer wants the meter, or has it now.
+    /// Removes a host that no longer wants the meter, or has it now.
     case leave(HostID)
-    /// Removes hosts, as they stand there, that can no longer be reached or that have the meter; and one that did not
-    /// take its offer, as long as it is the first.
+    /// Removes exactly these entries, of hosts that are unreachable or have the meter. Removes `late`, which missed its
+    /// offer, only while it is first.
     case remove(Set<Waiter>, late: Waiter?)
-    /// This copy is gone.
     case leaveAll(of: ReplicaID)
 
     func callAsFunction(_ waiters: [Waiter]) -> [Waiter] {

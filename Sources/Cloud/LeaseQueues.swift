@@ -2,34 +2,29 @@ import CloudAPI
 import Domain
 import Synchronization
 
-/// The lease queues of all meters that anybody waits for, as this copy of the cloud knows them.
+/// Lease queues with waiting hosts, as this replica knows them.
 final class LeaseQueues: Sendable {
     fileprivate struct State {
         var queues: [MeterPlace: LeaseQueue] = [:]
-        /// Queues that became empty, with the version of that, until all queues have been read since.
+        /// Versions at which queues became empty, until all queues have been read since.
         var emptied: [MeterPlace: UInt64] = [:]
-        /// The version of the last reading of all queues.
         var readThrough: UInt64 = 0
-        /// The meters of each zone that anybody waits for.
         var zones: [String: Set<String>] = [:]
-        /// For how many meters each host waits.
         var hosts: [HostPlace: Int] = [:]
     }
 
-    /// Most meters that one host may wait for: each queue is looked at every second.
+    /// Maximum number of meters for which one host waits: each queue is checked every second.
     static let queuesPerHost = 256
 
     private let state = Mutex(State())
 
-    /// Zones in which anybody waits.
     var zones: [String] { state.withLock { $0.zones.keys.sorted() } }
 
-    /// Meters of a zone that anybody waits for.
     func places(in zone: String) -> [MeterPlace] {
         (state.withLock { $0.zones[zone] } ?? []).sorted().map { MeterPlace(zone: zone, meter: $0) }
     }
 
-    /// - Throws: `rateLimited` if the host waits for as many other meters as it may.
+    /// - Throws: `rateLimited` if the host waits for the maximum number of other meters.
     func checkShare(of host: HostID, at place: MeterPlace) throws(CloudFailure) {
         let count = state.withLock { state in
             state.queues[place]?.waiters.contains { $0.host == host } == true
@@ -42,7 +37,6 @@ final class LeaseQueues: Sendable {
         }
     }
 
-    /// The copies through which hosts wait.
     var copies: Set<ReplicaID> { state.withLock { Set($0.queues.values.flatMap { $0.waiters.map(\.copy) }) } }
 
     func places(waitedAtThrough copy: ReplicaID) -> [MeterPlace] {
@@ -57,14 +51,12 @@ final class LeaseQueues: Sendable {
 
     func reserved(at place: MeterPlace, now: MonotonicTime) -> HostID? { queue(at: place)?.reserved(at: now) }
 
-    /// Takes over the state of a queue, in whatever order states arrive.
+    /// Takes over a queue's state. States may arrive in any order.
     ///
-    /// - Returns: whether that is news to those to whom it is shown.
+    /// - Returns: whether the change is visible to hosts.
     func update(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.update(queue, at: place) } }
 
-    /// Takes over the state of all queues.
-    ///
-    /// - Returns: those that changed.
+    /// - Returns: the queues that changed.
     func update(_ reading: QueueSnapshot) -> [MeterPlace] {
         state.withLock { state in
             var news: [MeterPlace] = []
@@ -80,7 +72,6 @@ final class LeaseQueues: Sendable {
         }
     }
 
-    /// Changes this copy's offer in one step.
     func offer<Value: Sendable>(at place: MeterPlace, _ body: (inout LeaseQueue) -> Value) -> Value? {
         state.withLock { state in
             guard var queue = state.queues[place] else { return nil }

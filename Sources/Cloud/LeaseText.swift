@@ -1,13 +1,9 @@
 import CloudAPI
 import Domain
 
-// Converts between the bodies that are sent and the values of the rules.
-
 extension CloudService {
-    /// A lease as it is sent.
-    ///
     /// - Parameters:
-    ///   - record: nil if nobody ever had it.
+    ///   - record: nil if the meter was never leased.
     ///   - viewer: the host that reads it; only the holder gets the session.
     func body(of record: LeaseRecord?, meter: String, in zone: Zone, for viewer: HostID? = nil) -> LeaseBody {
         let terms = record?.terms ?? zone.terms
@@ -42,7 +38,6 @@ extension CloudService {
         relayLease(record, of: meter, in: zone)
     }
 
-    /// - Throws: `badRequest` unless the text is a meter id.
     static func meter(_ text: String) throws(CloudFailure) -> String {
         guard text.utf8.count <= CloudLimits.nameBytes, let meter = MeterID(text) else {
             throw CloudFailure(
@@ -64,12 +59,10 @@ extension AcquireRequest {
         if case .of(let token) = takeover { FencingToken(rawValue: token) } else { nil }
     }
 
-    /// Whether a person wants the meter from its holder, whichever host that is.
     var isUnnamedTakeover: Bool { takeover == .unnamed(true) }
 }
 
 extension LeaseAcquire {
-    /// - Throws: `badRequest` naming what cannot be read.
     init(_ request: AcquireRequest, by member: CloudService.Member, in zone: Zone) throws(CloudFailure) {
         guard let requestID = RequestID(request.requestID) else {
             throw CloudFailure(.badRequest, "\"\(request.requestID.prefix(64))\" is not a request id; one is a UUID")

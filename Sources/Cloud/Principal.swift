@@ -1,10 +1,9 @@
 import CloudAPI
 import Domain
 
-/// The author of a request: a valid credential.
 package struct Principal: Hashable, Sendable {
     package let credential: Credential
-    /// The zone that the request is about, as it was read beside the credential; nil if that was not done.
+    /// Zone of the request as read together with the credential; nil if it was not read.
     let zone: Zone?
 
     package init(credential: Credential, zone: Zone? = nil) {
@@ -14,11 +13,9 @@ package struct Principal: Hashable, Sendable {
 }
 
 extension Principal {
-    /// To be called before anything that changes the zone for its other hosts. Records are judged one by one
-    /// (`CloudService.modify`).
+    /// To be called before a change of the zone for its other hosts. `CloudService.modify` checks records one by one.
     ///
-    /// - Throws: `readOnly` for a host that may only look. Tokens for joining are judged elsewhere, as they are good for
-    ///   less still.
+    /// - Throws: `readOnly` for a read-only host. Enrolment tokens are checked elsewhere.
     package func checkMayChange() throws(CloudFailure) {
         guard credential.kind == .host, credential.role == .readOnly else { return }
         throw CloudFailure(.readOnly, CloudFailure.mayOnlyLook)

@@ -1,14 +1,13 @@
 import CloudAPI
 import Domain
 
-/// The records of one request being processed: which were refused at once, what to store for the others, and the
-/// results, in the order of the request.
+/// The records of one request while it is processed. Results are in the order of the request.
 struct RecordBatch {
     let records: [SyncRecord]
     private(set) var results: [ModifyAnswer.Result]
-    /// What to store for each record. Nil if it was refused, or has been answered already.
+    /// Records to store; nil if the record was refused or already answered.
     private var stores: [[SyncRecord]?]
-    /// What remains under an older form of a name, stored only once its contents are stored under the canonical one.
+    /// Remainders under older names, stored only after their contents are stored under the canonical names.
     private var leftovers: [Int: SyncRecord] = [:]
     private(set) var hasFolds = false
 
@@ -32,8 +31,8 @@ struct RecordBatch {
         return record.key.type == .recording ? recordingFault(of: record) : nil
     }
 
-    /// A recording is named `<host>/…` and written by that host alone (rule 7). Others may pass on what it wrote, as
-    /// they do after a restore, and anybody may delete it. Its lease may be long over, which is no reason to refuse it.
+    /// Returns why a recording is refused. It is named `<host>/…` and written by that host alone (rule 7). Others may
+    /// pass on its contents, as after a restore, and anybody may delete it. An expired lease is no reason to refuse it.
     private static func recordingFault(of record: SyncRecord) -> String? {
         let name = record.key.name
         guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
@@ -45,7 +44,6 @@ struct RecordBatch {
         return nil
     }
 
-    /// Indices of records that were not refused.
     var accepted: [Int] { stores.indices.filter { stores[$0] != nil } }
 
     mutating func refuse(_ index: Int, _ code: CloudErrorCode, _ message: String) {
@@ -53,7 +51,7 @@ struct RecordBatch {
         stores[index] = nil
     }
 
-    /// They come from a host that may only look, which changes this one record.
+    /// For a read-only host, which changes only this record.
     mutating func refuseOthers(than own: RecordKey) {
         for index in accepted where records[index].key.normalised != own {
             let key = records[index].key
@@ -61,16 +59,13 @@ struct RecordBatch {
         }
     }
 
-    /// Stores nothing for this record, and answers with what is stored.
     mutating func answer(_ index: Int, with stored: SyncRecord?) {
         stores[index] = nil
         tell(stored, at: index)
     }
 
-    /// Stores a record with an older form of a name as `Ingest` says: its contents go to the canonical one.
-    ///
-    /// What is stored may change before this is stored: merging is commutative, so the hosts' own folding still gives
-    /// the same result.
+    /// Moves the contents of a record with an older name to the canonical one, as `Ingest` says. The stored record may
+    /// change before this is stored: merging is commutative, so the hosts' own folding gives the same result.
     mutating func fold(_ index: Int, current: (RecordKey) -> SyncRecord?) {
         let ingest = Ingest(records[index], current: current)
         guard ingest.fold != nil else { return }
@@ -80,20 +75,18 @@ struct RecordBatch {
         leftovers[index] = ingest.merges.map(\.after).first { $0.key == name }
     }
 
-    /// The records to send to the engine, each with the index of the record that it came from.
+    /// Records for the engine, with their indices in the request.
     var toStore: (records: [SyncRecord], places: [Int]) {
         let pairs = stores.enumerated().flatMap { index, records in (records ?? []).map { ($0, index) } }
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
-    /// The records to send to the engine after `toStore`, without those refused then.
+    /// Records for the engine after `toStore`, without those refused then.
     var toStoreAfter: (records: [SyncRecord], places: [Int]) {
         let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
         return (kept.map(\.value), kept.map(\.key))
     }
 
-    /// Enters the engine's outcomes in the results.
-    ///
     /// - Returns: the types in which something changed.
     mutating func enter(
         _ outcomes: [RecordOutcome], at places: [Int], now: WallTime, zone: String

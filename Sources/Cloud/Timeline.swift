@@ -1,18 +1,17 @@
 package import CloudAPI
 package import Domain
 
-// A store may go back behind what hosts have seen: a copied file, a machine's snapshot, a card that lied about its
-// flush. Sequences then prove nothing any more, because others write over those that were lost. So each stretch of
-// changes written by one run of the cloud has a mark with a random id, and each change token names the newest mark at
-// its reading: Docs/Decisions/0013-timelines-and-zones.md.
+// A store may go back behind the state that hosts have seen: a copied file, a machine's snapshot, or a card that
+// reported a flush too early. Sequences then prove nothing, because other changes reuse the lost ones. So each run of
+// the cloud marks its stretch of changes with a random id, and each change token names the newest mark when it was
+// read: Docs/Decisions/0013-timelines-and-zones.md.
 
-/// The beginning of a stretch of a zone's changes.
 package struct TimelineMark: Hashable, Sendable {
-    /// 1 for the zone's first mark, then counting up.
+    /// Number, 1 for the zone's first mark, then counting up.
     package var number: UInt64
-    /// Random. If two futures of a store have marks with the same number, each knows only its own id.
+    /// Random id. It tells apart marks with the same number in two futures of one store.
     package var id: UInt64
-    /// The sequence of the change whose transaction wrote it.
+    /// Sequence of the change whose transaction wrote the mark.
     package var first: UInt64
 
     package init(number: UInt64, id: UInt64, first: UInt64) {
@@ -21,7 +20,7 @@ package struct TimelineMark: Hashable, Sendable {
         self.first = first
     }
 
-    /// The mark of a first change.
+    /// Creates the mark of a first change.
     ///
     /// - Parameters:
     ///   - newest: the zone's newest mark, if it has one.
@@ -30,24 +29,20 @@ package struct TimelineMark: Hashable, Sendable {
         self.init(number: (newest?.number ?? 0) &+ 1, id: id, first: sequence + 1)
     }
 
-    /// The marks that no valid token names any more: they end at or below the floor of purged tombstones, as does
-    /// everything read under them.
-    ///
-    /// - Parameter marks: a zone's, by number.
+    /// Returns the marks that no valid token names any more: they and everything read under them end at or below the
+    /// floor of purged tombstones.
     package static func outdated(_ marks: [TimelineMark], floor: UInt64) -> ArraySlice<TimelineMark> {
         marks.prefix((marks.lastIndex { $0.first <= floor }) ?? 0)
     }
 }
 
-/// The source of a page of a zone's changes: the zone at one moment.
+/// A zone at the moment when a page of its changes is read.
 package struct FeedState: Hashable, Sendable {
     package var zone: Zone.ID
     package var epoch: String
-    /// The greatest sequence of a purged tombstone; 0 if there was none.
+    /// Greatest sequence of a purged tombstone; 0 if there was none.
     package var floor: UInt64
-    /// The sequence of the zone's last change.
     package var sequence: UInt64
-    /// The newest mark; nil before the first.
     package var mark: TimelineMark?
 
     package init(zone: Zone.ID, epoch: String, floor: UInt64, sequence: UInt64, mark: TimelineMark?) {
@@ -58,8 +53,8 @@ package struct FeedState: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// Checks whether reading may continue after a token. The floor is checked before the mark, because of the two a
-    /// host that was away for long should be told about the floor.
+    /// Checks whether reading may continue after a token; the floor first, because a host that was away for long should
+    /// hear about that.
     ///
     /// - Parameter marks: at least the one that the token names and the one after it, if the zone has them.
     /// - Throws: `anotherZone`, `changeTokenExpired`, `timelineLost`.
@@ -105,7 +100,7 @@ package struct FeedState: Hashable, Sendable {
         return failure
     }
 
-    /// The token from which the next page begins.
+    /// Returns the token from which the next page begins.
     ///
     /// - Parameters:
     ///   - last: the sequence of this page's last record; nil for an empty page.
@@ -125,19 +120,17 @@ extension Zone {
 }
 
 extension UniqueID<Zone> {
-    /// The identity of a zone made by a version without identities. It is derived from the store's epoch, which is
-    /// random, so all copies of a cloud compute the same one, as does a backup restored later.
-    ///
-    /// - Parameter epoch: the store's epoch at that time.
+    /// Derives the identity of a zone from a version without identities. The store's epoch is random, so all replicas
+    /// compute the same one, as does a backup restored later.
     package init(ofEarlier zone: String, epoch: String) {
         var halves: [UInt64] = []
         for salt in ["high", "low"] {
-            // FNV-1a (draft-eastlake-fnv), only to spread what is already random.
+            // FNV-1a (draft-eastlake-fnv), only to spread bits that are already random.
             halves.append(
                 "\(salt) \(epoch) \(zone)".utf8
                     .reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 })
         }
-        // Version 8, variant 1: a UUID whose bits have a meaning of their own (RFC 9562, 5.8).
+        // Version 8, variant 1: a UUID with custom bits (RFC 9562, 5.8).
         self.init(
             high: halves[0] & 0xFFFF_FFFF_FFFF_0FFF | 0x8000,
             low: halves[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)

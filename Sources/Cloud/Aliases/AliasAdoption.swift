@@ -1,18 +1,16 @@
 package import Domain
 
-/// Puts aliases into force for leases that a store of an earlier version has only as records.
+/// Puts into force, for leases, the aliases that an older store has only as records.
 ///
-/// It is too late to refuse anybody, and a meter may be leased under two of its ids. If somebody holds the canonical
-/// id, that holder stays; otherwise the one with the greatest token does, under the id that it knows. Any other loses
-/// the lease with its next renewal.
+/// It is too late to refuse anybody, although a meter may be leased under two ids. A holder of the canonical id stays;
+/// otherwise the holder with the greatest token stays, under its own id. The others lose the lease at their next
+/// renewal.
 package struct AliasAdoption: Hashable, Sendable {
     package private(set) var book: AliasBook
-    /// The leases that change.
     package private(set) var leases: [String: LeaseRecord] = [:]
 
     /// - Parameters:
-    ///   - records: only those of type `MeterAlias` count. Those beyond the limits of a zone or a meter are left out,
-    ///     last names first.
+    ///   - records: only those of type `MeterAlias` count. Those beyond the limits are left out, last names first.
     ///   - lease: reads the lease of exactly that id.
     package init(_ records: [SyncRecord], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()

@@ -1,14 +1,12 @@
 package import Domain
 
-/// The aliases in one zone that are in force for leases, and the floors that they raised.
-///
-/// An engine keeps it beside the leases, and reads and writes it in the same atomic step as those: a request's id is
-/// resolved where the request is decided (Docs/Decisions/0014-takeovers-and-aliases.md).
+/// Aliases of one zone that are in force for leases, and the token floors that they raised. An engine reads and writes
+/// it in the same atomic step as the leases (Docs/Decisions/0014-takeovers-and-aliases.md).
 package struct AliasBook: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
-        /// The id that the alias stands for, which may be an alias too.
+        /// Id that the alias stands for; may be an alias itself.
         package var meter: String
-        /// Tokens up to this one do not refer to the meter's present lease if given with the alias.
+        /// Greatest token that, given with this alias, does not refer to the meter's present lease.
         package var tokensBefore: FencingToken
 
         package init(meter: String, tokensBefore: FencingToken) {
@@ -17,11 +15,11 @@ package struct AliasBook: Hashable, Sendable {
         }
     }
 
-    /// By alias, what its record says.
+    /// Entries by alias.
     package private(set) var entries: [String: Entry]
-    /// By id, the token that its next grant has to exceed, if its lease's own token does not ensure that.
+    /// Token that the next grant must exceed, by id; only where the lease's own token does not ensure that.
     package private(set) var floors: [String: FencingToken]
-    /// Each alias with the canonical id.
+    /// Canonical id by alias.
     private var meanings: [String: String]
 
     package init(entries: [String: Entry] = [:], floors: [String: FencingToken] = [:]) {
@@ -30,19 +28,16 @@ package struct AliasBook: Hashable, Sendable {
         meanings = AliasMap.flattened(entries.mapValues(\.meter))
     }
 
-    /// Most ids of one meter, including its canonical one. A change names all of them in one step.
+    /// Maximum number of ids of one meter, including the canonical one: a change names all of them in one step.
     package static let idsPerMeter = 16
-    /// Most aliases, present and former, in one zone: etcd has them under one key.
+    /// Maximum number of aliases in one zone, present and former: etcd stores them under one key.
     package static let entriesMax = 2000
 
-    /// The id under which a meter is leased.
     package func canonical(_ meter: String) -> String { meanings[meter] ?? meter }
 
     package func floor(of meter: String) -> FencingToken { floors[meter] ?? FencingToken(rawValue: 0) }
 
-    /// The lease that a request under `meter` refers to.
-    ///
-    /// - Parameter lease: reads the lease of exactly that id.
+    /// Returns the lease that a request under `meter` refers to. `lease` reads the lease of exactly that id.
     package func standing(
         of meter: String, _ lease: (String) throws -> LeaseRecord?
     ) rethrows -> LeaseStanding {
@@ -55,7 +50,6 @@ package struct AliasBook: Hashable, Sendable {
         return standing
     }
 
-    /// The change of aliases that storing a record makes, if any.
     package func change(with record: SyncRecord) -> AliasChange? {
         guard record.key.type == .meterAlias, MeterID(record.key.name)?.description == record.key.name else {
             return nil
@@ -65,7 +59,6 @@ package struct AliasBook: Hashable, Sendable {
         return AliasChange(record.key.name, means: meter, in: self)
     }
 
-    /// The id that a `MeterAlias` record gives for its name, if any.
     static func meter(of record: SyncRecord) -> String? {
         guard !record.isTombstone, case .string(let text)? = record.properties["meter"]?.value,
             let meter = MeterID(text)?.description, meter != record.key.name
@@ -73,7 +66,6 @@ package struct AliasBook: Hashable, Sendable {
         return meter
     }
 
-    /// The book with one entry more or less; tokens and floors are unchanged.
     func setting(_ alias: String, to meter: String?) -> AliasBook {
         var entries = entries
         entries[alias] = meter.map {
@@ -82,21 +74,17 @@ package struct AliasBook: Hashable, Sendable {
         return AliasBook(entries: entries, floors: floors)
     }
 
-    /// The ids with another canonical id than in `other`.
     func moved(from other: AliasBook) -> [String] {
         Set(meanings.keys).union(other.meanings.keys).filter { canonical($0) != other.canonical($0) }.sorted()
     }
 
-    /// Whether there are more entries than a zone can have, or more ids than one of these meters can have.
     func isTooLarge(with ids: some Sequence<String>) -> Bool {
         let meters = Set(ids.map { canonical($0) })
         let aliases = meanings.values.reduce(0) { $0 + (meters.contains($1) ? 1 : 0) }
         return entries.count + floors.count > Self.entriesMax || aliases >= Self.idsPerMeter
     }
 
-    /// From now on the next token of each id must exceed `floor`.
-    ///
-    /// - Parameter leases: those of the ids, whose tokens may ensure that already.
+    /// Makes the next token of each id exceed `floor`; `leases` shows which lease tokens ensure that already.
     mutating func raiseFloors(of ids: [String], to floor: FencingToken, _ leases: [String: LeaseRecord]) {
         for id in ids where leases[id].map({ $0.token < floor }) ?? true { floors[id] = floor }
     }

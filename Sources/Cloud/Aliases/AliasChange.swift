@@ -1,14 +1,12 @@
 package import Domain
 
-/// An alias that is written, changed or removed, and what that means for leases; decided in the step that stores it.
+/// An alias being written, changed or removed, and its effect on leases; decided in the step that stores it.
 package struct AliasChange: Hashable, Sendable {
-    /// The meters whose leases decide it.
+    /// Meters whose leases decide the change.
     package let meters: [String]
-    /// Ids that no longer stand for the meter they stood for: nobody may hold that.
+    /// Former canonical ids of the moved ids. Nobody may hold these meters.
     private let leaving: Set<String>
-    /// Ids that change their canonical id.
     private let moved: [String]
-    /// The book afterwards, with tokens and floors as before.
     private let book: AliasBook
     private let isWrite: Bool
 
@@ -22,16 +20,14 @@ package struct AliasChange: Hashable, Sendable {
     }
 
     package enum Decision: Hashable, Sendable {
-        /// - Parameter freed: leases to store that were over but never released.
+        /// - Parameter freed: expired leases that were never released, to be stored as free.
         case accepted(AliasBook, freed: [String: LeaseRecord])
-        /// Somebody holds a meter that must be free.
         case held(meter: String, by: String)
-        /// There would be more aliases than a zone or a meter can have.
         case tooMany
     }
 
     /// - Parameters:
-    ///   - leases: those of `meters`.
+    ///   - leases: leases of `meters`.
     ///   - now: on the clock that decides when leases are over.
     package func decide(_ leases: [String: LeaseRecord], at now: MonotonicTime) -> Decision {
         var freed: [String: LeaseRecord] = [:]

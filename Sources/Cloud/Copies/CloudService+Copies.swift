@@ -1,11 +1,9 @@
 import Domain
 import Logging
 
-/// Several copies of one cloud, any of which may die.
 extension CloudService {
-    /// Sends heartbeats to the other copies, and removes hosts that wait through a dead copy from the queues, so that
-    /// they are not in the way. Those hosts queue again through another copy, and keep their places if they do so
-    /// before that. Runs until its task is cancelled.
+    /// Sends heartbeats, and removes hosts that wait through a dead replica from the queues. Such a host keeps its
+    /// place if it queues through another replica before that. Runs until its task is cancelled.
     package func liveAmongCopies() async {
         var life = CopyLife()
         while !Task.isCancelled {
@@ -14,21 +12,19 @@ extension CloudService {
             do {
                 try await clock.sleep(now + FailureDetector.interval)
             } catch {
-                // Cancelled, which the loop notices.
+                // Cancelled; the loop notices it.
             }
         }
     }
 
-    /// What one copy remembers about its own life.
     struct CopyLife {
         var detector = FailureDetector()
-        /// The name with which it began to send heartbeats.
+        /// Id under which it began to send heartbeats.
         var name: ReplicaID?
-        /// The last look failed, which has been logged.
         var isBlind = false
     }
 
-    /// Sends one heartbeat, and looks at those of the others.
+    /// Sends one heartbeat, and reads those of the other replicas.
     func lookAround(_ life: inout CopyLife) async {
         let me = copy
         let isFirst = life.name != me
@@ -36,7 +32,8 @@ extension CloudService {
         do {
             let heartbeats = try await engine.heartbeat(of: me, isFirst: isFirst, address: post.ownAddress)
             guard !heartbeats.wasGivenUp else {
-                // Cut off for too long: those who wait here were removed from their queues, and have to queue again.
+                // Cut off for too long: the others removed the hosts that wait here from their queues, so these queue
+                // again.
                 logger.warning("the other copies had given this one up; those who wait through it queue again")
                 becomeAnother()
                 hub.endQueues()
@@ -55,7 +52,7 @@ extension CloudService {
     }
 
     private func giveUp(_ silent: FailureDetector.Silence) async throws {
-        // Whatever that copy does from now on, it does under another name.
+        // From now on that replica must use another id.
         guard try await engine.giveUp(silent.copy, seen: silent.mark) else { return }
         let places = queues.places(waitedAtThrough: silent.copy)
         logger.info(

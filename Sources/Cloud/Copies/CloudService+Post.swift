@@ -2,28 +2,26 @@ package import CloudAPI
 import Domain
 import Logging
 
-/// What the copies of one cloud tell each other: what is watched at each, readings for those who watch, and commands
-/// (Docs/Relay.md#several-copies). Each host talks to whichever copy it likes; what is said here comes from the others.
+/// Messages between replicas: watched meters, readings for watchers, and commands (Docs/Relay.md#several-copies).
 extension CloudService {
-    /// Other copies are reached through this from now on, and reach this one at the address.
+    /// Connects this replica with the others, which reach it at the address.
     package func open(_ link: any CopyLink, at address: String) {
         post.open(CopyPost.Door(link: link, address: address))
     }
 
-    /// Whether a request shows the secret of the copies.
+    /// Whether a request shows the shared secret of the replicas.
     package func isCopy(_ shown: String) -> Bool {
         guard let key = post.key, key.utf8.count == shown.utf8.count else { return false }
-        // Takes as long wherever they differ.
+        // Takes constant time, wherever they differ.
         return zip(key.utf8, shown.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// Number of other copies that are known, and of those that cannot be reached.
     package var copyCounts: (known: Int, silent: Int) {
         let counts = post.counts
         return (counts.peers, counts.silent)
     }
 
-    /// Tells the other copies what there is to tell. Runs until its task is cancelled.
+    /// Delivers messages to the other replicas until its task is cancelled.
     package func carryNews() async {
         await withDiscardingTaskGroup { group in
             for await other in post.ready {
@@ -32,7 +30,6 @@ extension CloudService {
         }
     }
 
-    /// Notes who the other copies are.
     func meet(_ addresses: [ReplicaID: String]) async throws {
         guard post.isOpen else { return }
         let key: String
@@ -52,7 +49,7 @@ extension CloudService {
         return String(repeating: "0", count: 16 - text.count) + text
     }
 
-    /// After a word that was lost.
+    /// Pause after a failed delivery.
     private static let retryInterval = Duration.seconds(1)
 
     private func deliver(to other: ReplicaID) async {
@@ -84,9 +81,9 @@ extension CloudService {
         return news
     }
 
-    // MARK: What other copies say
+    // MARK: Messages from other replicas
 
-    /// - Throws: `notFound` where it is for another copy, which this one may have been; `badRequest`.
+    /// - Throws: `notFound` if the message is for another replica (perhaps an earlier id of this one); `badRequest`.
     package func hear(_ news: CopyNewsBody) async throws(CloudFailure) -> CopyNewsAnswer {
         let from = try addressed(to: news.to, from: news.from)
         post.heard(from: from, at: news.address)
@@ -126,7 +123,7 @@ extension CloudService {
         throw CloudFailure(.badRequest, "the question of a copy is not known here; update all copies together")
     }
 
-    /// - Throws: `notFound` unless it is for this copy.
+    /// - Throws: `notFound` unless the message is for this replica.
     private func addressed(to: String, from: String) throws(CloudFailure) -> ReplicaID {
         guard ReplicaID(to) == copy, let from = ReplicaID(from) else {
             throw CloudFailure(.notFound, "this is not the copy \(to.prefix(64)); it was started again, or given up")
@@ -134,7 +131,7 @@ extension CloudService {
         return from
     }
 
-    /// Another copy said all that is watched there: this one's holders are to send it.
+    /// Takes over the full list of meters watched at another replica: their holders here must send readings.
     private func note(_ watching: [CopyWatch], at other: ReplicaID) async {
         var places: [MeterPlace: Bool] = [:]
         for watch in watching.prefix(CloudLimits.copyWatches) {
@@ -145,14 +142,14 @@ extension CloudService {
         }
     }
 
-    /// A batch was taken, or refused: for those who watch the meter at other copies.
+    /// Passes a batch, or its refusal, to the replicas at which the meter is watched.
     func passOn(_ event: RelayEventBody, of place: MeterPlace) {
         for other in relay.copies(watching: place) {
             post.tell(other) { $0.add(event, of: place) }
         }
     }
 
-    /// Asks the copy that alone can decide, or knows.
+    /// Asks the replica that took the request.
     @discardableResult
     func ask(
         _ other: ReplicaID, _ question: (inout CopyQuestionBody) -> Void
@@ -167,7 +164,7 @@ extension CloudService {
 }
 
 extension CloudFailure {
-    /// Nobody has told this copy yet what is watched at the others.
+    /// Failure while this replica does not know yet what is watched at the others.
     static var justStarted: CloudFailure {
         CloudFailure(.rateLimited, "this copy of the cloud has just started; ask again", retryAfter: .seconds(1))
     }

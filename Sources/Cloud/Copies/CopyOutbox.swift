@@ -1,12 +1,11 @@
 import CloudAPI
 import Domain
 
-/// What one copy of the cloud has to tell another, oldest first. A value.
+/// Messages of one replica to another, oldest first. A value type.
 ///
-/// What is watched here is told whole, so that the next word makes good a lost one. Readings are bounded: the newest stay,
-/// and those that are lost are counted in the next batch of their meter. A zone loses its own, and no other's.
+/// The list of watched meters is sent whole, so the next message makes up for a lost one. Of the readings the newest
+/// stay, and the meter's next batch counts the lost ones. A zone loses only its own readings.
 struct CopyOutbox {
-    /// What is told at once.
     struct Parcel: Hashable {
         var tellsWatching = false
         var events: [CopyNewsBody.Event] = []
@@ -16,11 +15,11 @@ struct CopyOutbox {
         var isEmpty: Bool { !tellsWatching && events.isEmpty && commands.isEmpty && listeners.isEmpty }
     }
 
-    /// Most batches that wait: some seconds of a hundred watched meters.
+    /// Maximum number of waiting batches: some seconds of a hundred watched meters.
     static let eventsMax = 1024
-    /// Most commands that wait, and as many hosts.
+    /// Maximum number of waiting commands, and of waiting listeners.
     static let othersMax = 256
-    /// Batches told at once, unless they have more readings together than one batch may.
+    /// Maximum number of batches in one message; fewer if together they exceed the readings of one batch.
     static let eventsAtOnce = 64
 
     private var tellsWatching = true
@@ -28,15 +27,13 @@ struct CopyOutbox {
     private var commands = ZoneLines<CopyNewsBody.Command>()
     private var listeners = ZoneLines<CopyNewsBody.Listener>()
     private var lost: [MeterPlace: Int] = [:]
-    /// Whether something of it is being told.
     private(set) var isUnderWay = false
 
-    /// What is watched here has changed, or is to be told again.
     mutating func noteWatching() { tellsWatching = true }
 
     mutating func add(_ event: RelayEventBody, of place: MeterPlace) {
         let event = CopyNewsBody.Event(zone: place.zone, meter: place.meter, event: event)
-        // Many at once, as each removal moves all others.
+        // Drops many at once, because each removal moves all others.
         for lost in events.add(event, of: place.zone, max: Self.eventsMax, dropping: Self.eventsAtOnce) { lose(lost) }
     }
 
@@ -50,14 +47,14 @@ struct CopyOutbox {
 
     private var isEmpty: Bool { !tellsWatching && events.isEmpty && commands.isEmpty && listeners.isEmpty }
 
-    /// - Returns: whether to begin telling; false while something is being told, which goes on with this.
+    /// - Returns: whether to start a delivery; false while one runs, which continues with this.
     mutating func begin() -> Bool {
         guard !isUnderWay, !isEmpty else { return false }
         isUnderWay = true
         return true
     }
 
-    /// - Returns: what to tell next; nil if there is nothing, which ends the telling.
+    /// - Returns: nil if nothing waits, which ends the delivery.
     mutating func take() -> Parcel? {
         guard !isEmpty else {
             isUnderWay = false
@@ -74,13 +71,12 @@ struct CopyOutbox {
             commands: commands.take(upTo: Self.othersMax), listeners: listeners.take(upTo: Self.othersMax))
     }
 
-    /// It did not arrive, or nobody knows. Commands are not told again: whoever ordered them hears that they were not done.
+    /// The message may have arrived. Commands are not resent: their authors hear that they were not done.
     mutating func failed(_ parcel: Parcel) {
         for event in parcel.events { lose(event) }
         tellsWatching = true
     }
 
-    /// The event, which says what was lost before it.
     private mutating func counted(_ event: CopyNewsBody.Event) -> CopyNewsBody.Event {
         guard var batch = event.event.batch,
             let missed = lost.removeValue(forKey: MeterPlace(zone: event.zone, meter: event.meter))
@@ -95,10 +91,9 @@ struct CopyOutbox {
         guard let batch = event.event.batch else { return }
         let place = MeterPlace(zone: event.zone, meter: event.meter)
         lost[place] = Self.sum(Self.sum(lost[place] ?? 0, event.event.measurements), batch.missed)
-        // Of so many meters nobody says what was lost.
+        // Bounded: with so many meters the counts are dropped.
         if lost.count > Self.eventsMax { lost = [:] }
     }
 
-    /// Stays within what a batch may say.
     private static func sum(_ one: Int, _ other: Int) -> Int { min(one + other, Int(Int32.max)) }
 }

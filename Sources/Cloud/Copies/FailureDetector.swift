@@ -1,26 +1,25 @@
 import Domain
 
-/// Which other copies of the cloud are alive, by what this one has seen itself: no clocks of different machines are
-/// compared.
+/// Detects dead replicas by what this one has seen itself, without comparing clocks of different machines.
 struct FailureDetector {
     struct Silence: Hashable {
         var copy: ReplicaID
-        /// Its last heartbeat; 0 if it never sent one.
+        /// Last heartbeat; 0 if it never sent one.
         var mark: UInt64
     }
 
     private struct Heartbeat {
         var mark: UInt64
-        /// When this copy first saw that mark.
+        /// Time when this replica first saw that mark.
         var since: MonotonicTime
     }
 
-    /// How often a copy sends a heartbeat, and looks for those of others.
+    /// Interval of heartbeats, and of readings of them.
     static let interval = Duration.seconds(5)
-    /// How long without a new heartbeat until a copy is given up.
+    /// Time without a new heartbeat after which a replica is given up.
     static let silenceMax = Duration.seconds(20)
-    /// After a longer pause between looks, counting begins again: while the store answered nobody, nobody could send a
-    /// heartbeat.
+    /// Longest gap between readings. After a longer one, counting restarts: while the store answered nobody, nobody
+    /// could send a heartbeat.
     static let gapMax = Duration.seconds(10)
 
     private var heartbeats: [ReplicaID: Heartbeat] = [:]
@@ -28,8 +27,7 @@ struct FailureDetector {
 
     init() {}
 
-    /// - Parameter marks: of all known copies; 0 if there is none.
-    /// - Returns: those that were silent for too long, by name.
+    /// - Parameter marks: marks of all known replicas; 0 if a replica has none.
     mutating func look(at marks: [ReplicaID: UInt64], now: MonotonicTime) -> [Silence] {
         let countsAnew = lookedAt.map { now - $0 > Self.gapMax } ?? true
         lookedAt = now

@@ -1,15 +1,14 @@
-/// Waiting elements, oldest first in each zone. Zones take turns, and the zone with the most loses its oldest when there is no
-/// more room.
+/// Waiting elements, oldest first in each zone. Zones take turns; when full, the zone with the most loses its oldest.
 struct ZoneLines<Element> {
     private var lines: [String: [Element]] = [:]
     private var count = 0
-    /// Which zone is the first to have its turn.
+    /// Counter that selects the zone whose turn is first.
     private var turn = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// - Parameter dropping: the oldest of the zone with the most, if there are more than `max` then.
-    /// - Returns: what was dropped.
+    /// - Parameter dropping: how many of the oldest elements the fullest zone loses beyond `max`.
+    /// - Returns: the dropped elements.
     mutating func add(_ element: Element, of zone: String, max: Int, dropping: Int = 1) -> [Element] {
         lines[zone, default: []].append(element)
         count += 1
@@ -18,7 +17,7 @@ struct ZoneLines<Element> {
         return remove(dropping, of: fullest)
     }
 
-    /// Takes the oldest of each zone, then the next of each.
+    /// Takes the oldest element of each zone, then the next of each.
     ///
     /// - Parameter fits: whether there is room for one more. The first is taken in any case.
     mutating func take(upTo limit: Int, where fits: (Element) -> Bool = { _ in true }) -> [Element] {

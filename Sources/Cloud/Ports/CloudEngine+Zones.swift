@@ -6,6 +6,5 @@ extension CloudEngine {
         try await createZone(name, id: nil, terms: terms)
     }
 
-    /// Adds a credential whose host shows no other.
     package func add(_ credential: Credential) async throws { try await add(credential, showing: []) }
 }

@@ -1,25 +1,24 @@
 package import CloudAPI
 package import Domain
 
-/// Where the cloud keeps its data: SQLite on one machine, or etcd. Both fulfil one contract
-/// (`MeterTestKit/Contracts/CloudEngineContract`).
+/// Storage of the cloud: SQLite or etcd, under one contract (`MeterTestKit/Contracts/CloudEngineContract`).
 ///
-/// An engine stores and orders; the rules decide what is allowed (`LeaseRules`, `SyncRecord.merge`, `StampLimit`), which it
-/// calls within its atomic step. Once a call has returned it is durable, except for renewals; once begun, it is
-/// finished even if its task is cancelled. Expected failures are thrown as a `CloudFailure`: `zoneNotFound` by every
-/// call that names a missing zone (except those that read one credential, or all), `serviceUnavailable` if the disk
-/// fails.
+/// An engine stores and orders. The rules (`LeaseRules`, `SyncRecord.merge`, `StampLimit`), which it calls within its
+/// atomic step, decide what is allowed. When a call returns, its change is durable, except for renewals. A call that
+/// has begun is finished even if its task is cancelled.
+///
+/// Expected failures are thrown as a `CloudFailure`: `zoneNotFound` by every call that names a missing zone, except
+/// those that read one credential, or all; `serviceUnavailable` if the disk fails.
 package protocol CloudEngine: Sendable {
-    /// The store's epoch, which every restore from a backup changes.
+    /// Changed by every restore from a backup.
     var epoch: String { get async throws }
 
-    /// Checks whether the store works. Has no visible effect.
+    /// Checks whether the store works, without visible effect.
     ///
     /// - Parameter writes: checks by an actual write, if only that tells.
-    /// - Throws: why not, and what to do.
     func probe(writes: Bool) async throws
 
-    // MARK: Zones and who may use them
+    // MARK: Zones and credentials
 
     /// Creates a zone, or returns an existing one unchanged.
     ///
@@ -27,91 +26,88 @@ package protocol CloudEngine: Sendable {
     func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone
     func zones() async throws -> [Zone]
     func zone(_ name: String) async throws -> Zone?
-    /// Existing leases keep their terms, except for a stricter policy, which comes with a renewal.
+    /// Sets the terms of new leases. Existing leases keep theirs, except that a stricter policy comes with a renewal.
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
-    /// Takes effect with the next change. What is there already stays, even if it exceeds the quota.
+    /// Takes effect with the next change; stored data stays even if it exceeds the quota.
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
-    /// What the zone's records use, counted in the same step as each change of them.
+    /// Counted in the same step as each change of the records.
     func usage(of zone: String) async throws -> ZoneUsage
-    /// How many leases the zone has had (`LeaseUsage`).
+    /// Number of leases that the zone ever had (`LeaseUsage`).
     func leaseCount(of zone: String) async throws -> Int
-    /// Adds a credential. One that a host got by enrolling replaces the host's others in the same step
-    /// (`Credential.replaced`), which are revoked as of its `createdAt`.
+    /// Adds a credential. One obtained by enrolment replaces the host's others in the same step
+    /// (`Credential.replaced`); these are revoked as of its `createdAt`.
     ///
-    /// - Parameter shown: hashes of tokens that the host showed besides.
-    /// - Returns: the ids of those replaced.
-    /// - Throws: `badRequest` if its id or hash is taken; the errors of `bind` if it is already bound; the errors of
-    ///   `Credential.replaced`.
+    /// - Parameter shown: hashes of other tokens that the host showed.
+    /// - Returns: the ids of the replaced credentials.
+    /// - Throws: `badRequest` if its id or hash is taken; the errors of `bind` and of `Credential.replaced`.
     @discardableResult
     func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String]
-    /// Binds a host's credential to it, once; binding it again to the same host and machine only updates the name.
+    /// Binds a host's credential to it, once. Binding it again to the same host and machine only updates the name.
     ///
-    /// - Throws: `notFound` if there is none with that id; `permissionDenied` if it is bound to another host or
-    ///   machine, or revoked; `duplicateHost` if another machine has a credential of this zone, not revoked, with this
-    ///   host id.
+    /// - Throws: `notFound`; `permissionDenied` if it is revoked, or bound to another host or machine; `duplicateHost`
+    ///   if another machine has a credential of this zone, not revoked, with this host id.
     func bind(_ binding: Credential.Binding, to credential: String) async throws
     func credential(hash: [UInt8]) async throws -> Credential?
     func credentials(in zone: String?) async throws -> [Credential]
-    /// Notes the first use of a credential: from here on another enrolment does not replace it.
+    /// Notes the first use of a credential, after which another enrolment does not replace it.
     ///
-    /// - Returns: the credential afterwards, revoked or not; nil if there is none with that id.
+    /// - Returns: the credential afterwards, revoked or not; nil if there is none.
     func noteUse(of credential: String) async throws -> Credential?
-    /// - Returns: whether there is one with that id.
+    /// - Returns: whether the credential exists.
     func revoke(credential id: String, at now: WallTime) async throws -> Bool
 
     // MARK: Records
 
-    /// Merges each record with the stored one, gives each changed one the zone's next sequence, and refuses stamps
-    /// beyond `StampLimit` and records for which the zone has no room, all by `RecordIntake`. Each record is atomic;
-    /// the batch need not be. Results are in the order of the records.
+    /// Merges each record with the stored one, by `RecordIntake`, and gives each changed one the zone's next sequence.
+    /// Refuses stamps beyond `StampLimit`, and records that exceed the quota. Each record is atomic; the batch need not
+    /// be.
     ///
-    /// A `MeterAlias` that changes what ids stand for takes effect for leases in the same step, or is refused
+    /// A `MeterAlias` that changes the meaning of ids takes effect for leases in the same step, or is refused
     /// (`AliasChange`).
     ///
-    /// - Parameter leaseTime: the time that decides whether a lease is over, on the clock of all lease times. It may be
+    /// - Parameter leaseTime: time that decides whether a lease is over, on the clock of all lease times. It may be
     ///   from before the call, which only makes a lease end later.
+    /// - Returns: outcomes in the order of the records.
     func modify(
         _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome]
-    /// Records of a type that changed after a token, oldest change first, each once at its newest place: reading on
-    /// until nothing more comes misses no change acknowledged before it began, whatever is written meanwhile.
+    /// Returns the records of a type that changed after a token, oldest change first, each once at its newest place.
+    /// Reading until nothing more comes misses no change acknowledged before the reading began, despite concurrent
+    /// writes.
     ///
-    /// The first change of a zone in each run of the cloud writes a mark in its own transaction (`TimelineMark`), so
-    /// that a store that went back is detected.
+    /// A zone's first change in each run of the cloud writes a mark in its own transaction (`TimelineMark`), which
+    /// reveals a store that went back.
     ///
-    /// - Throws: the errors of `FeedState.check`: `anotherZone`, `changeTokenExpired`, and `timelineLost` for a token
-    ///   from a future that this store does not have.
+    /// - Throws: the errors of `FeedState.check`.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
     func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord?
-    /// For the console: by type and name, including tombstones.
+    /// By type and name, including tombstones, for the console.
     func records(in zone: String, type: RecordType?) async throws -> [SyncRecord]
 
     // MARK: Retention
 
-    /// Dates the tombstones that came since the last call, then deletes those dated before `time`, and raises each
-    /// zone's floor to their greatest sequence. Dates from hosts and from this machine's calendar do not count: either
-    /// may have been wrong.
+    /// Dates the tombstones that came since the last call, then deletes those dated before `time`. Raises each zone's
+    /// floor to the greatest deleted sequence. Dates from hosts and from this machine's calendar do not count: either
+    /// may be wrong.
     ///
     /// - Returns: number of tombstones deleted.
     func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int
-    /// The date from which ages count back (`BelievedDate`), if ever stored.
+    /// Date from which ages count back (`BelievedDate`); nil if never stored.
     var believedDate: WallTime? { get async throws }
-    /// Stores the date for all copies of this cloud.
-    ///
     /// - Parameter known: its value when it was read.
-    /// - Returns: false if another copy changed it in the meantime; then nothing is stored.
+    /// - Returns: false, storing nothing, if another replica changed it in the meantime.
     func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool
-    /// The greatest date of a stamp accepted by any zone, if there is one.
+    /// Greatest date of an accepted stamp in any zone.
     func newestStamp() async throws -> WallTime?
 
     // MARK: Leases
 
-    /// Follows the zone's aliases, reads the lease, lets the rule decide, and stores what it returns, in one atomic
-    /// step. The rule may be called several times, so it must have no side effects. It runs where the engine writes, so
-    /// it must be short and must not call the engine.
+    /// Follows the zone's aliases, reads the lease, lets the rule decide, and stores its result, in one atomic step.
+    /// The rule runs where the engine writes, perhaps several times: it must be short, have no side effects, and not
+    /// call the engine.
     ///
-    /// What creates a lease is counted in the same step (`LeaseUsage`), for whom it is given to, and refused beyond the
-    /// zone's limit. Nothing else is.
+    /// The same step counts each new lease for its host (`LeaseUsage`), and refuses it beyond the zone's limit. It
+    /// refuses and counts nothing else.
     ///
     /// - Parameter meter: any id of the meter.
     /// - Throws: `LeaseUsage.refusal`.
@@ -119,8 +115,8 @@ package protocol CloudEngine: Sendable {
         of meter: String, in zone: String,
         _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer
-    /// Renews all of a host's leases, by `LeaseRules`, each under any id of its meter, with one result each in the same
-    /// order. Need not be durable: after a start every lease counts as renewed just then.
+    /// Renews a host's leases, by `LeaseRules`, each under any id of its meter, with one result each in the same order.
+    /// Need not be durable: after a start every lease counts as just renewed.
     func renewLeases(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
         under policy: LeasePolicy,
@@ -128,11 +124,11 @@ package protocol CloudEngine: Sendable {
     ) async throws -> [LeaseRenewal]
     /// By meter, including free leases and those of ids that are aliases now.
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    /// Held leases by meter: hosts list these again and again, so an engine keeps them at hand.
+    /// By meter. Hosts list them often, so an engine keeps them in memory.
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    /// The present lease of a meter, under any of its ids.
+    /// Accepts any id of the meter.
     func standing(of meter: String, in zone: String) async throws -> LeaseStanding
-    /// The limits on every lease decision of this engine (Docs/Leases.md#rule-5).
+    /// Limits on every lease decision of this engine (Docs/Leases.md#rule-5).
     ///
     /// - Parameter now: on the clock of all lease times. If the wait after a restore is over by then, it is over for
     ///   good.
@@ -141,45 +137,42 @@ package protocol CloudEngine: Sendable {
     // MARK: Commands
 
     /// Reads a stored command and a lease, lets the rule decide, and stores the command that it returns, in one atomic
-    /// step. The rule may be called several times, so it must have no side effects.
+    /// step. The rule may run several times, so it must have no side effects.
     ///
-    /// - Parameter meter: the meter whose lease the rule needs, under its canonical id: aliases are not followed. Nil
-    ///   if it needs none.
+    /// - Parameter meter: canonical id of the meter whose lease the rule needs; nil if none. Aliases are not followed.
     func decideCommand<Answer: Sendable>(
         _ id: RequestID, under meter: String?, in zone: String,
         _ rule: @escaping @Sendable (StoredCommand?, LeaseRecord?) -> CommandDecision<Answer>
     ) async throws -> Answer
     func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts
-    /// Every stored command, in all zones.
     func commandMarks() async throws -> [CommandMark]
-    /// Deletes stored commands, except those that have changed since they were seen.
+    /// Keeps commands that changed after their marks were read.
     func forget(_ commands: [CommandMark]) async throws
 
-    // MARK: Lease queues, and the copies of this cloud
+    // MARK: Lease queues and replicas
 
-    /// Changes one queue in one atomic step across all copies of this cloud. Never durable: with the last copy that
-    /// uses the store its queues may be gone, and a host that waits queues again.
+    /// Changes one queue in one atomic step across all replicas. Never durable: queues may vanish with the last replica
+    /// that uses the store, and a waiting host queues again.
     ///
-    /// - Parameter change: maps the hosts that wait to those that shall. It may be called several times, and must not
-    ///   call the engine.
-    /// - Returns: the queue afterwards.
+    /// - Parameter change: maps the present waiters to the new ones. May run several times, and must not call the
+    ///   engine.
     func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> QueueState
-    /// All queues in all zones, as they were at one moment.
+    /// Returns all queues in all zones, as of one moment.
     func queues() async throws -> QueueSnapshot
-    /// Sends the heartbeat of one copy of this cloud to the others, and returns theirs.
+    /// Sends the heartbeat of one replica, and returns those of the others.
     ///
     /// - Parameters:
-    ///   - isFirst: whether it is this copy's first, from which on it can be given up. If that failed, the next does not
-    ///     count as the first.
-    ///   - address: where the others reach this copy, if they do.
+    ///   - isFirst: whether it is this replica's first, after which it can be given up. If the first one fails, the
+    ///     next does not count as the first.
+    ///   - address: address at which the others reach this replica, if any.
     func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats
-    /// Removes a copy's heartbeat, which it notices with its next one.
+    /// Removes a replica's heartbeat; the replica notices it with its next one.
     ///
     /// - Parameter mark: its last one, as seen; 0 if there was none.
     /// - Returns: false if it has sent another one since, so it is alive.
     func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool
-    /// The secret by which the copies of this cloud know each other: the first one proposed.
+    /// Shared secret of the replicas: the first one proposed.
     func copiesKey(proposing key: String) async throws -> String
 }

@@ -1,15 +1,13 @@
 package import CloudAPI
 package import Domain
 
-// What engines keep about commands from one host to another (Docs/Relay.md#commands).
+// Values of engines for commands between hosts (Docs/Relay.md#commands).
 
-/// What a host wants done. Two requests under one id are the same command if this is equal.
+/// Two requests under one id are the same command if this is equal.
 package struct CommandWish: Codable, Hashable, Sendable {
-    /// Id of the host that sent it.
     package var author: String
-    /// The meter, under the id that the author gave.
     package var meter: String
-    /// Of the lease at which it is aimed.
+    /// Token of the lease at which the command is aimed.
     package var token: UInt64
     package var action: RelayActionBody
 
@@ -21,14 +19,12 @@ package struct CommandWish: Codable, Hashable, Sendable {
     }
 }
 
-/// A command that its holder has claimed, or that ended without a claim: no copy of the cloud grants a claim of it any
-/// more.
+/// A command that its holder has claimed, or that ended without a claim. No replica grants a claim of it any more.
 package struct StoredCommand: Codable, Hashable, Sendable {
     package var wish: CommandWish
-    /// Id of the host that had the lease.
     package var holder: String
     package var holderName: String
-    /// Nil while it is not known.
+    /// Nil while unknown.
     package var outcome: RelayCommandAnswer?
 
     package init(_ wish: CommandWish, holder: HostID, holderName: String, outcome: RelayCommandAnswer? = nil) {
@@ -39,9 +35,8 @@ package struct StoredCommand: Codable, Hashable, Sendable {
     }
 }
 
-/// What a rule decided about a command.
 package struct CommandDecision<Answer: Sendable>: Sendable {
-    /// The command to store. If nil, the stored one stays as it is.
+    /// Nil keeps the stored command.
     package var command: StoredCommand?
     package var answer: Answer
 
@@ -51,11 +46,10 @@ package struct CommandDecision<Answer: Sendable>: Sendable {
     }
 }
 
-/// Numbers of stored commands.
 package struct CommandCounts: Hashable, Sendable {
-    /// Of one author in one zone.
+    /// Commands of one author in one zone.
     package var host: Int
-    /// Of all authors in that zone.
+    /// Commands of all authors in that zone.
     package var zone: Int
 
     package static let none = CommandCounts(host: 0, zone: 0)
@@ -66,12 +60,11 @@ package struct CommandCounts: Hashable, Sendable {
     }
 }
 
-/// A stored command as it was at some moment.
+/// A version of a stored command; `mark` changes with each change.
 package struct CommandMark: Hashable, Sendable {
     package var zone: String
     package var requestID: RequestID
     package var author: String
-    /// Changes with each change of the command.
     package var mark: Int64
 
     package init(zone: String, requestID: RequestID, author: String, mark: Int64) {

@@ -1,19 +1,16 @@
 package import Domain
 
-// What engines keep about the hosts that wait for meters.
-
-/// A copy of this cloud, for as long as the others consider it alive: one that was given up takes another id.
+/// A replica that the others gave up takes another id.
 package enum ReplicaTag {}
 package typealias ReplicaID = UniqueID<ReplicaTag>
 
 /// A host that waits for a meter.
 package struct Waiter: Hashable, Sendable {
     package var host: HostID
-    /// The host's name for people.
     package var name: String
-    /// The copy with its event stream, which makes it offers and removes it from the queue.
+    /// Replica with the host's event stream, which makes it offers and removes it from the queue.
     package var copy: ReplicaID
-    /// The lease's token when it joined, or 0. A host that has the meter under a greater one no longer waits.
+    /// Token of the lease when the host joined, or 0. A host that holds the meter under a greater one no longer waits.
     package var token: FencingToken
 
     package init(host: HostID, name: String, copy: ReplicaID, token: FencingToken) {
@@ -24,11 +21,10 @@ package struct Waiter: Hashable, Sendable {
     }
 }
 
-/// The hosts that wait for one meter at some moment.
 package struct QueueState: Hashable, Sendable {
-    /// In order, each host once.
+    /// Waiting hosts in order, each once.
     package var waiters: [Waiter]
-    /// Of two states of one queue, the later has the greater version.
+    /// Version; greater in the later of two states of one queue.
     package var version: UInt64
 
     package init(waiters: [Waiter], version: UInt64) {
@@ -37,10 +33,10 @@ package struct QueueState: Hashable, Sendable {
     }
 }
 
-/// All queues that were not empty at one moment.
+/// All non-empty queues at one moment.
 package struct QueueSnapshot: Hashable, Sendable {
     package var queues: [MeterPlace: QueueState]
-    /// The version at that moment: a queue with a smaller version that is missing here was empty.
+    /// A queue with a smaller version that is missing here was empty.
     package var version: UInt64
 
     package init(queues: [MeterPlace: QueueState], version: UInt64) {
@@ -49,13 +45,12 @@ package struct QueueSnapshot: Hashable, Sendable {
     }
 }
 
-/// The heartbeats of a cloud's copies.
 package struct Heartbeats: Hashable, Sendable {
-    /// By copy, a mark that changes with each heartbeat. Never 0.
+    /// Mark of each replica, never 0; changes with each heartbeat.
     package var marks: [ReplicaID: UInt64]
-    /// By copy, where others reach it, of those that said so.
+    /// Addresses of the replicas that others can reach.
     package var addresses: [ReplicaID: String]
-    /// Whether another copy has given up the one that asked.
+    /// Whether another replica has given up the one that asked.
     package var wasGivenUp: Bool
 
     package init(marks: [ReplicaID: UInt64], addresses: [ReplicaID: String] = [:], wasGivenUp: Bool) {

@@ -1,15 +1,15 @@
 import CloudAPI
 package import Domain
 
-/// How many leases a zone has ever had, and how many of them each host created (Docs/Decisions/0017-quotas.md).
+/// Number of leases that a zone ever had, and that each host created (Docs/Decisions/0017-quotas.md).
 ///
-/// A lease is never forgotten, so that its tokens rise; this only grows. Leases from before there was a limit count for
-/// the zone alone.
+/// It only grows: leases are never forgotten, so that their tokens rise. Leases from before there was a limit count
+/// only for the zone.
 package struct LeaseUsage: Hashable, Sendable {
     package private(set) var total: Int
     package private(set) var hosts: [HostID: Int]
 
-    /// - Parameter total: whatever a store says.
+    /// - Parameter total: any value from a store.
     package init(total: Int = 0, hosts: [HostID: Int] = [:]) {
         self.total = Self.inRange(total)
         self.hosts = hosts.mapValues(Self.inRange)
@@ -17,15 +17,14 @@ package struct LeaseUsage: Hashable, Sendable {
 
     private static func inRange(_ count: Int) -> Int { min(max(count, 0), ZoneQuota.limitMax) }
 
-    /// A host created one.
     package mutating func add(by host: HostID?) {
         total += 1
         if let host { hosts[host, default: 0] += 1 }
     }
 
-    /// Why a host cannot create the lease of a meter, if it cannot. Nobody is refused a lease that exists.
+    /// Returns the refusal if a host may not create the lease. Existing leases are never refused.
     ///
-    /// In the form of a lease that is refused, which every host takes for an answer: without one, it would go on
+    /// It has the form of a refused lease, which every host takes for an answer; without one, a host would continue
     /// without a lease.
     package func refusal(
         of host: HostID?, creating meter: String, in zone: String, under quota: ZoneQuota

@@ -1,30 +1,28 @@
 package import Domain
 
-/// How much records count towards a zone's quota, and how much of that each host brought of its own.
+/// Usage of a zone's quota by records, in total and by the host that brought them itself.
 ///
-/// A function of the records alone: the usage of a zone is the sum of its records' usages, so a counter updated with
-/// each change equals a complete recount. A record counts the bytes of its type, its name and its properties' names and
-/// values (8 for a value that is not a text), and 64 each for itself, every property and its deletion, to account for
-/// stamps and keys. A tombstone counts as a record until it is purged.
+/// Depends on the records alone, so a counter updated with each change equals a complete recount. A record counts the
+/// bytes of its type, its name, and its properties' names and values (8 for a value that is not a text). It counts 64
+/// more each for itself, every property and its deletion, for stamps and keys. A tombstone counts until it is purged.
 ///
-/// A property or deletion counts for the host of its stamp if that host brought it itself, otherwise only for the zone;
-/// the record itself, with its name, counts for the same host as its newest stamp.
+/// A property or deletion counts for the host of its stamp if that host brought it itself, otherwise only for the zone.
+/// The record itself, with its name, counts for the host of its newest stamp.
 package struct ZoneUsage: Hashable, Sendable {
     package static let overhead = 64
 
     package private(set) var total = QuotaAmount.zero
-    /// Without hosts that have nothing.
+    /// Usage by host, without hosts that use nothing.
     package private(set) var hosts: [HostID: QuotaAmount] = [:]
 
     package init() {}
 
-    /// A usage read from a store, whatever that says.
+    /// Clamps any values from a store.
     package init(total: QuotaAmount, hosts: [HostID: QuotaAmount]) {
         self.total = total.inRange
         self.hosts = hosts.mapValues(\.inRange).filter { $0.value != .zero }
     }
 
-    /// The usage of one record; zero for nil.
     package init(of record: SyncRecord?) {
         guard let record else { return }
         let base = QuotaAmount(
@@ -40,7 +38,6 @@ package struct ZoneUsage: Hashable, Sendable {
         }
     }
 
-    /// The change of a zone's usage when `new` replaces `old`.
     package static func change(from old: SyncRecord?, to new: SyncRecord?) -> ZoneUsage {
         var change = ZoneUsage(of: new)
         let before = ZoneUsage(of: old)
@@ -54,10 +51,10 @@ package struct ZoneUsage: Hashable, Sendable {
         for (host, amount) in change.hosts { addShare(amount, of: host) }
     }
 
-    /// Why a change is refused, if it is.
+    /// Returns the exceeded limit, if any.
     ///
     /// A change that needs no more bytes is never refused for bytes, nor one that needs no more records for records,
-    /// whichever host it counts for afterwards: so a full zone can be emptied by any of its hosts.
+    /// whichever host it counts for afterwards. So any host can empty a full zone.
     package func excess(adding change: ZoneUsage, under quota: ZoneQuota) -> QuotaExcess? {
         for (resource, amount) in Self.resources where change.total[keyPath: amount] > 0 {
             let (used, limit) = (total[keyPath: amount], quota.zone[keyPath: amount])
@@ -90,12 +87,11 @@ package struct ZoneUsage: Hashable, Sendable {
         hosts[host] = sum == .zero ? nil : sum
     }
 
-    /// Nil if it counts only for the zone.
     private static func owner(of stamp: Stamp, _ bringer: HostID?) -> HostID? {
         bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }
 
-    /// Everything with the newest stamp is one host's, which owns the record if it brought any of it.
+    /// All parts with the newest stamp are from one host, which owns the record if it brought any of them.
     private static func owner(of record: SyncRecord) -> HostID? {
         guard let newest = record.newestStamp else { return nil }
         var parts = record.properties.values.filter { $0.stamp == newest }.map(\.broughtBy)

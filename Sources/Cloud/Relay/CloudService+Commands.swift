@@ -3,11 +3,11 @@ import Domain
 import Logging
 import Synchronization
 
-/// Commands for a meter that another host has (Docs/Relay.md#commands). This copy of the cloud offers those that it took;
-/// the store decides who claims them, and keeps what became of them.
+/// Commands for a meter held by another host (Docs/Relay.md#commands). The replica that received a command offers it;
+/// the store decides who claims it, and keeps its outcome.
 extension CloudService {
-    /// Passes a command on to the host that has the meter, and waits for what becomes of it. A repeat of one that was
-    /// claimed gets its outcome, whatever has changed since.
+    /// Passes a command on to the meter's holder, and waits for the outcome. A repeated request for a claimed command
+    /// gets its outcome, whatever has changed since.
     ///
     /// - Throws: `leaseLost` with the present lease if the token is not its, `badRequest`, `rateLimited`.
     package func command(
@@ -24,7 +24,7 @@ extension CloudService {
         let zone = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: wish.meter, in: zone.name) }
         guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == wish.token else {
-            // It may have been claimed since the first look. From now on it cannot be.
+            // It may have been claimed since the first reading. From now on it cannot be.
             if let known = try await outcome(of: wish, key) { return known }
             throw lost(standing.record, of: standing.meter, in: zone)
         }
@@ -36,19 +36,18 @@ extension CloudService {
         return await settled(end, of: order, key)
     }
 
-    /// How often a repeat looks for the outcome.
     private static let lookInterval = Duration.seconds(1)
 
-    /// Returns what became of a command that is in the store; nil if it is not there.
+    /// Nil if the command is not stored.
     ///
-    /// - Throws: `badRequest` if the id is another command's.
+    /// - Throws: `badRequest` if the id belongs to another command.
     private func outcome(of wish: CommandWish, _ key: PendingKey) async throws(CloudFailure) -> RelayCommandAnswer? {
         guard let stored = try await stored(key) else { return nil }
         guard stored.wish == wish else { throw .used(key.requestID) }
         return await outcome(of: stored, key)
     }
 
-    /// Waits for it as long as it may come, unless too many repeats of its author wait already.
+    /// Waits until the outcome's deadline, unless too many repeated requests of the author already wait.
     private func outcome(of stored: StoredCommand, _ key: PendingKey) async -> RelayCommandAnswer {
         var stored = stored
         let author = "\(key.zone) \(stored.wish.author)"
@@ -65,7 +64,7 @@ extension CloudService {
         let end = clock.now() + PendingCommand.rules.outcomeTime
         while stored.outcome == nil, waiting <= PendingCommand.rules.openPerHost, clock.now() < end, !Task.isCancelled {
             try? await clock.sleep(clock.now() + Self.lookInterval)
-            // It was claimed, so a store that fails now is no reason for a refusal.
+            // The command was claimed, so a failing store is no reason for a refusal.
             stored = (try? await self.stored(key)) ?? stored
         }
         return stored.outcome ?? .silence(of: stored.holderName)
@@ -79,8 +78,8 @@ extension CloudService {
         }
     }
 
-    /// What its author hears. An end without a claim is stored first, so that no copy grants a claim afterwards; where
-    /// another copy has granted one, its outcome counts.
+    /// Returns the answer for the author. Stores an end without a claim first, so that no replica grants a claim
+    /// afterwards. If another replica has granted one, its outcome counts.
     private func settled(
         _ end: CommandEnd, of order: PendingCommand, _ key: PendingKey
     ) async -> RelayCommandAnswer {
@@ -88,7 +87,7 @@ extension CloudService {
         do throws(CloudFailure) {
             let found = try await ask {
                 try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
-                    // Another command under this id: nobody can claim this one.
+                    // Another command has this id, so nobody can claim this one.
                     if let stored { return CommandDecision(stored.wish == order.wish ? stored : nil) }
                     return CommandDecision(nil, storing: end.wasClaimed ? nil : order.stored(end.answer))
                 }
@@ -103,9 +102,9 @@ extension CloudService {
         }
     }
 
-    /// The holder is about to do it.
+    /// Claims a command that the holder is about to run.
     ///
-    /// - Throws: `leaseLost` or `notFound` where it must not be done.
+    /// - Throws: `leaseLost` or `notFound` if the holder must not run it.
     package func claim(
         _ request: RelayClaimRequest, _ requestID: String, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {
@@ -123,19 +122,17 @@ extension CloudService {
 
     private enum Claim {
         case granted
-        /// The present lease is not this host's.
         case leaseLost(LeaseRecord?)
-        /// Nothing waits to be claimed.
         case over
     }
 
-    /// Decides it for a command that this copy offers.
+    /// For a command that this replica offers.
     func claim(
         _ request: RelayClaimRequest, _ key: PendingKey, of meter: String, by member: Member
     ) async throws(CloudFailure) {
         let session = try Self.session(request.session)
         let meter = try Self.meter(meter)
-        // One of another meter does not concern this host, whatever it says.
+        // A command for another meter does not concern this host.
         let order = commands.request(key).flatMap { $0.meter == meter ? $0 : nil }
         let offer = order == nil ? nil : commands.offer(key, to: member.host, token: request.token, at: clock.now())
         let claim = try await ask {
@@ -150,7 +147,8 @@ extension CloudService {
         switch claim {
         case .granted: commands.claimed(key, at: clock.now())
         case .leaseLost(let lease):
-            // An earlier run of the same host ends nothing: the lease at which the command is aimed may stand.
+            // A claim by an earlier run of the same host ends nothing: the lease at which the command is aimed may
+            // stand.
             if let order, lease?.token.rawValue != order.wish.token || lease?.holder?.host != order.holder {
                 commands.changedHands(key)
             }
@@ -161,7 +159,7 @@ extension CloudService {
         }
     }
 
-    /// The holder has done it, or has not. Any copy stores that; the one that took the command tells its author.
+    /// Stores the outcome that the holder reports. The replica that received the command answers its author.
     package func answer(
         _ request: RelayOutcomeRequest, _ requestID: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {
@@ -171,7 +169,7 @@ extension CloudService {
         try Self.check([texts.compactMap(\.self).joined()], CloudLimits.resultBytes, "an outcome")
         try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
         let key = PendingKey(zone: zone, requestID: try Self.request(requestID))
-        // Whoever waits hears it even where the store takes nothing.
+        // A waiting author gets the answer even if the store fails.
         let isStored: Result<Bool, CloudFailure>
         do throws(CloudFailure) {
             isStored = .success(try await store(request, key, by: member))
@@ -187,13 +185,12 @@ extension CloudService {
         do {
             try await ask(other) { $0.outcome = outcome }
         } catch {
-            // The copy that took it may be gone. Its author finds the outcome in the store.
+            // The replica that received it may be gone. The author finds the outcome in the store.
             guard try isStored.get() else { throw error }
         }
         _ = try isStored.get()
     }
 
-    /// - Returns: whether the host had claimed it.
     private func store(
         _ request: RelayOutcomeRequest, _ key: PendingKey, by member: Member
     ) async throws(CloudFailure) -> Bool {
@@ -211,13 +208,11 @@ extension CloudService {
         }
     }
 
-    /// Tells whoever waits for it here.
     func answer(_ request: RelayOutcomeRequest, _ key: PendingKey, by host: HostID) throws(CloudFailure) {
         let isNews = try commands.answer(key, by: host, token: request.token, request.answer)
         if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
     }
 
-    /// Deletes stored commands that are old.
     func forgetCommands(_ ages: inout CommandAges) async {
         do {
             let old = ages.look(at: try await engine.commandMarks(), now: clock.now())
@@ -227,7 +222,6 @@ extension CloudService {
         }
     }
 
-    /// A host listens from now on: tells it what it has missed.
     func tellWaitingCommands(to host: HostID, in zone: String) {
         for (key, order) in commands.offered(to: host, in: zone) {
             hub.tellCommand(event(order, key), to: order.holder, zone: key.zone)
@@ -236,7 +230,6 @@ extension CloudService {
         post.tell { $0.add(listener) }
     }
 
-    /// Tells another copy of the commands that wait for a host that has begun to listen there.
     func tellWaitingCommands(to host: HostID, in zone: String, at copy: ReplicaID) {
         for (key, order) in commands.offered(to: host, in: zone) {
             let command = note(order, key)
@@ -247,7 +240,7 @@ extension CloudService {
     private func tell(_ order: PendingCommand, _ key: PendingKey) {
         let command = note(order, key)
         hub.tellCommand(command.command, to: order.holder, zone: key.zone)
-        // The holder may listen to any of them.
+        // The holder may listen to any replica.
         post.tell { $0.add(command) }
     }
 
@@ -263,7 +256,7 @@ extension CloudService {
         return event
     }
 
-    /// The copy that took a request, if it is another one.
+    /// Returns the replica that received a request, unless it is this one.
     func elsewhere(_ copy: String?, isHere: Bool) -> ReplicaID? {
         guard !isHere, let other = copy.flatMap({ ReplicaID($0) }), other != self.copy else { return nil }
         return other

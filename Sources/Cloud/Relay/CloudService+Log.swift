@@ -2,11 +2,11 @@ package import CloudAPI
 import Domain
 import Logging
 
-/// What hosts have of meters' logs, on its way to one that asks (Docs/Relay.md#the-meters-log). Nothing of it is stored.
+/// Hosts' parts of a meter's log on their way to the host that asks (Docs/Relay.md#the-meters-log); not stored.
 extension CloudService {
     /// Asks the zone's other hosts for their parts of a meter's log.
     ///
-    /// - Parameter within: no lines that ended longer ago, in milliseconds; nil for all.
+    /// - Parameter within: age limit of lines by their end, in milliseconds; nil for all.
     /// - Throws: `badRequest`, `rateLimited`.
     package func log(
         of meter: String, within: Int64?, in zone: String, by principal: Principal
@@ -27,7 +27,7 @@ extension CloudService {
         return RelayLogAnswer(answer, areAllThere: areAllThere)
     }
 
-    /// The parts of the hosts that listen to this copy of the cloud: also what another copy asks this one for.
+    /// Returns the parts of the hosts that listen to this replica, for a host or for another replica.
     ///
     /// - Parameter asker: the host that asks, which is not asked itself.
     /// - Throws: `rateLimited`, `serviceUnavailable`.
@@ -45,7 +45,7 @@ extension CloudService {
         }
     }
 
-    /// The parts of the hosts that listen to the other copies, and whether all of those answered.
+    /// Returns the parts from other replicas, and whether all of these answered.
     private func parts(_ question: CopyQuestionBody.Log) async -> (LogAnswer, areAllThere: Bool) {
         await withTaskGroup(of: LogAnswer?.self) { group in
             for other in post.others {
@@ -68,12 +68,12 @@ extension CloudService {
         }
     }
 
-    // MARK: What hosts say
+    // MARK: Answers of hosts
 
-    /// A host says what it has, to this copy or to the one that asked it.
+    /// Takes a host's part, for this replica or for the one that asked.
     ///
-    /// - Throws: `badRequest` and `limitExceeded` for a part that no host sends; `rateLimited` where there is no room for it,
-    ///   or the copy that asked cannot be reached.
+    /// - Throws: `badRequest` and `limitExceeded` for a part that no host sends; `rateLimited` if there is no room, or
+    ///   the replica that asked cannot be reached.
     package func answerLog(
         _ part: RelayLogPart, _ requestID: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {
@@ -98,10 +98,9 @@ extension CloudService {
         }
     }
 
-    // MARK: What other copies ask
+    // MARK: Requests of other replicas
 
     /// - Returns: nil unless the question is about a log.
-    /// - Throws: the refusal for the host that asked.
     func answerLog(_ question: CopyQuestionBody) async throws(CloudFailure) -> CopyAnswerBody? {
         if let log = question.log {
             guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "no host asks for a log") }
@@ -117,7 +116,7 @@ extension CloudService {
 }
 
 extension LogAnswer {
-    /// As another copy said it. A host whose id cannot be read is left out.
+    /// Leaves out hosts with an unreadable id.
     fileprivate init(_ said: CopyAnswerBody.Log) {
         for part in said.parts {
             if let host = HostID(part.hostID) { parts[host] = part }
@@ -129,7 +128,7 @@ extension LogAnswer {
 }
 
 extension CopyAnswerBody.Log {
-    /// For another copy. The hosts for whose parts there is no room count as silent.
+    /// Hosts whose parts do not fit count as silent.
     fileprivate init(_ answer: LogAnswer) {
         self.init(
             parts: [],
@@ -149,7 +148,6 @@ extension CopyAnswerBody.Log {
 }
 
 extension RelayLogAnswer {
-    /// What stands for the hosts of a copy that could not be asked.
     static let unknownHosts = "hosts at another copy of the cloud"
 
     fileprivate init(_ answer: LogAnswer, areAllThere: Bool) {
@@ -160,9 +158,7 @@ extension RelayLogAnswer {
 }
 
 extension RelayLogPart {
-    /// The bytes that it takes.
-    ///
-    /// - Throws: if it is larger than what a host sends, or says what cannot be.
+    /// - Throws: if the part is larger than what a host sends, or has impossible values.
     fileprivate func checkedBytes() throws(CloudFailure) -> Int {
         guard lines.count <= CloudLimits.logLinesPerPart else {
             throw CloudFailure(

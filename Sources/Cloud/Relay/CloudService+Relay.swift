@@ -2,9 +2,9 @@ package import CloudAPI
 package import Domain
 import Logging
 
-/// Readings on their way from the host that has a meter to those that watch it (Docs/Relay.md).
+/// Readings on their way from a meter's holder to its watchers (Docs/Relay.md).
 extension CloudService {
-    /// What happens with a meter from now on: first who has it, then its readings.
+    /// Returns the events of a meter: first its holder, then its readings.
     ///
     /// - Parameter wantsAll: every reading, even of a meter whose readings are folded otherwise.
     package func watch(
@@ -18,15 +18,15 @@ extension CloudService {
         let subscription = try relay.watch(
             place, credential: member.credential, wantsAll: wantsAll,
             first: RelayEventBody(holder: body(of: standing.record, meter: standing.meter, in: zone)))
-        // The lease may have changed since it was read: then this is news to all who watch.
+        // The lease may have changed since it was read, which is then news to all watchers.
         relayLease(standing.record, of: standing.meter, in: zone)
         return subscription
     }
 
-    /// Passes on a batch of readings, if it comes from the host that has the meter.
+    /// Passes on a batch of readings from the meter's holder.
     ///
-    /// - Throws: `leaseLost` if the token is not the lease's, `limitExceeded` and `badRequest` for a batch that no holder
-    ///   sends.
+    /// - Throws: `leaseLost` if the token is not the lease's, `limitExceeded` and `badRequest` for a batch that no
+    ///   holder sends.
     package func relay(
         _ request: RelayRequest, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelayAnswer {
@@ -41,13 +41,13 @@ extension CloudService {
         batch.shared = request.shared
         try batch.check()
         guard relay.isWatched(place) else {
-            // A holder that hears that nobody watches sends nothing more.
+            // Zero interest would stop the holder from sending.
             guard post.knowsWhoWatches else { throw .justStarted }
             return RelayAnswer(interest: 0)
         }
         var lease = relay.lease(of: place)
         if lease?.isHeld(by: member.host, session, request.token) != true {
-            // A lease that was granted a moment ago, perhaps through another copy of this cloud.
+            // The lease may have been granted a moment ago, perhaps through another replica.
             lease = try await ask { try await engine.standing(of: place.meter, in: zone) }.record
             relayLease(lease, of: place.meter, in: try await existing(zone))
         }
@@ -65,7 +65,7 @@ extension CloudService {
         return RelayAnswer(interest: RelayTimes.interest.milliseconds)
     }
 
-    /// The lease of a meter that may be watched was read, or changed: tells those who watch it, and its holder.
+    /// Tells the meter's watchers and its holder about a lease that was read or changed.
     func relayLease(_ record: LeaseRecord?, of meter: String, in zone: Zone) {
         let place = MeterPlace(zone: zone.name, meter: meter)
         guard let (isNews, interest) = relay.update(record, of: place, at: clock.now()) else { return }
@@ -75,14 +75,12 @@ extension CloudService {
             in: meter, for: RelayTimes.interest, wantsAll: interest.wantsAll, to: interest.holder, zone: zone.name)
     }
 
-    /// A host listens from now on: tells it which of its meters are watched.
     func tellInterests(to host: HostID, in zone: String) {
         for (place, wantsAll) in relay.watched(of: host, in: zone) {
             hub.tellInterest(in: place.meter, for: RelayTimes.interest, wantsAll: wantsAll, to: host, zone: zone)
         }
     }
 
-    /// Tells the holders of watched meters again that somebody watches, whoever they are by now.
     func renewInterest() async {
         relay.passed(clock.now())
         let due = Dictionary(grouping: relay.due(at: clock.now()), by: \.zone)
@@ -91,12 +89,12 @@ extension CloudService {
         }
     }
 
-    /// Reads who has a watched meter, and tells that host that it is watched, if it is due.
+    /// Reads the holder of a watched meter, and renews its interest if due.
     func lookAtHolder(of place: MeterPlace) async {
         do {
             let standing = try await engine.standing(of: place.meter, in: place.zone)
             guard standing.meter == place.meter, let zone = try await engine.zone(place.zone) else {
-                // Its id has become another one's alias: those who watch it find the meter anew.
+                // The id has become an alias; the watchers find the meter anew.
                 return relay.end(place)
             }
             relayLease(standing.record, of: place.meter, in: zone)
@@ -107,23 +105,22 @@ extension CloudService {
     }
 }
 
-/// The times of the relay in the cloud. Hosts have their own (RelayCore), as the two need not be of one version.
+/// Hosts have their own times (RelayCore), as their version may differ.
 enum RelayTimes {
-    /// For how long a holder sends readings after it was told that somebody watches.
+    /// Time for which a holder sends readings after each interest event.
     static let interest = Duration.seconds(30)
-    /// How often it is told again. Two of these words may get lost.
+    /// Interval of interest events, two of which may get lost.
     static let interestRepeat = Duration.seconds(10)
 }
 
 extension LeaseRecord {
-    /// Whether a host has the lease, in this session and under this token.
     package func isHeld(by host: HostID, _ session: SessionID, _ token: UInt64) -> Bool {
         holder?.host == host && holder?.session == session && self.token.rawValue == token
     }
 }
 
 extension RelayEventBody.Batch {
-    /// - Throws: if it is larger than what a holder sends, or says what no meter measures.
+    /// - Throws: if the batch is larger than what a holder sends, or has impossible values.
     func check() throws(CloudFailure) {
         guard readings.count <= CloudLimits.readingsPerBatch else {
             throw CloudFailure(

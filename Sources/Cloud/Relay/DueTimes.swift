@@ -1,10 +1,10 @@
 import Domain
 
-/// Times in order, each with what is due then. Adding one, and taking the first, costs a logarithm of their number.
+/// Items by due time, at logarithmic cost.
 struct DueTimes<Item> {
     private typealias Due = (time: MonotonicTime, item: Item)
 
-    /// A binary heap: no time lies before that of its parent, at half its index.
+    /// Binary heap: no time lies before that of its parent, at half its index.
     private var heap: [Due] = []
 
     var count: Int { heap.count }
@@ -18,7 +18,6 @@ struct DueTimes<Item> {
         }
     }
 
-    /// Takes out the first one that is due.
     mutating func next(by now: MonotonicTime) -> (time: MonotonicTime, item: Item)? {
         guard let first = heap.first, first.time <= now else { return nil }
         heap.swapAt(0, heap.count - 1)
@@ -33,7 +32,6 @@ struct DueTimes<Item> {
         return first
     }
 
-    /// Throws out what does not meet the condition.
     mutating func keep(where isKept: (Item, MonotonicTime) -> Bool) {
         let kept = heap.filter { isKept($0.item, $0.time) }
         heap = []

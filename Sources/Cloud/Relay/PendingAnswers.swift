@@ -2,7 +2,7 @@ import CloudAPI
 import Domain
 import Synchronization
 
-/// The pending requests of one kind at this copy of the cloud, and those who wait for their outcomes.
+/// Pending requests of one kind at this replica, and the callers that wait for them.
 final class PendingAnswers<Request: PendingRequest>: Sendable {
     private typealias Answer = Result<Request.Outcome, CloudFailure>
     private typealias Waiter = CheckedContinuation<Answer, Never>
@@ -17,7 +17,6 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Changes what is known, and answers those whose requests ended by that.
     private func change<Value: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> (Value, [Ended])
     ) throws(Failure) -> Value {
@@ -36,13 +35,13 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
         return value
     }
 
-    /// Asks hosts, and waits for the outcome. If the task is cancelled before that, and nobody else waits, a request that
-    /// is not claimed is given up.
+    /// Asks hosts, and waits for the outcome. If the task is cancelled and nobody else waits, an unclaimed request is
+    /// given up.
     ///
     /// - Parameters:
-    ///   - stored: how many of the host and the zone the store keeps.
+    ///   - stored: number of requests of the host and the zone in the store.
     ///   - offer: tells the hosts. Called once for each new request.
-    /// - Throws: what `PendingRequests.take` does; `serviceUnavailable` for a cancelled task, and once it is closed.
+    /// - Throws: the errors of `PendingRequests.take`; `serviceUnavailable` for a cancelled task, and after `close`.
     func ask(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none,
         now: @escaping @Sendable () -> MonotonicTime, offer: () -> Void
@@ -95,7 +94,6 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
         state.withLock { $0.requests.offered(to: host, in: zone) }
     }
 
-    /// Number of requests.
     var count: Int { state.withLock { $0.requests.count } }
 
     func offer(_ key: PendingKey, to host: HostID, token: UInt64, at now: MonotonicTime) -> Request? {
@@ -107,7 +105,7 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
     }
 
     /// - Returns: whether somebody waits for it.
-    /// - Throws: what `PendingRequests.answer` does.
+    /// - Throws: the errors of `PendingRequests.answer`.
     func answer(
         _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes: Int = 0
     ) throws(CloudFailure) -> Bool {
@@ -118,10 +116,8 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
 
     func changedHands(_ key: PendingKey) { change { ((), $0.requests.giveUp(key, .changedHands)) } }
 
-    /// Ends what has waited long enough.
     func passed(_ now: MonotonicTime) { change { ((), $0.requests.passed(now)) } }
 
-    /// Refuses new requests, and ends all others.
     func close() {
         change { state in
             state.isClosed = true

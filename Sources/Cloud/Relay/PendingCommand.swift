@@ -1,7 +1,7 @@
 import CloudAPI
 import Domain
 
-/// A command that is offered to the host that has the meter. Its holder claims it before it does it.
+/// A command offered to the meter's holder, which claims it before running it.
 struct PendingCommand: PendingRequest {
     static let rules = PendingRules(
         noun: "commands", offerTime: .milliseconds(CloudLimits.claimMilliseconds),
@@ -9,7 +9,7 @@ struct PendingCommand: PendingRequest {
         countPerZone: 2048)
 
     var wish: CommandWish
-    /// Under its canonical id.
+    /// Canonical id.
     var meter: String
     var holder: HostID
     var holderName: String
@@ -19,7 +19,7 @@ struct PendingCommand: PendingRequest {
     var asker: HostID { author }
     var hosts: [HostID: AskedHost] { [holder: AskedHost(name: holderName, token: wish.token)] }
 
-    /// As the store keeps it, from the claim or the end on.
+    /// Returns the command as stored from its claim or its end on.
     func stored(_ outcome: RelayCommandAnswer? = nil) -> StoredCommand {
         StoredCommand(wish, holder: holder, holderName: holderName, outcome: outcome)
     }
@@ -45,7 +45,7 @@ struct PendingCommand: PendingRequest {
             ? RelayCommandAnswer(.timedOut, message: "the cloud stopped meanwhile") : .silence(of: holderName)
     }
 
-    /// A holder that has not claimed a command cannot have done it.
+    /// Limits the answer of a holder that has not claimed the command, and so cannot have run it.
     private func unclaimed(_ said: RelayCommandAnswer?) -> RelayCommandAnswer {
         guard let said, said.outcome == .refused || said.outcome == .notDone else {
             return notDone("the holder did it without asking")
@@ -56,16 +56,14 @@ struct PendingCommand: PendingRequest {
     private func notDone(_ why: String) -> RelayCommandAnswer { RelayCommandAnswer(.notDone, message: why) }
 }
 
-/// How a command ended at this copy of the cloud. Another one may know more.
 struct CommandEnd: Hashable {
     var answer: RelayCommandAnswer
-    /// Through this copy.
     var wasClaimed: Bool
     var isHoldersWord: Bool
 }
 
 extension RelayCommandAnswer {
-    /// The holder claimed the command, and nothing more is known.
+    /// Answer for a command that the holder claimed without reporting an outcome.
     static func silence(of holder: String) -> RelayCommandAnswer {
         var answer = RelayCommandAnswer(.timedOut, message: "\(holder) took it and did not say what became of it")
         answer.holderName = holder
@@ -73,16 +71,14 @@ extension RelayCommandAnswer {
     }
 }
 
-/// When this copy of the cloud first saw each stored command as it is now: no clocks are compared.
+/// Times when this replica first saw each version of a command: clocks are not compared.
 struct CommandAges {
-    /// From the claim or, once the outcome is known, from then. A repeat gets the outcome for 75 s after the end, and an
+    /// Time from the claim or, once known, the outcome. A repeated request gets the outcome for 75 s after the end; an
     /// outcome comes within 10 s of its claim.
     static let keptFor = Duration.seconds(75) + PendingCommand.rules.outcomeTime
 
     private var since: [CommandMark: MonotonicTime] = [:]
 
-    /// - Parameter marks: all stored commands.
-    /// - Returns: those that are old.
     mutating func look(at marks: [CommandMark], now: MonotonicTime) -> [CommandMark] {
         since = Dictionary(marks.map { ($0, since[$0] ?? now) }, uniquingKeysWith: min)
         return since.filter { now - $0.value >= Self.keptFor }.map(\.key)

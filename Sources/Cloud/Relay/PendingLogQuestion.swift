@@ -16,13 +16,11 @@ struct PendingLogQuestion: PendingRequest {
     }
 }
 
-/// What hosts said about a meter's log, and which said nothing.
 struct LogAnswer: Hashable {
     var parts: [HostID: RelayLogAnswer.Part] = [:]
-    /// With their names.
     var silent: [HostID: String] = [:]
 
-    /// Adds what hosts said at another copy. A host that listens to both, as while it changes, has one part.
+    /// Merges another replica's answer. A host that listens to both, as while it switches, has one part.
     mutating func add(_ other: LogAnswer) {
         parts.merge(other.parts) { own, _ in own }
         silent.merge(other.silent) { own, _ in own }

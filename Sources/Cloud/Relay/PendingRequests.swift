@@ -1,13 +1,11 @@
 import CloudAPI
 import Domain
 
-/// Requests that are offered to hosts, claimed once where that is needed, answered, or timed out. A value: the time is
-/// passed in.
+/// Requests that are offered to hosts, claimed once where needed, answered, or timed out. A value type.
 ///
-/// The store grants claims, each once. Here is whether one may be granted at all: none is once the time is over.
+/// The store grants claims, each once. This type decides whether a claim may be granted: never after the deadline.
 ///
-/// A call takes no longer for the requests of others, apart from a logarithm: their number is counted by host and by zone,
-/// and what is due next lies at hand.
+/// The cost of a call grows only with the logarithm of the number of requests.
 struct PendingRequests<Request: PendingRequest> {
     typealias Ended = (key: PendingKey, outcome: Request.Outcome)
 
@@ -20,7 +18,7 @@ struct PendingRequests<Request: PendingRequest> {
     private struct Entry {
         let request: Request
         var phase = Phase.offered
-        /// When the phase is over.
+        /// Deadline of the phase.
         var until: MonotonicTime
         var silent: [HostID: AskedHost]
         var parts: [HostID: Request.Part] = [:]
@@ -34,9 +32,8 @@ struct PendingRequests<Request: PendingRequest> {
 
     private var entries: [PendingKey: Entry] = [:]
     private var ends = DueTimes<PendingKey>()
-    /// Requests that wait for the claim of a host.
     private var offers: [HostPlace: Set<PendingKey>] = [:]
-    /// What askers use.
+    /// Usage by asking host.
     private var hosts: [HostPlace: Usage] = [:]
     private var zones: [String: Usage] = [:]
     private var bytes = 0
@@ -45,10 +42,8 @@ struct PendingRequests<Request: PendingRequest> {
 
     func request(_ key: PendingKey) -> Request? { entries[key]?.request }
 
-    /// Takes a request in.
-    ///
-    /// - Parameter stored: how many of the host and the zone the store keeps.
-    /// - Returns: whether it is new, and it itself where it has ended by that: nobody is asked.
+    /// - Parameter stored: number of requests of the host and the zone in the store.
+    /// - Returns: whether it is new; and the request itself if it has already ended, because there is no host to ask.
     /// - Throws: `rateLimited`; `badRequest` if the id was used for another request.
     mutating func take(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none, at now: MonotonicTime
@@ -84,7 +79,6 @@ struct PendingRequests<Request: PendingRequest> {
         }
     }
 
-    /// Notes what a request uses in the shares of its host and zone.
     private mutating func use(_ key: PendingKey, _ request: Request, _ change: (inout Usage) -> Void) {
         let place = HostPlace(zone: key.zone, host: request.asker)
         change(&hosts[place, default: Usage()])
@@ -93,7 +87,6 @@ struct PendingRequests<Request: PendingRequest> {
         if zones[key.zone]?.count == 0 { zones[key.zone] = nil }
     }
 
-    /// The requests that wait to be claimed by a host.
     func offered(to host: HostID, in zone: String) -> [(PendingKey, Request)] {
         (offers[HostPlace(zone: zone, host: host)] ?? []).sorted().compactMap { key in
             entries[key].map { (key, $0.request) }
@@ -108,7 +101,7 @@ struct PendingRequests<Request: PendingRequest> {
         }
     }
 
-    /// The request, if it waits to be claimed by this host.
+    /// Returns the request if it waits for this host's claim.
     func offer(_ key: PendingKey, to host: HostID, token: UInt64, at now: MonotonicTime) -> Request? {
         guard let entry = entries[key], entry.silent[host]?.token == token, case .offered = entry.phase,
             now < entry.until
@@ -116,7 +109,7 @@ struct PendingRequests<Request: PendingRequest> {
         return entry.request
     }
 
-    /// A claim was granted. Changes nothing if the request does not wait for one any more.
+    /// Changes nothing if the request no longer waits for a claim.
     mutating func claimed(_ key: PendingKey, at now: MonotonicTime) {
         guard case .offered? = entries[key]?.phase else { return }
         withdrawOffer(key)
@@ -125,11 +118,9 @@ struct PendingRequests<Request: PendingRequest> {
         ends.add(key, at: now + Request.rules.outcomeTime)
     }
 
-    /// A host says something, once.
-    ///
     /// - Parameter bytes: size of the part.
     /// - Returns: whether somebody waits for it.
-    /// - Throws: `rateLimited` where there is no room for it.
+    /// - Throws: `rateLimited` if there is no room for it.
     mutating func answer(
         _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes size: Int = 0
     ) throws(CloudFailure) -> (isNews: Bool, ended: [Ended]) {
@@ -157,24 +148,21 @@ struct PendingRequests<Request: PendingRequest> {
         }
     }
 
-    /// Ends a request that nobody has claimed.
     mutating func giveUp(_ key: PendingKey, _ cause: PendingEnd<Request.Part>.Cause) -> [Ended] {
         guard case .offered? = entries[key]?.phase else { return [] }
         return end(key, cause)
     }
 
-    /// Ends what has waited long enough, and forgets old outcomes.
     mutating func passed(_ now: MonotonicTime) -> [Ended] {
         var ended: [Ended] = []
         while let due = ends.next(by: now) {
-            // A request that has got another end since, or is over.
+            // The request has another deadline now, or has ended.
             guard entries[due.item]?.until == due.time else { continue }
             ended += end(due.item, .expired)
         }
         return ended
     }
 
-    /// Ends everything: this copy of the cloud stops.
     mutating func close() -> [Ended] { entries.keys.sorted().flatMap { end($0, .closed) } }
 
     private mutating func end(_ key: PendingKey, _ cause: PendingEnd<Request.Part>.Cause) -> [Ended] {
@@ -188,7 +176,7 @@ struct PendingRequests<Request: PendingRequest> {
         }
         withdrawOffer(key)
         entries[key] = nil
-        // Times that are over for another reason: thrown out together, so that each costs nothing by itself.
+        // Removes outdated deadlines many at a time, so that each costs little.
         if ends.count > 2 * entries.count + 64 { ends.keep { entries[$0]?.until == $1 } }
         return [(key, outcome)]
     }

@@ -2,8 +2,7 @@ import CloudAPI
 import Domain
 import Synchronization
 
-/// Who watches which meter at this copy of the cloud, and what they are told; and which meters are watched at other copies.
-/// Nothing of it is stored.
+/// Watchers of meters at this replica, and meters that are watched at other replicas. Nothing is stored.
 final class RelayHub: Sendable {
     private struct Watcher {
         var continuation: AsyncStream<RelaySubscription.Numbered>.Continuation
@@ -11,25 +10,23 @@ final class RelayHub: Sendable {
         var wantsAll: Bool
     }
 
-    /// Another copy of the cloud, at which a meter is watched.
     private struct OtherCopy {
         var wantsAll: Bool
-        /// It says so again before that.
+        /// Expiry of that replica's interest, unless it renews it.
         var until: MonotonicTime
     }
 
     private struct Watched {
         var watchers: [UInt64: Watcher] = [:]
         var copies: [ReplicaID: OtherCopy] = [:]
-        /// Measurements told so far.
         var told = 0
-        /// The lease as last read or heard of.
+        /// Lease as last read or reported.
         var lease: LeaseRecord?
         var isLeaseKnown = false
-        /// When the holder was last told that somebody watches.
+        /// Time of the last interest event to the holder.
         var interestAt: MonotonicTime?
         var refusalAt: MonotonicTime?
-        /// When its lease was last read for that.
+        /// Time when the lease was last read for an interest event.
         var lookedAt = MonotonicTime.origin
 
         func isInterestDue(at now: MonotonicTime) -> Bool {
@@ -43,7 +40,6 @@ final class RelayHub: Sendable {
         var wantsAll: Bool { watchersWantAll || copies.values.contains(where: \.wantsAll) }
     }
 
-    /// What a holder must hear.
     struct Interest: Hashable {
         var holder: HostID
         var wantsAll: Bool
@@ -51,9 +47,8 @@ final class RelayHub: Sendable {
 
     private struct State {
         var meters: [MeterPlace: Watched] = [:]
-        /// The watched meters that a host has.
         var held: [HostPlace: Set<String>] = [:]
-        /// Number of watched meters.
+        /// Number of watched meters by zone.
         var counts: [String: Int] = [:]
         var nextID: UInt64 = 0
         var isClosed = false
@@ -78,9 +73,7 @@ final class RelayHub: Sendable {
             if held[key]?.isEmpty == true { held[key] = nil }
         }
 
-        /// Forgets a meter that nobody watches any more.
-        ///
-        /// - Returns: the host that has it.
+        /// - Returns: the meter's holder; nil also if somebody still watches it.
         mutating func forget(_ place: MeterPlace) -> HostID? {
             guard meters[place]?.isIdle == true, let gone = meters.removeValue(forKey: place) else { return nil }
             note(gone.lease, at: place) { $0.remove($1) }
@@ -88,9 +81,7 @@ final class RelayHub: Sendable {
             return gone.lease?.holder?.host
         }
 
-        /// Forgets other copies that meet the condition.
-        ///
-        /// - Returns: the meters that nobody watches any more, and who has them.
+        /// - Returns: the meters concerned, with the holders of those that nobody watches any more.
         mutating func remove(
             where isGone: (MeterPlace, ReplicaID, OtherCopy) -> Bool
         ) -> [(place: MeterPlace, holder: HostID?)] {
@@ -104,22 +95,23 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// How often the watchers may be told of a host without the lease that sends readings.
+    /// Interval between reports to watchers about a host that sends readings without the lease.
     private static let refusalInterval = Duration.seconds(10)
 
-    /// So many find room among the events that wait for one host.
+    /// Maximum number of interest events at once for one holder, which fit among its waiting events.
     private static let duePerHolder = EventBuffer.waitingMax / 4
-    /// Within 30 s, for how long an interest holds, all meters that a zone may watch have their turn.
+    /// Maximum number of interest events at once for one zone: all its watched meters have their turn within the 30 s
+    /// of an interest.
     private static let duePerZone = 2 * duePerHolder + CloudLimits.watchedPerZone / 30
 
-    /// Locked until every watcher has an event, so that all get them in the same order.
+    /// Held until every watcher has an event, so that all get them in the same order.
     private let telling = Mutex(())
-    /// Never locked while a watcher is told something: who leaves locks it with its task locked, and being told locks the task
+    /// Never resume a watcher under this lock: cancellation already holds the task lock, and resuming locks it too
     /// (`withTaskCancellationHandler`, "Cancellation handlers and locks"). Locked after `telling`.
     private let state = Mutex(State())
-    /// Called when nobody watches a meter any more that was held.
+    /// Called when nobody watches a held meter any more.
     private let ended: @Sendable (MeterPlace, HostID) -> Void
-    /// Called when other meters are watched here than before, or more of one is wanted.
+    /// Called when the set of meters watched here changes, or more readings of one are wanted.
     private let changed: @Sendable () -> Void
 
     init(ended: @escaping @Sendable (MeterPlace, HostID) -> Void, changed: @escaping @Sendable () -> Void) {
@@ -144,8 +136,7 @@ final class RelayHub: Sendable {
         return RelaySubscription(stream: stream, first: told)
     }
 
-    /// - Returns: measurements told so far, and whether other copies must hear of this watcher.
-    /// - Throws: as `watch`.
+    /// - Returns: measurements sent so far, and whether other replicas must hear of this watcher.
     private func add(_ watcher: Watcher, to place: MeterPlace) throws(CloudFailure) -> (told: Int, isNews: Bool) {
         try state.withLock { state throws(CloudFailure) in
             guard !state.isClosed else { throw .stopping }
@@ -165,7 +156,7 @@ final class RelayHub: Sendable {
             let id = state.nextID
             watcher.continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
             var watched = state.meters[place] ?? Watched()
-            // The holder must hear of it where somebody wants more than before.
+            // Somebody wants more than before, so an interest event is due.
             if watcher.wantsAll, !watched.wantsAll { watched.interestAt = nil }
             let isNews = watched.watchers.isEmpty || watcher.wantsAll && !watched.watchersWantAll
             watched.watchers[id] = watcher
@@ -185,13 +176,12 @@ final class RelayHub: Sendable {
         if let left { ended(place, left) }
     }
 
-    // MARK: Other copies
+    // MARK: Other replicas
 
-    /// All that is watched here, for the other copies.
     var watchedHere: [CopyWatch] {
         state.withLock { state in
             let watched = state.meters.filter { !$0.value.watchers.isEmpty }
-            // The first of each zone, then the second of each: the limit cuts off none of a zone with few.
+            // The first of each zone, then the second of each: the limit does not cut off a zone with few meters.
             let ranked = Dictionary(grouping: watched.keys, by: \.zone).values
                 .flatMap { $0.sorted().enumerated().map { (rank: $0.offset, place: $0.element) } }
                 .sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
@@ -202,10 +192,10 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Another copy said what is watched there: all of it, and nothing else.
+    /// Takes over the full list of meters watched at another replica.
     ///
-    /// - Parameter places: and whether somebody wants every reading.
-    /// - Returns: what is new.
+    /// - Parameter places: meters, each with whether somebody wants every reading.
+    /// - Returns: the meters for which more is wanted than before.
     func setWatched(_ places: [MeterPlace: Bool], at copy: ReplicaID, until: MonotonicTime) -> [MeterPlace] {
         let (new, gone) = state.withLock { state -> ([MeterPlace], [(MeterPlace, HostID?)]) in
             var new: [MeterPlace] = []
@@ -213,7 +203,7 @@ final class RelayHub: Sendable {
                 var watched = state.meters[place] ?? Watched()
                 if watched.copies[copy].map({ wantsAll && !$0.wantsAll }) ?? true {
                     new.append(place)
-                    // The holder must hear of it.
+                    // An interest event is due.
                     if watched.isIdle || wantsAll && !watched.wantsAll { watched.interestAt = nil }
                 }
                 watched.copies[copy] = OtherCopy(wantsAll: wantsAll, until: until)
@@ -226,13 +216,10 @@ final class RelayHub: Sendable {
         return new
     }
 
-    /// Forgets what other copies have not said again.
     func passed(_ now: MonotonicTime) { tellEnded(state.withLock { $0.remove { _, _, other in other.until <= now } }) }
 
-    /// A copy is gone.
     func forget(_ copy: ReplicaID) { tellEnded(state.withLock { $0.remove { _, other, _ in other == copy } }) }
 
-    /// Copies at which a meter is watched.
     func copies(watching place: MeterPlace) -> [ReplicaID] {
         state.withLock { $0.meters[place]?.copies.keys.sorted() ?? [] }
     }
@@ -245,22 +232,18 @@ final class RelayHub: Sendable {
 
     func isWatched(_ place: MeterPlace) -> Bool { state.withLock { $0.meters[place] != nil } }
 
-    /// Number of open streams, in all zones.
     var watcherCount: Int { state.withLock { $0.meters.values.reduce(0) { $0 + $1.watchers.count } } }
 
-    /// The lease of a watched meter, as last heard of.
     func lease(of place: MeterPlace) -> LeaseRecord? { state.withLock { $0.meters[place]?.lease } }
 
-    /// The lease of a meter was read, or changed.
-    ///
-    /// - Returns: whether that is news to those who watch it, and what its holder must hear. Nil if nobody watches
-    ///   it, or if something newer is known.
+    /// - Returns: whether the lease is news to the watchers, and the interest event that is due. Nil if nobody watches
+    ///   the meter, or if a newer lease is known.
     func update(
         _ lease: LeaseRecord?, of place: MeterPlace, at now: MonotonicTime
     ) -> (isNews: Bool, interest: Interest?)? {
         state.withLock { state in
             guard let known = state.meters[place] else { return nil }
-            // Words about a lease may overtake each other; its token tells.
+            // Reports of a lease may overtake each other; the greater token is newer.
             if let old = known.lease, let new = lease, new.token < old.token { return nil }
             let isNews =
                 known.isLeaseKnown
@@ -273,8 +256,7 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Meters whose holder must hear again that somebody watches, those first that have waited longest. Each zone has its
-    /// share, and each holder.
+    /// Meters for which an interest event is due, longest wait first, limited for each zone and each holder.
     func due(at now: MonotonicTime) -> [MeterPlace] {
         state.withLock { state in
             var (zones, holders): ([String: Int], [HostPlace: Int]) = ([:], [:])
@@ -297,7 +279,6 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// The watched meters that a host has, and whether somebody wants every reading of it.
     func watched(of host: HostID, in zone: String) -> [(MeterPlace, wantsAll: Bool)] {
         state.withLock { state in
             (state.held[HostPlace(zone: zone, host: host)] ?? []).sorted().compactMap { meter in
@@ -307,7 +288,6 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Tells all who watch a meter.
     func tell(_ body: RelayEventBody, of place: MeterPlace) {
         let event = RelayEvent(body)
         telling.withLock { _ in
@@ -321,9 +301,9 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Tells all who watch a meter that a host without its lease sent readings; not again and again.
+    /// Tells watchers that a host without the lease sent readings, at most every `refusalInterval`.
     ///
-    /// - Returns: what they were told; nil if nothing.
+    /// - Returns: the event; nil if none was due.
     func tellRefusal(of host: String, of place: MeterPlace, at now: MonotonicTime) -> RelayEventBody? {
         let isDue = state.withLock { state in
             guard let watched = state.meters[place],
@@ -338,22 +318,20 @@ final class RelayHub: Sendable {
         return event
     }
 
-    /// Sends a ping to all who watch anything.
+    /// Sends a ping to all watchers.
     func tellTime(_ time: WallTime) {
         let body = RelayEventBody(serverTime: time.millisecondsSince1970)
         for place in state.withLock({ Array($0.meters.keys) }) { tell(body, of: place) }
     }
 
-    /// Ends the streams opened with this credential.
     func end(credential: String) { endAll { _, watcher in watcher.credential == credential } }
 
-    /// Ends the streams of all who watch a meter. Other copies look for themselves.
+    /// Other replicas end their own streams.
     func end(_ place: MeterPlace) {
         state.withLock { state in _ = state.remove { other, _, _ in other == place } }
         endAll { other, _ in other == place }
     }
 
-    /// Refuses new watchers, and ends all streams.
     func close() {
         state.withLock { $0.isClosed = true }
         endAll { _, _ in true }
@@ -363,7 +341,6 @@ final class RelayHub: Sendable {
         let meant = state.withLock { state in
             state.meters.flatMap { place, watched in watched.watchers.values.filter { isMeant(place, $0) } }
         }
-        // Each removes itself.
         for watcher in meant { watcher.continuation.finish() }
     }
 }

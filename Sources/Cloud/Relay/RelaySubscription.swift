@@ -1,10 +1,9 @@
 package import CloudAPI
 import Synchronization
 
-/// One event for all who watch a meter. It is encoded once, by whoever sends it first.
+/// One event for all watchers of a meter, encoded once.
 package final class RelayEvent: Sendable {
     package let body: RelayEventBody
-    /// Number of measurements in it.
     let measurements: Int
     private let text = Mutex<[UInt8]?>(nil)
 
@@ -13,7 +12,6 @@ package final class RelayEvent: Sendable {
         measurements = body.measurements
     }
 
-    /// The event as it is sent.
     package func text(_ encode: (RelayEventBody) throws -> [UInt8]) throws -> [UInt8] {
         try text.withLock { text in
             if let text { return text }
@@ -25,15 +23,13 @@ package final class RelayEvent: Sendable {
 }
 
 extension RelayEventBody {
-    /// Number of measurements in it.
     var measurements: Int { batch?.readings.reduce(0) { $0 + ($1.count ?? 1) } ?? 0 }
 }
 
-/// What happens with one meter that a host watches, to be iterated once.
+/// Events of one meter that a host watches, to be iterated once.
 ///
-/// Bounded: an observer that is too slow loses the oldest events, and is told how many measurements were in them
-/// (`Item.missed`). Ends when the host's token is revoked, when the meter turns out to be another one's alias, and at
-/// shutdown: the host then watches again. Releasing it ends the watching.
+/// A slow observer loses the oldest events, and gets the number of measurements in them (`Item.missed`). Ends when the
+/// host's token is revoked, when the meter's id turns out to be an alias, and at shutdown; the host then watches again.
 package struct RelaySubscription: AsyncSequence, Sendable {
     package struct Item: Sendable {
         package var event: RelayEvent
@@ -41,7 +37,7 @@ package struct RelaySubscription: AsyncSequence, Sendable {
         package var missed: Int
     }
 
-    /// Most events that wait: four seconds of batches.
+    /// Maximum number of waiting events: four seconds of batches.
     static let waitingMax = 16
 
     struct Numbered: Sendable {

@@ -18,14 +18,14 @@ package enum Base64 {
         }
     }
 
-    /// What each letter stands for; 0xFF for other letters.
+    /// Value of each letter; 0xFF for bytes outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
         return values
     }()
 
-    /// - Returns: nil unless it is exactly what `write` writes.
+    /// - Returns: the bytes, or nil unless `text` is exactly what `write` writes for them.
     package static func read(_ text: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
@@ -44,7 +44,7 @@ package enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: group))
             group = 0
         }
-        // What is left over of the last letter says nothing, and is zero.
+        // The unused low bits of the last letter must be zero.
         switch padding {
         case 1:
             guard group & 0b11 == 0 else { return nil }

@@ -1,15 +1,15 @@
-/// The date from which the ages of what is stored count back, because a calendar alone is not to be trusted with
-/// deletions: a machine without a clock of its own starts in 1970, and one bad answer takes it to 2099.
+/// Date against which meterd computes ages before deleting: a machine without a clock battery starts in 1970, and one
+/// bad time answer takes it to 2099.
 ///
-/// It begins with the newest date stored, and moves towards a *confirmed* calendar by at most a day for each hour of
-/// running, but skips time in which nothing was stored. A calendar that says less is followed at once: that deletes
-/// later, never earlier. What was stored under an unconfirmed calendar counts as stored at the next confirmation.
+/// It starts at the newest date stored. It moves towards a *confirmed* calendar by at most a day per hour of running,
+/// skipping time without stored data. It follows an earlier calendar at once, as that only deletes later. Data stored
+/// under an unconfirmed calendar counts as stored at the next confirmation.
 package struct BelievedDate: Hashable, Sendable {
-    /// Dates that an unconfirmed calendar gave to what was stored.
+    /// A span of dates that an unconfirmed calendar gave to stored data.
     package struct Doubt: Hashable, Sendable {
         package var first: WallTime
         package var last: WallTime
-        /// From when on the age of it counts; nil until a calendar is confirmed.
+        /// Date from which the data's age counts; nil until a calendar is confirmed.
         package var confirmed: WallTime?
 
         package init(first: WallTime, last: WallTime, confirmed: WallTime? = nil) {
@@ -20,38 +20,32 @@ package struct BelievedDate: Hashable, Sendable {
     }
 
     package private(set) var date: WallTime
-    /// At most `doubtsMax`, in the order in which they came.
+    /// At most `doubtsMax`, oldest first.
     package private(set) var doubts: [Doubt]
 
-    /// A day for each hour of running.
     private static let pace = 24
-    /// Beyond it the two oldest become one.
+    /// Maximum number of doubts; beyond it the two oldest are merged.
     private static let doubtsMax = 32
-    /// Marked ahead, so that a host whose calendar is never confirmed has not to write it down with each reading.
+    /// Extends doubts ahead, so that a host whose calendar is never confirmed need not save them at each reading.
     private static let reach = Duration.seconds(86_400)
-    /// Nothing is kept by age for longer: a doubt that is older than this by the believed date holds nothing up.
+    /// Age after which a confirmed doubt is dropped; no retention is longer.
     private static let forgotten = Duration.seconds(20 * 366 * 86_400)
 
-    /// As it was stored.
     package init(date: WallTime, doubts: [Doubt] = []) {
         self.date = date
         self.doubts = doubts
     }
 
-    /// For a store that has none yet.
-    ///
     /// - Parameters:
-    ///   - newest: the newest date in the store; nil where it is empty.
-    ///   - calendar: of now. Where it says less than the store, it is the safer of the two.
+    ///   - newest: the newest date in the store; nil if it is empty.
+    ///   - calendar: the current date; used instead if it is earlier than `newest`.
     package init(newest: WallTime?, calendar: WallTime) {
         self.init(date: min(newest ?? calendar, calendar))
     }
 
-    /// Time goes on.
-    ///
     /// - Parameters:
-    ///   - running: since the last call.
-    ///   - next: the earliest thing stored after `date`; nil where there is nothing.
+    ///   - running: time since the last call.
+    ///   - next: date of the earliest data stored after `date`; nil if there is none.
     package mutating func advance(toConfirmed calendar: WallTime, running: Duration, next: WallTime?) {
         confirm(calendar)
         let skipped = max(date, min(next ?? calendar, calendar))
@@ -60,20 +54,20 @@ package struct BelievedDate: Hashable, Sendable {
         doubts.removeAll { doubt in doubt.confirmed.map { $0 + Self.forgotten < date } ?? false }
     }
 
-    /// A calendar is confirmed: from its date on the ages count of what was stored before.
+    /// Ends all doubts: their data ages from this date on.
     package mutating func confirm(_ calendar: WallTime) {
         for index in doubts.indices where doubts[index].confirmed == nil { doubts[index].confirmed = calendar }
     }
 
-    /// Something is stored now under a calendar that nobody confirms.
+    /// Records that data was stored under an unconfirmed calendar.
     ///
-    /// - Returns: whether that was not known yet.
+    /// - Returns: whether the doubts changed.
     @discardableResult
     package mutating func doubt(_ span: ClosedRange<WallTime>) -> Bool {
         for index in doubts.indices where doubts[index].confirmed == nil {
             let known = doubts[index]
             if known.first <= span.lowerBound, span.upperBound <= known.last { return false }
-            // What goes on is one; a step of the calendar begins another, so that the years between are not doubted.
+            // A step of the calendar begins another doubt, so that the years between stay trusted.
             guard span.lowerBound <= known.last + Self.reach, known.first <= span.upperBound + Self.reach else {
                 continue
             }
@@ -86,7 +80,6 @@ package struct BelievedDate: Hashable, Sendable {
         return true
     }
 
-    /// Whether something that was stored at a date is older than `age`.
     package func isOlder(_ time: WallTime, than age: Duration) -> Bool {
         let limit = date + (.zero - age)
         guard time < limit else { return false }
@@ -95,7 +88,7 @@ package struct BelievedDate: Hashable, Sendable {
         }
     }
 
-    /// Deletes later than either would alone.
+    /// The merged doubt deletes later than either would alone.
     private mutating func joinOldest() {
         let second = doubts.remove(at: 1)
         doubts[0].first = min(doubts[0].first, second.first)

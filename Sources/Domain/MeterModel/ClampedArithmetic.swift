@@ -1,12 +1,10 @@
-/// For numbers from outside, which may be as large as their type.
+/// Arithmetic for numbers from outside, which may be as large as their type.
 extension FixedWidthInteger {
-    /// The sum, or the greatest or least number there is instead.
     package func addingClamped(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other > 0 ? .max : .min) : sum
     }
 
-    /// The difference, or the greatest or least number there is instead.
     package func subtractingClamped(_ other: Self) -> Self {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference

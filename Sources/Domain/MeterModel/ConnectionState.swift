@@ -1,17 +1,16 @@
-/// The seven states of a meter, in their order (Docs/States.md#the-seven-states).
+/// State of a meter, in the order of Docs/States.md#the-seven-states.
 /// The raw value is the name on the command line and in JSON.
 package enum ConnectionState: String, CaseIterable, Sendable {
-    /// Nothing was heard of it, and its node is not there.
+    /// The gateway has not heard the meter, and its device node is missing.
     case offline
-    /// It is there, and nobody holds a link to it.
+    /// The meter is in reach, but nobody holds a link to it.
     case notConnected = "not-connected"
-    /// A link attempt is under way.
     case connecting
-    /// The link is up; the line is being set up.
+    /// The link is up; its setup is under way.
     case connected
     /// The meter can take commands.
     case ready
-    /// A request is out and no valid answer has come yet, or answers have stopped.
+    /// A request awaits its first valid answer, or answers have stopped.
     case communicating
     /// A frame that passes every check of its model came within the stale time.
     case dataAvailable = "data-available"

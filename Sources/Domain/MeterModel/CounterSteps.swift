@@ -1,4 +1,4 @@
-/// The smallest steps in which a meter tells its own counters, rounded down. What a counter rose by may be less by one.
+/// Resolution of a meter's own counters, which round down: an increase may read one step too low.
 package struct CounterSteps: Hashable, Sendable {
     package var energy_Wh: Double
     package var charge_mAh: Double
@@ -8,10 +8,10 @@ package struct CounterSteps: Hashable, Sendable {
         self.charge_mAh = charge_mAh
     }
 
-    /// What most meters tell, or finer.
+    /// Resolution of most meters; some are finer.
     package static let fine = Self(energy_Wh: 0.01, charge_mAh: 1)
-    /// An Atorch report of type 1 or 2 (Docs/Protocols/Atorch.md#reports).
+    /// Atorch reports of type 1 or 2 (Docs/Protocols/Atorch.md#reports).
     package static let tens = Self(energy_Wh: 10, charge_mAh: 10)
-    /// A board that a person described: nobody knows how it rounds.
+    /// A board that a user described: its rounding is unknown.
     package static let whole = Self(energy_Wh: 1, charge_mAh: 1)
 }

@@ -1,11 +1,9 @@
-/// What a meter says of itself. Whatever it does not say is nil.
+/// A meter's description of itself. Fields it does not report are nil.
 package struct DeviceInfo: Hashable, Sendable {
-    /// The model as far as the bytes tell it.
     package var model: ModelName?
     package var serial: String?
     package var firmware: String?
     package var hardware: String?
-    /// How often the meter has been switched on.
     package var powerOnCount: Int?
 
     package init(

@@ -1,7 +1,6 @@
-/// How much room text takes on a terminal, in cells: letters of East Asian scripts and most emoji take two, marks that
-/// join the letter before them take none.
+/// Width of text in terminal cells: East Asian letters and most emoji take two, combining marks none.
 ///
-/// For text that is safe to show (`visible`), so without control characters, joiners and the like.
+/// Only for text that is safe to show (`visible`), without control characters and joiners.
 extension StringProtocol {
     package var displayWidth: Int {
         // Nearly all text is ASCII.
@@ -9,13 +8,12 @@ extension StringProtocol {
         return reduce(0) { $0 + $1.displayWidth }
     }
 
-    /// As much of its beginning as fits, with `…` for the rest where something is left out.
+    /// Cuts the text to `cells`, with `…` in place of the rest.
     package func fitting(_ cells: Int) -> String {
         guard displayWidth > cells else { return String(self) }
         return prefix(cells: cells - 1) + (cells > 0 ? "…" : "")
     }
 
-    /// The longest beginning that takes at most so many cells.
     package func prefix(cells: Int) -> String {
         var room = cells
         return String(
@@ -25,7 +23,6 @@ extension StringProtocol {
             })
     }
 
-    /// Filled up with blanks to so many cells.
     package func padded(toCells cells: Int) -> String {
         String(self) + String(repeating: " ", count: Swift.max(0, cells - displayWidth))
     }
@@ -36,9 +33,9 @@ extension Character {
     package var displayWidth: Int {
         var width = 0
         for scalar in unicodeScalars {
-            // The selector for pictures makes an emoji of a letter such as ❤.
+            // The emoji variation selector turns a letter such as ❤ into a picture.
             if scalar.value == 0xFE0F, width == 1 { return 2 }
-            // Swift takes the halfwidth voicing marks of Japanese for part of the letter before; terminals do not.
+            // Swift counts Japanese halfwidth voicing marks as part of the letter before; terminals give them a cell.
             if width == 0 { width = scalar.displayWidth } else if scalar.isVoicingMark { width += 1 }
         }
         return width
@@ -54,7 +51,7 @@ extension Unicode.Scalar {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: break
         }
-        // The middle and last parts of a Korean syllable stand in the first part's cells.
+        // The middle and last parts of a Korean syllable share the first part's cells.
         if (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) { return 0 }
         return properties.isEmojiPresentation || Self.isWide(value) ? 2 : 1
     }

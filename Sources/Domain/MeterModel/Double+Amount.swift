@@ -1,9 +1,7 @@
 extension Double {
-    /// Reads an amount as people type it: `0.05`, `0.05A` or `50mA` where the unit is `A`.
+    /// Reads an amount as people type it: `0.05`, `0.05A` or `50mA` for the unit `A`.
     ///
-    /// Nil for anything but digits and a point in front of the unit, and for more than 12 of them.
-    ///
-    /// - Parameter unit: as it has to be written; thousandths have an `m` before it.
+    /// Nil for anything but at most 12 digits and a point before the unit.
     package init?(amount text: String, unit: String) {
         var digits = text[...]
         var scale = 1.0

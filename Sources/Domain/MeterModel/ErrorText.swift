@@ -1,6 +1,6 @@
-/// An error in words for people. The standard library's own print as Swift values, which tell a person nothing.
+/// Describes an error for people, because the standard library's errors print as Swift values.
 ///
-/// - Parameter known: words for what a library throws that this target does not know; nil for anything else.
+/// - Parameter known: words for library errors that this target does not know; nil for others.
 package func words(for error: any Error, known: (any Error) -> String? = { _ in nil }) -> String {
     if let words = known(error) { return words }
     switch error {
@@ -8,7 +8,7 @@ package func words(for error: any Error, known: (any Error) -> String? = { _ in 
     case is EncodingError: return "it cannot be written as JSON"
     case is CancellationError: return "it was cancelled"
     case let error as any CustomStringConvertible: return error.description
-    // The name of its type: the values in it were never meant for a message.
+    // Only the type: the values in such an error were never meant for a message.
     default: return "an error of the kind \(type(of: error))"
     }
 }
@@ -30,14 +30,13 @@ private func path(_ keys: [any CodingKey]) -> String {
 }
 
 extension String {
-    /// In quotation marks, at most 80 cells of it: for what somebody sent that was not expected.
+    /// In quotation marks, cut to 80 cells: for unexpected input in messages.
     package var quoted: String { "\"\(visible.fitting(80))\"" }
 
-    /// Itself; of more than 2000 bytes only the beginning and the end, which says what to do. For words to people that
-    /// quote what somebody sent.
+    /// The beginning and end of a text of more than 2000 bytes, for messages that quote input. The end says what to do.
     package var bounded: String {
         guard utf8.count > 2000 else { return self }
-        // Scalars, as one letter may have any number of accents.
+        // By scalars: one letter may have any number of accents.
         let (head, tail) = (utf8.index(startIndex, offsetBy: 1000), utf8.index(endIndex, offsetBy: -900))
         return "\(String(unicodeScalars[..<head])) … \(String(unicodeScalars[tail...]))"
     }

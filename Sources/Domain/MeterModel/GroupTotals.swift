@@ -1,6 +1,5 @@
-/// What one of a meter's data groups has counted.
 package struct GroupTotals: Hashable, Sendable {
-    /// The number of the group as the meter numbers it, from 0.
+    /// Number of the group on the meter, from 0.
     package var index: Int
     package var charge_mAh: Double
     package var energy_mWh: Double

@@ -1,6 +1,5 @@
-/// Hexadecimal text, in the one place where it is read and written.
 package enum Hex {
-    /// Lower-case hex without separators.
+    /// Writes lower-case hex without separators.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text = ""
         text.reserveCapacity(bytes.underestimatedCount * 2)
@@ -11,9 +10,9 @@ package enum Hex {
         return text
     }
 
-    /// Reads hex digits; blanks, line ends, commas and colons between bytes are allowed, and a `0x` before a byte.
+    /// Reads hex digits. Blanks, line ends, commas and colons may stand between bytes, and `0x` before a byte.
     ///
-    /// - Returns: nil when a character is another or the digits do not pair up.
+    /// - Returns: nil for anything else.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var pending: UInt8?
@@ -43,7 +42,7 @@ package enum Hex {
 }
 
 extension UInt8 {
-    /// The value of an ASCII hex digit, nil for any other byte.
+    /// Nil unless the byte is an ASCII hex digit.
     package var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -53,14 +52,13 @@ extension UInt8 {
         }
     }
 
-    /// A space, tab, carriage return or line feed.
+    /// Whether the byte is a space, tab, carriage return or line feed.
     package var isBlank: Bool {
         self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A
     }
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// The part between leading and trailing blanks.
     package func trimmingBlanks() -> SubSequence {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
             return self[endIndex..<endIndex]

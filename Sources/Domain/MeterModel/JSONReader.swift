@@ -1,10 +1,9 @@
-/// Reads JSON (RFC 8259) from bytes once, without a decoder and without intermediate strings.
+/// Reads JSON (RFC 8259) from bytes in one pass, without intermediate strings.
 ///
-/// Every step returns nil or false for anything else, and `problem` then holds the first reason. After it no key and no
-/// element comes any more, so that a loop over them ends by itself.
+/// A failed step returns nil or false, and `problem` holds the first reason. From then on `key` and `element` return
+/// nil and false, so that loops end.
 ///
-/// White space is taken around brackets, colons and commas by `open`, `key` and `element` alone. A fixed form without any
-/// is read by `skip`.
+/// Only `open`, `key` and `element` skip white space. `skip` matches exact bytes.
 package struct JSONReader {
     package struct Problem: Error, Hashable, CustomStringConvertible {
         package enum Reason: String, Sendable {
@@ -23,7 +22,6 @@ package struct JSONReader {
         }
 
         package var reason: Reason
-        /// Number of bytes before it.
         package var offset: Int
 
         package var description: String { "\(reason.rawValue), at byte \(offset)" }
@@ -32,11 +30,11 @@ package struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var depth = 0
-    /// Nothing of the innermost object or array was read yet.
+    /// Whether nothing of the innermost object or array was read yet.
     private var isFirst = true
     package private(set) var problem: Problem?
 
-    /// Bytes that somebody else may nest must not end the stack.
+    /// Limit of nesting, which protects the stack against hostile input.
     private static let depthMax = 64
 
     package typealias Letters = Slice<UnsafeBufferPointer<UInt8>>
@@ -45,10 +43,9 @@ package struct JSONReader {
 
     package var isAtEnd: Bool { position == bytes.count }
 
-    /// The next byte, which tells what kind of value follows; nil at the end.
+    /// Next byte, which tells the kind of the next value; nil at the end.
     package var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    /// Keeps the first reason.
     @discardableResult
     package mutating func fail(_ reason: Problem.Reason) -> Bool {
         if problem == nil { problem = Problem(reason: reason, offset: position) }
@@ -57,7 +54,6 @@ package struct JSONReader {
 
     // MARK: Numbers
 
-    /// As Swift prints it.
     package mutating func integer() -> Int64? {
         let isNegative = skip("-")
         guard let magnitude = decimal() else { return nil }
@@ -80,7 +76,7 @@ package struct JSONReader {
         return isNumber || fail(count == 0 ? .unwanted : .notWhole) ? value : nil
     }
 
-    /// The nearest double to any number; nil where that is infinite.
+    /// Nearest double; nil if that is infinite.
     package mutating func double() -> Double? {
         guard let letters = number() else { return nil }
         if let value = Double(String(decoding: letters, as: UTF8.self)), value.isFinite { return value }
@@ -111,7 +107,7 @@ package struct JSONReader {
 
     // MARK: Texts
 
-    /// The sixteen bytes of a UUID in its usual letters, without quotes.
+    /// A UUID in lower case without quotes.
     package mutating func uuid() -> (high: UInt64, low: UInt64)? {
         guard let start = bytes.baseAddress, position + UUIDText.length <= bytes.count,
             let words = UUIDText.read(start + position, inAnyCase: false)
@@ -120,18 +116,15 @@ package struct JSONReader {
         return words
     }
 
-    /// Including both quotes.
     package mutating func string() -> String? {
         guard skip(#"""#) || fail(.missing) else { return nil }
         let start = position
         let isASCII = passPlainLetters()
         let letters = UnsafeBufferPointer(rebasing: bytes[start..<position])
         guard skip(#"""#) else { return escapedString(from: start) }
-        // Most are, and nothing need be looked at again.
         return isASCII ? String(decoding: letters, as: UTF8.self) : valid(letters)
     }
 
-    /// Goes over a string without making one.
     package mutating func passString() -> Bool {
         guard skip(#"""#) || fail(.missing) else { return false }
         let start = position
@@ -143,7 +136,7 @@ package struct JSONReader {
         return (isASCII || valid(UnsafeBufferPointer(rebasing: bytes[start..<position])) != nil) && endString()
     }
 
-    /// A string as it stands there, without its quotes; nil if something in it is escaped.
+    /// Raw bytes of a string; nil if it has escapes.
     package mutating func plainString() -> Letters? {
         guard skip(#"""#) || fail(.missing) else { return nil }
         let start = position
@@ -152,9 +145,9 @@ package struct JSONReader {
         return endString() ? bytes[start..<end] : nil
     }
 
-    /// Up to the first letter that ends a string, begins an escape, or may not be in one.
+    /// Skips to the first byte that ends a string, begins an escape or is not allowed in one.
     ///
-    /// - Returns: whether all of them are ASCII.
+    /// - Returns: whether all bytes skipped are ASCII.
     @discardableResult
     private mutating func passPlainLetters() -> Bool {
         var all: UInt8 = 0
@@ -192,7 +185,6 @@ package struct JSONReader {
         return text
     }
 
-    /// What follows a backslash.
     private mutating func escape() -> Unicode.Scalar? {
         guard let letter = peek else {
             fail(.unended)
@@ -244,7 +236,7 @@ package struct JSONReader {
         return true
     }
 
-    /// Eight bytes at a time; the last eight may have been looked at in part.
+    /// Eight bytes at a time; the last eight may overlap those before.
     private static func areEqual(_ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         guard count >= 8 else { return (0..<count).allSatisfy { one[$0] == other[$0] } }
         let (one, other) = (UnsafeRawPointer(one), UnsafeRawPointer(other))
@@ -279,7 +271,6 @@ package struct JSONReader {
         return true
     }
 
-    /// Begins an object or an array.
     package mutating func open(_ bracket: Unicode.Scalar) -> Bool {
         guard take(UInt8(ascii: bracket)) || fail(.unwanted), depth < Self.depthMax || fail(.tooDeep) else {
             return false
@@ -289,9 +280,7 @@ package struct JSONReader {
         return true
     }
 
-    /// The next key of the object that was opened last. Its value follows, and is for the caller to read.
-    ///
-    /// - Returns: nil at the object's end.
+    /// Next key of the innermost object, whose value the caller reads next; nil at the object's end.
     package mutating func key() -> String? {
         guard goesOn(until: UInt8(ascii: "}")), let key = string(), take(UInt8(ascii: ":")) || fail(.missing) else {
             return nil
@@ -299,7 +288,7 @@ package struct JSONReader {
         return key
     }
 
-    /// Whether another element of the array that was opened last follows, for the caller to read.
+    /// Whether the innermost array has another element, which the caller reads next.
     package mutating func element() -> Bool { goesOn(until: UInt8(ascii: "]")) }
 
     private mutating func goesOn(until end: UInt8) -> Bool {
@@ -312,7 +301,6 @@ package struct JSONReader {
         return isFirst || take(UInt8(ascii: ",")) || fail(.missing)
     }
 
-    /// Goes over a value of any kind.
     @discardableResult
     package mutating func passValue() -> Bool {
         switch peek {
@@ -330,8 +318,7 @@ package struct JSONReader {
 }
 
 extension Collection<UInt8> {
-    /// - Returns: the result of `body`.
-    /// - Throws: the reader's problem if there is one, or no result; `trailing` if it did not read everything.
+    /// - Throws: the reader's problem; `unwanted` if `body` returned nil without one; `trailing` if bytes are left.
     package func read<Value>(_ body: (inout JSONReader) -> Value?) throws(JSONReader.Problem) -> Value {
         let result: Result<Value, JSONReader.Problem>? = withContiguousStorageIfAvailable { bytes in
             var reader = JSONReader(bytes)

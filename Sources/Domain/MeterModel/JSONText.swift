@@ -1,14 +1,11 @@
-/// Writes texts as JSON has them: the one place that knows what is escaped.
-///
-/// JSON forbids quotes, backslashes and the first 32 control characters. The other control characters (DEL and U+0080 to
-/// U+009F) are escaped too, because terminals obey them.
+/// Writes strings as JSON. Besides what JSON forbids, it escapes DEL and U+0080 to U+009F, because terminals obey them.
 package enum JSONText {
-    /// Appends a string, including the quotes.
+    /// Includes the quotes.
     package static func write(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
         var string = string
         let isPlain = string.withUTF8 { bytes in
-            // Most strings are, and are copied in one piece. 0xC2 begins the control characters from U+0080 on.
+            // The usual case. 0xC2 begins the control characters from U+0080 on.
             let isPlain = !bytes.contains { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F || $0 == 0xC2 }
             if isPlain { text.append(contentsOf: bytes) }
             return isPlain
@@ -22,22 +19,22 @@ package enum JSONText {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// An upper bound of the bytes of a string in JSON.
+    /// Upper bound of a string's bytes in JSON.
     package static func bytesMax(of string: String) -> Int {
         string.utf8.reduce(2) { sum, byte in
             switch byte {
             case 0..<0x20, 0x7F: sum + 6
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): sum + 2
-            // With the byte behind it 6.
+            // 6 together with the byte behind it.
             case 0xC2: sum + 5
             default: sum + 1
             }
         }
     }
 
-    /// The same JSON with no control character but the line ends between its values.
+    /// Escapes control characters, except for the line ends between values.
     ///
-    /// - Parameter json: from an encoder, which escapes what JSON forbids.
+    /// - Parameter json: output of an encoder, which escapes what JSON forbids.
     package static func escapingControls(_ json: String) -> String {
         guard json.utf8.contains(where: { $0 == 0x7F || $0 == 0xC2 }) else { return json }
         var text: [UInt8] = []

@@ -1,14 +1,14 @@
-/// Cuts a stream of bytes into lines. Empty lines are left out: whoever writes may send them to show that it lives.
+/// Splits a stream into lines, without empty ones: they are keep-alives.
 package struct LineSplitter: Sendable {
     package struct LineTooLong: Error {}
 
     private let lengthMax: Int
     private var rest: [UInt8] = []
 
-    /// - Parameter lengthMax: a line of more bytes ends it.
+    /// - Parameter lengthMax: bytes; a longer line throws.
     package init(lengthMax: Int = .max) { self.lengthMax = lengthMax }
 
-    /// - Returns: the lines that `bytes` complete, without their ends.
+    /// - Returns: the lines that `bytes` complete, without line ends.
     package mutating func split(_ bytes: [UInt8]) throws(LineTooLong) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var start = 0

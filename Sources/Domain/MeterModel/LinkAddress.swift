@@ -1,19 +1,19 @@
-/// Where one end of a link to a meter is on this host.
 package enum LinkAddress: Hashable, Sendable {
     /// A terminal device: USB CDC, a USB serial adapter, a bound RFCOMM port or a pseudo-terminal.
     case serial(path: String)
     /// A raw HID device node, `/dev/hidraw…`.
     case hid(path: String)
-    /// The maker's own interface of a USB device, over bulk transfers: the device's node, `/dev/bus/usb/…`.
+    /// The vendor interface of a USB device, over bulk transfers: the device's node, `/dev/bus/usb/…`.
     case bulk(path: String)
-    /// A board in the network: its host, with a port unless that is the usual one. What it measures comes as lines of text.
+    /// A board that sends its readings over the network as lines of text: its host, with a port unless it is the usual
+    /// one.
     case network(host: String)
     /// Bluetooth LE: bytes through GATT characteristics.
     case ble(RadioLink)
     /// Bluetooth Classic: the Serial Port Profile, over RFCOMM.
     case spp(RadioLink)
 
-    /// The kind of link. The raw value is its name in output and in the store.
+    /// The raw value is the name in output and in the store.
     package enum Transport: String, CaseIterable, Sendable {
         case serial, hid, bulk, network, ble, spp
     }
@@ -39,7 +39,7 @@ package enum LinkAddress: Hashable, Sendable {
     /// Whether a link takes long to make.
     package var isFar: Bool { if case .network = self { true } else { isRadio } }
 
-    /// The device node, or the board's host; nil over a radio.
+    /// Device node, or the board's host; nil over a radio.
     package var node: String? {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
@@ -47,7 +47,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// The adapter of this host that hears it; nil without a radio.
+    /// This host's adapter for the meter; nil without a radio.
     package var adapter: MACAddress? {
         switch self {
         case .serial, .hid, .bulk, .network: nil
@@ -55,7 +55,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// The address as a person would look for it: the device node, the board's host, or over which adapter the meter is heard.
+    /// For people: the device node, the board's host, or the adapter.
     package var display: String {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
@@ -63,7 +63,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// How the link is written down: with `transport`, all there is to know. Read back by `init(transport:stored:)`.
+    /// For the store; read back together with `transport`.
     package var stored: String {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
@@ -71,7 +71,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// - Returns: nil for what no `stored` ever was, or was in a later version.
+    /// - Returns: nil if this version does not know the transport or the form.
     package init?(transport: String, stored: String) {
         switch Transport(rawValue: transport) {
         case .serial: self = .serial(path: stored)
@@ -91,11 +91,10 @@ package enum LinkAddress: Hashable, Sendable {
 
 /// A meter's radio as one adapter of this host hears it.
 package struct RadioLink: Hashable, Sendable {
-    /// The meter's radio.
     package var address: MACAddress
-    /// The meter's LE address is of the random kind, which a connect has to say. False over Bluetooth Classic.
+    /// Whether the LE address is random, which a connect must state. False over Bluetooth Classic.
     package var isRandom: Bool
-    /// This host's adapter, by its own address: `hci0` may be another one after a reset.
+    /// Address of this host's adapter: the name `hci0` may belong to another one after a reset.
     package var adapter: MACAddress
 
     package init(address: MACAddress, isRandom: Bool, adapter: MACAddress) {
@@ -104,7 +103,6 @@ package struct RadioLink: Hashable, Sendable {
         self.adapter = adapter
     }
 
-    /// Reads what `description` prints.
     init?(_ text: String) {
         let parts = text.split(separator: " ")
         guard parts.count == 3 || parts.count == 4 && parts[1] == "random", parts[parts.count - 2] == "via",

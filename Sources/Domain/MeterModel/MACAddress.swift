@@ -1,26 +1,24 @@
-/// A 48-bit device address, as Bluetooth and meter ids use it (Docs/SettingsAndRebuild.md#meter-ids).
-///
-/// Parsing takes every form that people and tools write; printing has one form, `AA:BB:CC:DD:EE:FF`.
+/// A 48-bit device address of Bluetooth and of meter ids (Docs/SettingsAndRebuild.md#meter-ids). Printed as
+/// `AA:BB:CC:DD:EE:FF`.
 package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The address as a number, the first printed octet most significant. The upper 16 bits are zero.
+    /// The first printed octet is the most significant. The upper 16 bits are zero.
     package let bits: UInt64
 
-    /// Takes the low 48 bits; anything above them is dropped.
     package init(bits: UInt64) {
         self.bits = bits & 0xFFFF_FFFF_FFFF
     }
 
-    /// Reads an address in any usual form, any case, surrounding blanks: twelve bare digits; six octets of one or two
-    /// digits with one kind of separator between them (colon, dash, dot or blank); three dotted groups of four digits.
+    /// Reads an address in any case, with or without surrounding blanks: twelve bare digits; six octets of one or two
+    /// digits with one kind of separator (colon, dash, dot or blank); or three dotted groups of four digits.
     ///
-    /// - Returns: nil for anything else. An address that reads well may still be none of a device: `identityFault`.
+    /// - Returns: nil for anything else. A valid address may still identify no device: see `identityFault`.
     package init?(_ text: some StringProtocol) {
         if let address = MACAddress(printed: text) {
             self = address
             return
         }
         let bytes = Array(text.utf8).trimmingBlanks()
-        // Most texts that are tried are names: they are turned away by their length.
+        // Most candidates are names, which this rules out.
         guard (11...17).contains(bytes.count) else { return nil }
         var bits: UInt64 = 0
         var separator: UInt8?
@@ -47,7 +45,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
-    /// Reads what `description` prints, and nothing else: nearly every name of a record and every meter of a renewal.
+    /// Reads only what `description` prints: the fast path for record names and lease renewals.
     package init?(printed text: some StringProtocol) {
         guard text.utf8.count == Self.printedLength else { return nil }
         var (bits, place) = (UInt64(0), 0)
@@ -57,7 +55,6 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
                 guard byte == UInt8(ascii: ":") else { return nil }
                 continue
             }
-            // Small letters are another form of the same address.
             guard let digit = byte.hexDigitValue, byte < UInt8(ascii: "a") else { return nil }
             bits = bits << 4 | UInt64(digit)
         }
@@ -66,7 +63,8 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
 
     private static let printedLength = 17
 
-    /// The digits between two separators. Every settings record that comes has its name read, so no text is made of them.
+    /// Digits between two separators. Allocates nothing, because meterd parses the name of every settings record
+    /// received.
     private struct Group {
         private var value: UInt64 = 0
         private var digits = 0
@@ -76,7 +74,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
             digits += 1
         }
 
-        /// A single digit has left out the zero before it.
+        /// A single digit means a leading zero.
         mutating func end(into bits: inout UInt64, _ sizes: inout [Int]) {
             bits = bits << UInt64(4 * max(2, digits)) | value
             sizes.append(digits)

@@ -1,7 +1,7 @@
-/// Something a person can ask a meter to do. Which of them a model knows, and with which numbers, its driver says.
+/// A request to a meter. Its driver defines which commands and numbers the model accepts.
 package struct MeterCommand: Hashable, Sendable {
     package var kind: Kind
-    /// The number behind the name, nil where the command takes none. Its unit is the kind's.
+    /// In the unit of the kind; nil if the command takes none.
     package var number: Int?
 
     package init(_ kind: Kind, _ number: Int? = nil) {
@@ -9,7 +9,7 @@ package struct MeterCommand: Hashable, Sendable {
         self.number = number
     }
 
-    /// The raw value is what people type: `meterctl command METER <kind> [N]`.
+    /// The raw value is typed: `meterctl command METER <kind> [N]`.
     package enum Kind: String, CaseIterable, Sendable {
         case nextScreen = "next-screen"
         case previousScreen = "previous-screen"
@@ -21,44 +21,44 @@ package struct MeterCommand: Hashable, Sendable {
         case selectGroup = "select-group"
         case nextGroup = "next-group"
         case clearGroup = "clear-group"
-        /// The current, in milliamperes, above which the UM family's recorder counts.
+        /// Milliamperes above which the UM family's recorder counts.
         case recordThreshold = "record-threshold"
         case clearEnergy = "clear-energy"
         case clearCharge = "clear-charge"
         case clearTime = "clear-time"
         case clearAll = "clear-all"
         case setup, enter, plus, minus
-        /// The price of a kilowatt-hour in hundredths.
+        /// Hundredths per kilowatt-hour.
         case price
         case loadOn = "load-on"
         case loadOff = "load-off"
-        /// What an electronic load draws, in milliamperes.
+        /// Milliamperes.
         case loadCurrent = "load-current"
-        /// Below how many millivolts an electronic load switches itself off.
+        /// Millivolts below which an electronic load switches itself off.
         case loadCutoff = "load-cutoff"
-        /// After how many minutes an electronic load switches itself off; 0 = never.
+        /// Minutes until an electronic load switches itself off; 0 = never.
         case loadTimer = "load-timer"
-        /// What this program has counted for a meter that counts nothing begins anew. It is not sent to the meter.
+        /// Resets meterd's own counters for a meter without any. It is not sent to the meter.
         case resetEnergy = "reset-energy"
     }
 }
 
 extension MeterCommand.Kind {
-    /// What cannot be taken back, or may do harm where nobody looks.
+    /// Harm that a command may do.
     package enum Consequence: String, CaseIterable, Sendable {
-        /// Something that was counted is gone.
+        /// Deletes a counter's value.
         case destroys
-        /// Whatever is supplied through the meter may be switched on or off.
+        /// May switch the supplied device on or off.
         case switches
-        /// More current may be drawn from what is connected, for longer, or down to a lower voltage. Not for automation to do.
+        /// May draw more current, for longer, or down to a lower voltage. Automation must not send it.
         case draws
     }
 
-    /// Why a person is asked before this is sent; nil for what does no harm.
+    /// Harm to confirm with the user first; nil if there is none.
     ///
-    /// The one place that says so, for the command line, the page and whoever else asks. The API's own clients are
-    /// programs, which are not asked. `enter` is a key of a menu on most models; on loads such as a DL24 the same byte
-    /// switches the load, and no report says which way (Docs/Protocols/Atorch.md).
+    /// All user interfaces take it from here. Clients of the API are programs, so nobody asks them. `enter` is a menu
+    /// key on most models. On loads such as a DL24 the same byte switches the load, and no report says which way
+    /// (Docs/Protocols/Atorch.md).
     package var consequence: Consequence? {
         switch self {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys
@@ -73,7 +73,7 @@ extension MeterCommand.Kind {
 }
 
 extension MeterCommand {
-    /// Whether a meter cannot be as both say: the same command with another number, or on and off.
+    /// Whether both cannot be in effect: the same command with another number, or on and off.
     package func contradicts(_ other: MeterCommand) -> Bool {
         guard self != other else { return false }
         let switches: Set<Kind> = [.loadOn, .loadOff]

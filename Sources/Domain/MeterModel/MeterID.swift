@@ -1,18 +1,17 @@
-/// The id of a meter everywhere: on the command line, in the store and in the cloud.
+/// Id of a meter everywhere. Source of the forms: Docs/SettingsAndRebuild.md#meter-ids.
 ///
-/// Source of the forms: Docs/SettingsAndRebuild.md#meter-ids. In the text, a colon or percent sign inside a serial or
-/// host is written `%3A` or `%25`, so that it does not end the part; a path is the last part and stands as it is.
+/// Colons and percent signs in a serial or host are written `%3A` and `%25`. A path is the last part and is not
+/// encoded.
 package enum MeterID: Hashable, Sendable {
-    /// A meter with a radio: its normalised MAC address.
+    /// A meter with a radio.
     case mac(MACAddress)
-    /// A USB-only meter with a serial number of its own.
     case usb(vendor: UInt16, product: UInt16, serial: String)
-    /// A USB meter without a serial number: the host's id and the port path stand in. Only this host knows it by this name.
+    /// A USB meter without a serial number: the host's id and the port path stand in. Valid on this host only.
     case usbPort(vendor: UInt16, product: UInt16, host: String, path: String)
-    /// A port of a host, by the host's id, that a person named, behind which no address or serial is known. Only this host knows it by this name.
+    /// A port that a user named, if no address or serial is known behind it. Valid on this host only.
     case port(host: String, path: String)
 
-    /// True where the id means something on this host alone, which is shown beside it.
+    /// Whether only one host uses the id.
     package var isLocalOnly: Bool {
         switch self {
         case .mac, .usb: false
@@ -20,7 +19,6 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// Whether the id was given to a plugged-in meter.
     package var isUSB: Bool {
         switch self {
         case .usb, .usbPort: true
@@ -28,7 +26,7 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// The host that gave the id: its id (a UUID), in earlier versions its name. nil for an id that all hosts know.
+    /// The host's UUID, or its name in earlier versions; nil for an id that all hosts share.
     package var givenBy: String? {
         switch self {
         case .mac, .usb: nil
@@ -36,16 +34,16 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// It names its host by a name, which two hosts may share. Nobody gives such ids any more.
+    /// Whether the id contains a host's name, which two hosts may share. Only earlier versions made such ids.
     package var isGivenByName: Bool { givenBy.map { HostID($0) == nil } ?? false }
 
-    /// What to do where two plugged-in meters have the serial number in this id.
+    /// Advice if two plugged-in meters have the serial number in this id.
     package var twinRemedy: String {
         "if it was not moved just now, two meters have this serial number; meterctl disconnect \(self), then meterctl "
             + "unalias \(self), has the one here known by its port"
     }
 
-    /// The same port, as a host names it by its id. Ids that all hosts know stay.
+    /// Returns the id of the same port under `host`. Ids that all hosts share stay unchanged.
     package func given(by host: HostID) -> MeterID {
         switch self {
         case .mac, .usb: self
@@ -55,8 +53,7 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// Reads what `description` prints, and a MAC address in any form, except one that belongs to no device
-    /// (`MACAddress.isBlank`).
+    /// Reads what `description` prints, and a MAC address in any form unless it is blank (`MACAddress.isBlank`).
     package init?(_ text: some StringProtocol) {
         if let mac = MACAddress(text) {
             guard !mac.isBlank else { return nil }
@@ -102,14 +99,13 @@ extension MeterID: CustomStringConvertible {
 
 extension MeterID: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
-        // As their texts are, which need not be made for it.
+        // Same order as their texts, without making them.
         if case (.mac(let left), .mac(let right)) = (lhs, rhs) { return left.bits < right.bits }
         return lhs.description < rhs.description
     }
 }
 
 extension String {
-    /// The text as one part of an id.
     fileprivate var partEncoded: String {
         var text = ""
         for character in unicodeScalars {
@@ -122,7 +118,7 @@ extension String {
         return text
     }
 
-    /// What `partEncoded` was made from. A percent sign before anything else stands for itself.
+    /// The inverse of `partEncoded`. A percent sign before anything else stands for itself.
     fileprivate var partDecoded: String {
         var text = ""
         var rest = unicodeScalars[...]
@@ -142,13 +138,13 @@ extension String {
 }
 
 extension UInt16 {
-    /// Hex digits and nothing else: no sign, no prefix.
+    /// Reads hex digits without sign or prefix.
     fileprivate init?(hexDigits text: String) {
         guard text.utf8.allSatisfy({ $0.hexDigitValue != nil }) else { return nil }
         self.init(text, radix: 16)
     }
 
-    /// As ids of USB devices are written: `2e3c`.
+    /// The number as in ids of USB devices: `2e3c`.
     package var fourHexDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 4 - digits.count) + digits

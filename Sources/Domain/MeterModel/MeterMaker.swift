@@ -1,4 +1,4 @@
-/// Whose line of meters a meter belongs to, whether or not it can be read here. The raw value is what JSON carries.
+/// Maker of a meter, readable by the gateway or not. The raw value is used in JSON.
 package struct MeterMaker: Hashable, Sendable {
     package let rawValue: String
 

@@ -1,7 +1,7 @@
-/// A model of meter. The folder of its family in MeterCodec declares it.
+/// A model of meter, declared in its family's folder in MeterCodec.
 ///
-/// A word wide and without a reference count, so that a frame that names its model is small, and copied for nothing. Each
-/// is a constant of the program: what is known of it is never freed.
+/// One machine word without a reference count keeps frames small and cheap to copy. Models are constants of the
+/// program, so their facts are never freed.
 package struct ModelName: Sendable {
     private let facts: Unmanaged<Facts>
 
@@ -18,17 +18,15 @@ package struct ModelName: Sendable {
     }
 
     /// - Parameters:
-    ///   - rawValue: what people type and what JSON carries; lower case, and no other model's.
-    ///   - displayName: the name as it is printed on the meter, where that is not the raw value in capitals.
+    ///   - rawValue: the name that users type and JSON carries; lower case and unique.
+    ///   - displayName: the name printed on the meter, unless it is the raw value in capitals.
     package init(_ rawValue: String, of family: MeterFamily, displayName: String? = nil) {
         facts = .passRetained(
             Facts(rawValue: rawValue, displayName: displayName ?? rawValue.uppercased(), family: family))
     }
 
     package var rawValue: String { facts._withUnsafeGuaranteedRef(\.rawValue) }
-    /// The name as it is printed on the meter.
     package var displayName: String { facts._withUnsafeGuaranteedRef(\.displayName) }
-    /// The meters that share one wire protocol.
     package var family: MeterFamily { facts._withUnsafeGuaranteedRef(\.family) }
     package var maker: MeterMaker { family.maker }
 }
@@ -45,9 +43,9 @@ extension ModelName: CustomStringConvertible {
     package var description: String { rawValue }
 }
 
-/// A wire protocol and all who speak it. What belongs to one is its `FamilyDescription` in MeterCodec.
+/// A wire protocol and its models. Details are in its `FamilyDescription` in MeterCodec.
 package struct MeterFamily: Hashable, Sendable {
-    /// No other family's.
+    /// Unique among the families.
     package let rawValue: String
     package let maker: MeterMaker
 

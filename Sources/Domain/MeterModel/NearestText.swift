@@ -1,9 +1,8 @@
-/// What somebody probably meant who mistyped one of a few words.
 extension Sequence where Element == String {
-    /// The word that is most like a text, in upper or lower case; nil if none is like it.
+    /// Returns the word most like `text`, ignoring case; nil if none is close enough.
     ///
-    /// One that begins with the text is, however many letters are missing: half of a word was typed. Otherwise at most a
-    /// third of the letters differ, where two that changed places count as one.
+    /// A word that begins with `text` wins, however many letters are missing. Otherwise at most a third of the letters
+    /// may differ.
     package func nearest(to text: String) -> String? {
         let wanted = text.lowercased()
         guard !wanted.isEmpty else { return nil }
@@ -13,7 +12,7 @@ extension Sequence where Element == String {
         return !begun.isEmpty || best.1 <= Swift.max(1, wanted.count / 3) ? best.0 : nil
     }
 
-    /// What to do next about a text that is not one of these words: the nearest one, if there is one, then `rest`.
+    /// Advice for an unknown word: the nearest word, if any, then `rest`.
     package func suggestion(for text: String, _ rest: String) -> String {
         guard let near = nearest(to: text) else { return rest }
         let isProgram = rest.hasPrefix("meter")
@@ -22,8 +21,8 @@ extension Sequence where Element == String {
 }
 
 extension String {
-    /// Number of letters to add, drop, change or exchange with the next to get the other text (the Damerau-Levenshtein
-    /// distance of texts in which no letter is touched twice).
+    /// The Damerau-Levenshtein distance without touching a letter twice: letters to add, drop, change or swap with the
+    /// next.
     package func editDistance(to other: String) -> Int {
         let (own, other) = (Array(self), Array(other))
         var (before, last, row) = ([Int](), [Int](), Array(0...other.count))

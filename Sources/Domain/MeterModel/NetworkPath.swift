@@ -1,10 +1,9 @@
-/// What the network looks like from here.
 package struct NetworkPath: Hashable, Sendable {
     package enum InterfaceKind: String, Hashable, Sendable { case wifi, wired, other }
 
-    /// An interface is up, has an address, and there is a route to the server.
+    /// Whether an interface is up with an address and there is a route to the server.
     package var isSatisfied: Bool
-    /// The interface that the route leaves by, where there is one.
+    /// Interface of the route to the server; nil without a route.
     package var interface: String?
     package var kind: InterfaceKind?
 

@@ -1,5 +1,6 @@
 extension String {
-    /// Everything but letters, digits and `-._~` as `%XX` (RFC 3986, section 2.3), so that a text is one part of a URL.
+    /// Encodes all but letters, digits and `-._~` as `%XX` (RFC 3986, section 2.3), so that a text is one part of a
+    /// URL.
     package var percentEncoded: String {
         var text = ""
         for byte in utf8 {
@@ -14,7 +15,7 @@ extension String {
         return text
     }
 
-    /// The text with its percent escapes resolved; nil when one of them is broken.
+    /// Nil if an escape is broken or the result is not UTF-8.
     package var percentDecoded: String? {
         var bytes: [UInt8] = []
         var rest = utf8[...]

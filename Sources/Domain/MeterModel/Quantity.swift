@@ -1,5 +1,5 @@
-/// A measured quantity that a reading can carry. The raw value is its place in a reading and in stored chunks:
-/// append only, never renumber. There is room for 32 (see `Reading`).
+/// A quantity of a reading. The raw value is its place in a reading and in stored chunks: append only, never renumber.
+/// `Reading` has room for 24.
 package enum Quantity: UInt8, CaseIterable, Sendable {
     case voltage = 0
     case current = 1
@@ -16,18 +16,17 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     case powerFactor = 12
     case supplyVoltage = 13
     case price = 14
-    /// How long the meter's own counter for energy and charge has been running.
+    /// Running time of the meter's own energy and charge counters.
     case duration = 15
-    /// Energy that this program has counted: the integral of the meter's power, and over gaps what its own counter rose by. It
-    /// falls only for a meter without counters, where current flows back.
+    /// Energy counted by meterd: the integral of power and, over gaps, the increase of the meter's own counter. It
+    /// falls only for a meter without counters, by reverse flow.
     case countedEnergy = 16
-    /// The same of charge.
     case countedCharge = 17
 
-    /// Those of an ESPHome node that is a meter. ESPHome's device classes are called by their words.
+    /// Quantities of an ESPHome meter, by ESPHome's device classes.
     package static let ofNodes: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
 
-    /// The key in JSON and CSV: the name with its unit (Docs/CommandLine.md#output).
+    /// Key in JSON and CSV: the name with its unit (Docs/CommandLine.md#output).
     package var key: String {
         switch self {
         case .voltage: "voltage_V"
@@ -51,14 +50,14 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The key without its unit: `voltage`, `power_factor`. Part of the ids of Home Assistant's entities, so it must never
-    /// change.
+    /// The key without its unit: `voltage`, `power_factor`. Never change it: ids of Home Assistant's entities contain
+    /// it.
     package var word: String {
         guard !unit.isEmpty, let end = key.lastIndex(of: "_") else { return key }
         return String(key[..<end])
     }
 
-    /// The unit as people read it, empty for a plain number.
+    /// Empty for a plain number.
     package var unit: String {
         switch self {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: "V"
@@ -75,7 +74,6 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// A set of quantities in one word.
 package struct QuantitySet: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -88,7 +86,6 @@ package struct QuantitySet: OptionSet, Hashable, Sendable {
         rawValue & 1 << UInt32(quantity.rawValue) != 0
     }
 
-    /// Calls `body` for each quantity in it, in their order.
     package func forEach(_ body: (Quantity) -> Void) {
         var rest = rawValue
         while rest != 0 {

@@ -1,10 +1,10 @@
-/// How a quantity is spread over a stretch of time.
+/// Distribution of a quantity over a stretch of time.
 package struct QuantitySpread: Codable, Hashable, Sendable {
     package var least: Double
     package var greatest: Double
-    /// Over time, as the quantity was between neighbouring readings.
+    /// Over time, interpolated between neighbouring readings.
     package var mean: Double
-    /// The quantiles 0.05, 0.5 and 0.95 of the readings.
+    /// Quantiles 0.05, 0.5 and 0.95 of the readings.
     package var p5: Double
     package var p50: Double
     package var p95: Double

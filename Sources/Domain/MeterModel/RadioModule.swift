@@ -1,12 +1,12 @@
-/// How the radio module of a meter shows its serial line over Bluetooth LE (`GATTSerialProfile` has the ways to the
-/// bytes). Modules are bought: meters of different makers have the same.
+/// Layout of a radio module's serial line over Bluetooth LE (`GATTSerialProfile` has the characteristics). Meters of
+/// different makers use the same modules.
 package enum RadioModule: Hashable, Sendable {
-    /// FFE0 takes and gives.
+    /// FFE0 carries both directions.
     case oneService
-    /// FFE0 gives and FFE5 takes: an RF-star module.
+    /// FFE0 notifies and FFE5 accepts writes: an RF-star module.
     case twoServices
 
-    /// The 16-bit names of its services.
+    /// 16-bit UUIDs of the module's services.
     package var services: Set<UInt16> {
         switch self {
         case .oneService: [0xFFE0]

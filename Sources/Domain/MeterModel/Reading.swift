@@ -1,20 +1,19 @@
-/// The values of one measurement, in SI base units but for charge (mAh) and energy (Wh); see `Quantity.key`.
+/// Values of one measurement in SI base units, except charge (mAh) and energy (Wh); see `Quantity.key`.
 ///
-/// Three things are told apart (Docs/CommandLine.md#output): a quantity the model does not have (absent), one that it
-/// has but does not know just now (nil, `null` in JSON), and a value. A value of 0 always means that the meter said 0.
-/// The struct holds no reference, so that making and passing one never allocates.
+/// A quantity is absent if the model does not have it, nil (`null` in JSON) while unknown, or a value
+/// (Docs/CommandLine.md#output). A 0 always means that the meter reported 0. The struct holds no reference, so that
+/// passing one never allocates.
 package struct Reading: Sendable {
-    /// As many places as a `QuantitySet` has bits.
+    /// By raw value of `Quantity`.
     private var values = InlineArray<24, Double>(repeating: 0)
-    /// The quantities this model reports at all.
+    /// Quantities that this model reports.
     package private(set) var supported: QuantitySet = []
-    /// Those with a value. Always a subset of `supported`.
+    /// Quantities with a value; a subset of `supported`.
     package private(set) var known: QuantitySet = []
 
     package init() {}
 
-    /// The value, or nil where it is unknown or the model has no such quantity (see `supported`).
-    /// Assigning, nil included, makes the quantity a supported one.
+    /// Nil if the value is unknown or the quantity is not `supported`. Assigning, even nil, makes it supported.
     package subscript(quantity: Quantity) -> Double? {
         get {
             known.contains(quantity) ? values[Int(quantity.rawValue)] : nil
@@ -32,7 +31,6 @@ package struct Reading: Sendable {
         }
     }
 
-    /// Calls `body` for each supported quantity, in the order of `Quantity`.
     package func forEach(_ body: (Quantity, Double?) -> Void) {
         for quantity in Quantity.allCases where supported.contains(quantity) {
             body(quantity, self[quantity])
@@ -41,8 +39,8 @@ package struct Reading: Sendable {
 }
 
 extension Reading {
-    /// With this program's totals in place of the meter's own counters, which fall and leap where another group is chosen.
-    /// A total is nil where nothing was counted, as in readings of earlier versions.
+    /// With meterd's totals in place of the meter's own counters, which jump when another group is selected. A total is
+    /// nil if nothing was counted, as in readings of earlier versions.
     package var withTotals: Reading {
         var reading = self
         if supported.contains(.energy) { reading[.energy] = self[.countedEnergy] }
@@ -50,8 +48,8 @@ extension Reading {
         return reading
     }
 
-    /// The same for programs that add up: each total once, as `energy` and `charge` of a meter that has such counters, as
-    /// `countedEnergy` and `countedCharge` of any other.
+    /// With each total once, for programs that add up: `energy` and `charge` of a meter with counters, `countedEnergy`
+    /// and `countedCharge` of others.
     package var published: Reading {
         var reading = withTotals
         guard supported.contains(.energy) || supported.contains(.charge) else { return reading }

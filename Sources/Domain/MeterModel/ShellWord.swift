@@ -1,4 +1,4 @@
 extension String {
-    /// As it is typed in a command line to copy: in quotes where it has blanks.
+    /// As a word of a command to copy, in quotes if it has blanks.
     package var shellWord: String { contains(" ") ? "\"\(self)\"" : self }
 }

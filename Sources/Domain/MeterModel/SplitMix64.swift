@@ -1,4 +1,4 @@
-/// Repeatable random numbers (SplitMix64): the same seed gives the same row on every machine.
+/// Repeatable random numbers: the same seed gives the same sequence on every machine.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,8 +1,8 @@
-/// What a kilowatt-hour costs, as a person says it: `0.32 EUR`.
+/// Price of a kilowatt-hour, as a user writes it: `0.32 EUR`.
 package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
-    /// Of the currency; from 0 to `perKWhMax`, with six decimals at most.
+    /// Price in the currency: 0 to `perKWhMax`, with at most six decimals.
     package let perKWh: Double
-    /// One to eight letters or signs of currencies, as it was typed: `EUR`, `€`, `ct`.
+    /// One to eight letters or currency signs, as typed: `EUR`, `€`, `ct`.
     package let currency: String
 
     private enum CodingKeys: String, CodingKey { case perKWh = "per_kWh", currency }
@@ -10,14 +10,13 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
     static let perKWhMax = 1_000_000.0
     private static let decimalsMax = 6
 
-    /// Reads a number with its currency, with or without a blank in between. The decimals stand behind a point or a comma.
-    ///
-    /// - Returns: nil for anything else.
+    /// Reads a number and its currency, with or without a blank between; nil for anything else. The decimal separator
+    /// is a point or a comma.
     package init?(_ text: String) {
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
         let parts = digits.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
-        // Three parts or more, with points between them, are no number.
+        // Three or more parts are no number.
         guard parts.allSatisfy({ !$0.isEmpty }), digits.count <= 16,
             parts.count == 1 || parts[1].count <= Self.decimalsMax,
             let number = Double(parts.joined(separator: ".")), number <= Self.perKWhMax
@@ -31,12 +30,12 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
         self.currency = String(currency)
     }
 
-    /// What some energy costs. Below zero where it flowed back.
+    /// Negative if the energy flowed back.
     package func cost(of energy_Wh: Double) -> Double { energy_Wh / 1000 * perKWh }
 
     package var description: String { "\(Self.shortest(perKWh)) \(currency)" }
 
-    /// Without needless zeros, and never with an exponent.
+    /// Without needless zeros or an exponent.
     private static func shortest(_ number: Double) -> String {
         let millionths = Int64((number * 1e6).rounded())
         let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)

@@ -1,4 +1,4 @@
-/// The unit that a meter's own menu is set to.
+/// The unit set in a meter's own menu.
 package enum TemperatureUnit: String, Sendable {
     case celsius = "C"
     case fahrenheit = "F"

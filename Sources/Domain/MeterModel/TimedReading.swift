@@ -1,14 +1,12 @@
-/// A reading and when its bytes left the channel, stamped once, there.
 package struct TimedReading: Hashable, Sendable {
-    /// For people and for the store.
     package var wallTime: WallTime
-    /// For order and age.
+    /// When the bytes left the channel; for order and age.
     package var time: MonotonicTime
-    /// The measurement; of several, the mean of each quantity, and the times of the last.
+    /// The measurement, or the means of several with the times of the last.
     package var reading: Reading
-    /// What several measurements had in common; nil for one.
+    /// Spread of several measurements; nil for one.
     package var spread: ReadingSpread?
-    /// The meter's data group whose energy and charge these are; nil for a meter without groups, and while it is unknown.
+    /// The meter's data group of this energy and charge; nil for a meter without groups, and while it is unknown.
     package var group: Int?
 
     package init(
@@ -22,9 +20,8 @@ package struct TimedReading: Hashable, Sendable {
     }
 }
 
-/// What several measurements had in common. An object, so that a single measurement carries no room for it.
+/// Extremes of several measurements. A class, so that a single measurement carries no room for it.
 package final class ReadingSpread: Hashable, Sendable {
-    /// How many measurements; 1 or more.
     package let count: Int
     package let least: Reading
     package let greatest: Reading

@@ -1,15 +1,14 @@
-/// What a meter tells besides readings: `told` in JSON, of its status, of its recordings, of the broker's state and, when it
-/// changed, of a line of `watch --json`.
+/// Telemetry besides readings: `told` in the JSON of a meter's status, of recordings and of the broker's state. `watch
+/// --json` has it when it changed.
 package struct ToldBody: Codable, Hashable, Sendable {
-    /// Under the keys that Docs/Meters names. Null where the model has it and does not know it.
+    /// Keys as in Docs/Meters; null if the model has the value and does not know it.
     package var details: [String: Value] = [:]
-    /// Of models that count in several; in the order of their numbers.
+    /// By number, for models with several groups.
     package var groups: [Group] = []
 
     package init() {}
 
     package struct Group: Codable, Hashable, Sendable {
-        /// As the meter numbers it.
         package var index: Int
         package var charge_mAh: Double
         package var energy_Wh: Double
@@ -21,7 +20,6 @@ package struct ToldBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A number, a text, true or false, or null.
     package enum Value: Hashable, Sendable {
         case number(Double)
         case text(String)
@@ -33,7 +31,6 @@ package struct ToldBody: Codable, Hashable, Sendable {
 extension ToldBody.Value: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // JSON keeps numbers and flags apart, and so does this decoder.
         if container.decodeNil() {
             self = .unknown
         } else if let flag = try? container.decode(Bool.self) {
@@ -57,7 +54,7 @@ extension ToldBody.Value: Codable {
 }
 
 extension ToldBody.Value: CustomStringConvertible {
-    /// As people read it.
+    /// For people.
     package var description: String {
         switch self {
         case .number(let value): value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"

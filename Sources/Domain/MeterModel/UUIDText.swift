@@ -1,8 +1,8 @@
-/// The 36 characters of a UUID, read and written in place: each stamp of each property has one.
+/// UUIDs in place, without allocating, because each stamp of each property has one.
 package enum UUIDText {
     package static let length = 36
 
-    /// - Parameter text: has room for `length` bytes.
+    /// - Parameter text: room for `length` bytes.
     package static func write(high: UInt64, low: UInt64, to text: UnsafeMutablePointer<UInt8>) {
         var place = 0
         for index in 0..<32 {
@@ -18,9 +18,9 @@ package enum UUIDText {
     }
 
     /// - Parameters:
-    ///   - text: has `length` bytes.
-    ///   - inAnyCase: also capital letters, which `write` never writes.
-    /// - Returns: nil where they are no UUID.
+    ///   - text: `length` bytes.
+    ///   - inAnyCase: whether to accept capital letters, which `write` never writes.
+    /// - Returns: nil if the text is no UUID.
     package static func read(
         _ text: UnsafePointer<UInt8>, inAnyCase: Bool
     ) -> (high: UInt64, low: UInt64)? {
@@ -39,17 +39,15 @@ package enum UUIDText {
         return (first << 32 | second, third << 32 | fourth)
     }
 
-    /// Eight hexadecimal digits at once, each in its own byte of a word.
-    ///
-    /// - Parameter letters: the first one in the lowest byte.
-    /// - Returns: 32 bits; nil unless all of them are.
+    /// Converts eight hexadecimal digits at once, one in each byte, the first in the lowest byte; nil unless all are
+    /// digits.
     private static func digits(_ letters: UInt64, _ inAnyCase: Bool) -> UInt64? {
-        // Only letters have this bit.
+        // In ASCII, bit 6 distinguishes letters from digits.
         let isLetter = letters >> 6 & each(1)
         let letters = inAnyCase ? letters | isLetter << 5 : letters
         let values = (letters & each(0x0F)) &+ isLetter &* 9
         let isAboveNine = (values &+ each(0x80 - 10)) >> 7 & each(1)
-        // Any other letter is written in another way, or has a value above 15.
+        // Other bytes fail to match their digit written back, or have a value above 15.
         guard values &+ each(0x30) &+ isAboveNine &* 0x27 == letters, values & each(0xF0) == 0 else { return nil }
         var packed = values.byteSwapped
         packed = (packed | packed >> 4) & 0x00FF_00FF_00FF_00FF
@@ -57,6 +55,5 @@ package enum UUIDText {
         return (packed | packed >> 16) & 0xFFFF_FFFF
     }
 
-    /// The byte in each of a word's eight.
     private static func each(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
 }

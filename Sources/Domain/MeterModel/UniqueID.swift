@@ -1,7 +1,4 @@
-/// A 128-bit identifier that somebody made up once, written as a UUID: `6f1c2a34-…` in lower case.
-///
-/// The tag keeps a host's id from being taken for a session's. Where the bits come from is the maker's business;
-/// nothing here draws random numbers.
+/// A random 128-bit id, written as a UUID in lower case. The tag keeps ids of hosts and sessions apart.
 package struct UniqueID<Tag>: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -11,13 +8,13 @@ package struct UniqueID<Tag>: Hashable, Sendable {
         self.low = low
     }
 
-    /// Draws one. Version 4, variant 1, so that other programs take it for the UUID it is.
+    /// Draws a version 4, variant 1 UUID.
     package init(using rng: inout some RandomNumberGenerator) {
         high = (rng.next() & 0xFFFF_FFFF_FFFF_0FFF) | 0x4000
         low = (rng.next() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
     }
 
-    /// Reads what `description` prints, in any case.
+    /// Accepts any case.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == UUIDText.length else { return nil }
         let bytes = Array(text.utf8)
@@ -47,9 +44,8 @@ extension UniqueID: CustomStringConvertible {
 /// A host: one `meterd`, bound to one machine (Docs/Leases.md#rule-11).
 package enum HostTag {}
 package typealias HostID = UniqueID<HostTag>
-/// One run of a `meterd`.
 package enum SessionTag {}
 package typealias SessionID = UniqueID<SessionTag>
-/// One attempt at something that must not happen twice when its answer is lost.
+/// One attempt at a request that must not run twice if its answer is lost.
 package enum RequestTag {}
 package typealias RequestID = UniqueID<RequestTag>

@@ -1,15 +1,13 @@
-/// Text from elsewhere, as people may be shown it.
+/// Escapes text of other hosts, meters and strangers before people see it.
 ///
-/// What another host, a meter or a stranger wrote can hold characters that move a terminal's cursor, turn the order of
-/// what follows, or cannot be seen at all, so that one name looks like another. Wherever text leaves a program for a
-/// person, in a table, a message or a log, these become `\u{202E}` and the like. What is for programs, such as JSON,
-/// stays as it is. Docs/ThreatModel.md lists them.
+/// Such text can move a terminal's cursor, reverse the direction of what follows, or hide characters so that names look
+/// alike. Tables, messages and logs show these characters as `\u{202E}` and the like. Output for programs, such as
+/// JSON, keeps them. Docs/ThreatModel.md lists them.
 extension Unicode.Scalar {
-    /// Whether a person sees it, and it changes nothing but its own place.
+    /// Whether the character is visible and affects only its own place.
     ///
-    /// Not: control characters of both sets, marks of direction, joiners and other characters without width, separators
-    /// of lines and paragraphs, tags, and what stands for nothing (Unicode's categories Cc, Cf, Cn, Co, Zl and Zp,
-    /// and whatever has the property Default_Ignorable_Code_Point).
+    /// False for Unicode's categories Cc, Cf, Cn, Co, Zl and Zp, and for the property Default_Ignorable_Code_Point:
+    /// control characters, marks of direction, joiners, separators, tags, and unassigned or private characters.
     package var isVisible: Bool {
         if value < 0x7F { return value >= 0x20 }
         switch properties.generalCategory {
@@ -18,7 +16,6 @@ extension Unicode.Scalar {
         }
     }
 
-    /// How it is shown where it is not visible.
     package var escaped: String {
         switch self {
         case "\n": "\\n"
@@ -30,18 +27,16 @@ extension Unicode.Scalar {
 }
 
 extension Character {
-    /// Whether it holds a control character or ends a line.
     package var isControl: Bool {
         isNewline || unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }
 
 extension StringProtocol {
-    /// Itself, with every character that cannot be seen as an escape.
+    /// Escapes every invisible character.
     ///
-    /// - Parameter linesKept: leaves line ends as they are, for text of several lines.
+    /// - Parameter linesKept: whether line ends stay.
     package func visible(linesKept: Bool = false) -> String {
-        // Nearly all text is fine as it is.
         if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(self) }
         var result = String.UnicodeScalarView()
         var last: Unicode.Scalar?
@@ -60,8 +55,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-    /// Variation selectors 15 and 16, which say whether an emoji is a letter or a picture. Behind anything else they
-    /// could only hide.
+    /// Whether this is variation selector 15 or 16 after an emoji. Elsewhere such a selector could only hide something.
     fileprivate func choosesPicture(after last: Unicode.Scalar?) -> Bool {
         guard value == 0xFE0E || value == 0xFE0F, let last, last.value > 0x7F else { return false }
         return last.properties.isEmoji

@@ -1,8 +1,6 @@
 extension WallTime {
-    /// Reads a date and time of RFC 3339, such as `2026-11-21T13:40:05.250Z` or `2026-11-21T14:40:05+01:00`. Digits
-    /// beyond milliseconds are dropped; a leap second counts as the second after it.
-    ///
-    /// - Returns: nil for anything else, and for a date that no calendar has.
+    /// Reads a date and time of RFC 3339, such as `2026-11-21T13:40:05.250Z` or `2026-11-21T14:40:05+01:00`; nil for
+    /// anything else. Drops digits beyond milliseconds and counts a leap second as the second after it.
     package init?(_ text: some StringProtocol) {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
@@ -26,8 +24,7 @@ extension WallTime {
         }
     }
 
-    /// Days since 1970 of a Gregorian date, counting years from March so that a leap day comes last. The inverse is
-    /// `civil(fromDays:)`.
+    /// The inverse of `civil(fromDays:)`.
     private static func days(from year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
@@ -45,7 +42,7 @@ extension WallTime {
             return true
         }
 
-        /// A number of exactly so many digits.
+        /// Reads exactly so many digits.
         mutating func number(_ digits: Int) -> Int64? {
             let text = rest.prefix(digits)
             guard text.count == digits, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -53,7 +50,7 @@ extension WallTime {
             return text.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         }
 
-        /// Milliseconds behind the point, 0 without one.
+        /// Reads milliseconds; 0 without a point.
         mutating func fraction() -> Int64? {
             guard take(".") else { return 0 }
             let digits = rest.prefix { (0x30...0x39).contains($0) }
@@ -62,7 +59,7 @@ extension WallTime {
             return (digits + [0x30, 0x30]).prefix(3).reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         }
 
-        /// Minutes east of Greenwich.
+        /// Reads minutes east of Greenwich.
         mutating func offset() -> Int64? {
             if take("Z") || take("z") { return 0 }
             let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1

@@ -1,4 +1,4 @@
-/// A moment by the calendar, in milliseconds since 1970-01-01T00:00:00Z, for people to read and for stored samples.
+/// A calendar moment, for people and for stored samples.
 package struct WallTime: Hashable, Comparable, Sendable {
     package var millisecondsSince1970: Int64
 
@@ -6,7 +6,7 @@ package struct WallTime: Hashable, Comparable, Sendable {
 
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.millisecondsSince1970 < rhs.millisecondsSince1970 }
 
-    /// Clamped to what an Int64 holds.
+    /// Clamps to Int64.
     package static func + (lhs: Self, rhs: Duration) -> Self {
         let step = rhs.milliseconds
         let (sum, overflow) = lhs.millisecondsSince1970.addingReportingOverflow(step)
@@ -18,14 +18,14 @@ extension WallTime: CustomStringConvertible {
     /// RFC 3339 in UTC with milliseconds, `2026-11-21T13:40:05.250Z`. Years before 0 or after 9999 print clamped.
     package var description: String {
         let dayLength: Int64 = 86_400_000
-        // 0000-01-01 and the last millisecond of 9999, so that four digits always do.
+        // 0000-01-01 and the last millisecond of 9999, so that four digits always suffice.
         let clamped = min(max(millisecondsSince1970, -62_167_219_200_000), 253_402_300_799_999)
         let days = clamped >= 0 ? clamped / dayLength : (clamped - dayLength + 1) / dayLength
         let milliseconds = clamped - days * dayLength
         let (year, month, day) = Self.civil(fromDays: days)
         let seconds = milliseconds / 1000
         let form: StaticString = "0000-00-00T00:00:00.000Z"
-        // Written in place: an answer to a heartbeat has two of each lease.
+        // Written in place, because a heartbeat's answer has two of these per lease.
         return String(unsafeUninitializedCapacity: form.utf8CodeUnitCount) { text in
             for place in text.indices { text[place] = form.utf8Start[place] }
             func write(_ number: Int64, endingAt end: Int) {
@@ -47,7 +47,7 @@ extension WallTime: CustomStringConvertible {
         }
     }
 
-    /// Days since 1970 to a Gregorian date, counting years from March so that a leap day comes last.
+    /// Returns the Gregorian date of a day since 1970, counting years from March so that a leap day comes last.
     private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,28 +1,25 @@
-/// What makes a recording a battery test: when it begins by itself, when it is over, and who is told.
 package struct BatteryTest: Hashable, Sendable {
-    /// The cut-off: a value on one side of a limit. It counts once a value on the other side was seen, so that a test may begin
-    /// before the battery is put in.
+    /// A value above or below a limit. It counts only after a value on the other side, so that a test may begin before
+    /// the battery is inserted.
     package let until: AlertPattern
-    /// Amperes, above 0: it begins when the current, in either direction, has been at least this large for the hold time
-    /// of the meter's recordings. Nil if it begins at once.
+    /// Current in amperes, in either direction, that starts the test once it has flowed for the hold time of the
+    /// meter's recordings. Nil if the test begins at once.
     package let startAbove: Double?
     /// Names of `[notify.NAME]` in the configuration.
     package let notify: [String]
-    /// Whether it still waits for its start.
     package internal(set) var isWaiting: Bool
     /// Whether a value on the other side of the cut-off was seen.
     package internal(set) var isArmed = false
-    /// The value with which the cut-off began to hold. Nil until the test is over by it.
+    /// Value with which the cut-off began to hold; nil until the cut-off ends the test.
     package internal(set) var value: Double?
-    /// The load that it drives, and how that stands; nil where the battery is emptied or filled by something else.
+    /// Nil if something else charges or discharges the battery.
     package var load: LoadStanding?
 
-    /// For how long a cut-off must hold where the person did not say: one reading proves little.
+    /// For a cut-off without a hold time: a single reading proves little.
     package static let holdDefault = Duration.seconds(10)
-    /// What a cut-off looks like.
     package static let legal = "for example \"current < 50mA for 30s\" or \"voltage < 3.0V for 10s\""
 
-    /// - Parameter until: as a person types it (`AlertParser`); a value above or below a limit.
+    /// - Parameter until: a value above or below a limit (`AlertParser`).
     package init(
         until: String, startAbove: Double? = nil, notify: [String] = [], load: LoadPlan? = nil
     ) throws(AlertSyntaxError) {
@@ -45,11 +42,10 @@ package struct BatteryTest: Hashable, Sendable {
     }
 }
 
-/// What a test has a load do, and how far that went.
 package struct LoadStanding: Hashable, Sendable {
     package let plan: LoadPlan
     package var phase: LoadDrive.Phase
-    /// What a person should know; nil while all is well.
+    /// Problem to show to the user; nil while all is well.
     package var problem: String?
 
     package init(_ plan: LoadPlan, phase: LoadDrive.Phase = .preparing, problem: String? = nil) {
@@ -58,15 +54,15 @@ package struct LoadStanding: Hashable, Sendable {
         self.problem = problem
     }
 
-    /// Whether the load goes on by itself where it is not heard, and the test is to go on with it.
+    /// Whether the load runs on during a lost link and the test shall continue with it.
     var outlastsSilence: Bool { plan.onLinkLoss == .keep && (phase == .drawing || phase == .away) }
 }
 
 extension Recording {
-    /// Whether it waits for its start, and records nothing yet.
+    /// Whether the recording waits and records nothing yet.
     package var isWaiting: Bool { test?.isWaiting ?? false }
 
-    /// What is told of a battery test that is over by itself; nil of anything else.
+    /// Nil unless this is a battery test that ended by itself.
     package var result: TestResult? {
         guard test != nil, !isWaiting, let end, [.cutoff, .gap, .load].contains(end) else { return nil }
         return TestResult(
@@ -75,6 +71,5 @@ extension Recording {
             gapCount: totals.gapCount)
     }
 
-    /// Whether somebody is to be told of it.
     package var isToBeTold: Bool { result != nil && test?.notify.isEmpty == false }
 }

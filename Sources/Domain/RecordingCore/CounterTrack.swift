@@ -1,23 +1,22 @@
-/// One of the meter's own counters during a recording: how far it advanced, across resets.
+/// Advance of one of the meter's own counters during a recording, across resets.
 package struct CounterTrack: Hashable, Sendable {
     /// Rate in mAh a second that no meter of this kind exceeds: 100 A.
     static let chargePerSecondMax = 100 / 3.6
     /// Rate in Wh a second that no meter of this kind exceeds: 25 kW.
     static let energyPerSecondMax = 25_000 / 3600.0
 
-    /// How far the counter advanced since the recording began. Nil until the meter reports it.
+    /// Nil until the meter reports the counter.
     package private(set) var total: Double?
-    /// The last value.
     package private(set) var last: Double?
     /// Number of times the counter restarted.
     package private(set) var resets = 0
-    /// Number of steps too large for any current, or to another group.
+    /// Number of steps too large for any current, or to another data group.
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double
-    /// Seconds since the last value; nil if unknown.
+    /// Nil if unknown.
     private var age: Double?
-    /// The data group of the last value; nil if unknown.
+    /// Data group of the last value; nil if unknown.
     private var group: Int?
 
     init(perSecondMax: Double, resolution: Double) {
@@ -25,7 +24,6 @@ package struct CounterTrack: Hashable, Sendable {
         self.resolution = resolution
     }
 
-    /// Restores stored values.
     package mutating func restore(total: Double?, last: Double?, resets: Int, jumps: Int) {
         self.total = total
         self.last = last

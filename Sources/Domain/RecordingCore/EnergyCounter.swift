@@ -1,38 +1,36 @@
-/// Counts a meter's energy and charge: the totals of this program, which no change of the meter's data group and no clearing
-/// of its counters moves.
+/// Counts a meter's energy and charge, across changes of its data group and resets of its counters.
 ///
-/// By the rule of a recording (`RecordingTotals`): between two readings voltage, current and power change linearly. Time comes
-/// from the monotonic clock. What flowed in a gap is what the meter's own counter rose by meanwhile, less its smallest step, as
-/// its last digit is rounded; a meter without a counter leaves a gap uncounted.
+/// As in a recording (`RecordingTotals`), voltage, current and power change linearly between two readings. A gap adds
+/// the increase of the meter's own counter, less its smallest step, because its last digit is rounded. Without such a
+/// counter a gap adds nothing.
 ///
-/// Of a meter without counters the sums have the sign of the current, so that what flows back is taken off again. Of one with
-/// counters they never fall: they count what flows either way, as those do.
+/// For a meter without counters the sums have the sign of the current, so reverse flow is subtracted. For a meter with
+/// counters they count both directions, as the meter does, and never fall.
 package struct EnergyCounter: Hashable, Sendable {
-    /// What was counted until now.
     package private(set) var count: EnergyCount
-    /// Amperes, and watts.
+    /// In amperes and in watts.
     private var current = IntegratedValue()
     private var power = IntegratedValue()
     private var last: MonotonicTime?
-    /// When the last reading with counters of the meter's own came in this run.
+    /// When the last reading with the meter's own counters came in this run.
     private var ownCameAt: MonotonicTime?
-    /// Whether nothing was integrated for a while since the meter's own counter was last looked at. As after a start.
+    /// Whether a gap lies since the last look at the meter's own counter; true after a start.
     private var isChargeBehind = true
     private var isEnergyBehind = true
 
-    /// - Parameter before: what an earlier run left.
+    /// - Parameter before: the count of an earlier run.
     package init(_ before: EnergyCount = EnergyCount()) { count = before }
 
-    /// A meter that tells its counters in frames of their own has the sums in those alone.
+    /// A meter that sends its counters in separate frames gets the sums in those frames alone, for this long after one.
     private static let ownFramesWithin = Duration.seconds(60)
 
-    /// A reading came. To be called in the order of the readings' monotonic times.
+    /// Adds a reading. Call in the order of the readings' monotonic times.
     ///
     /// - Parameters:
     ///   - stepMax: a longer time between two readings is a gap.
-    ///   - steps: the smallest of the meter's own counters.
-    /// - Returns: whether the sums belong into it: it has the meter's own counters, or of a meter without them a current or a
-    ///   power, even an unknown one.
+    ///   - steps: resolution of the meter's own counters.
+    /// - Returns: whether to put the sums into this reading: it has counters or, for a meter without them, a current or
+    ///   a power, even unknown.
     package mutating func add(_ reading: TimedReading, stepMax: Duration, steps: CounterSteps = .fine) -> Bool {
         let values = reading.reading
         let hasOwn = values.supported.contains(.energy) || values.supported.contains(.charge)
@@ -48,17 +46,16 @@ package struct EnergyCounter: Hashable, Sendable {
         return ownCameAt.map { reading.time - $0 > Self.ownFramesWithin } ?? true
     }
 
-    /// Begins anew from zero.
     package mutating func reset(at wall: WallTime) {
         self = Self(EnergyCount(since: wall, token: count.token))
     }
 
-    /// This host has the meter's lease, by this token. Begins anew from zero if another host had it meanwhile: what that one
-    /// counted is not in these sums, and whoever adds up both would take the difference for consumption.
+    /// Records the token of this host's lease. Resets the count if another host may have held the lease meanwhile. This
+    /// count lacks that host's share, and a sum over both would take the difference for consumption.
     ///
-    /// A grant to another host raises the token by one, and the next to this one by another (Docs/Leases.md). A release of this
-    /// host that got no answer has it skip a token, too. The count begins anew then as well: the release may have arrived, and
-    /// another host may have had the very token that this one skipped. Neither the grant nor its number tells.
+    /// Each grant to another host, and the next to this one, raises the token by one (Docs/Leases.md). A release
+    /// without an answer also makes this host skip a token. The count is reset then too: another host may have had that
+    /// token.
     package mutating func leased(_ token: UInt64, at wall: WallTime) {
         defer { count.token = token }
         guard let before = count.token, token > before, token - before > 1, count.since != nil else { return }
@@ -81,12 +78,12 @@ package struct EnergyCounter: Hashable, Sendable {
         if count.own != nil { (charge, energy) = (charge.magnitude, energy.magnitude) }
         count.charge_mAh += charge
         count.energy_Wh += energy
-        // Where the meter's own counters are by now, as far as is known.
+        // The meter's own counters advance by as much.
         if let own = count.own?.charge_mAh { count.own?.charge_mAh = own + charge }
         if let own = count.own?.energy_Wh { count.own?.energy_Wh = own + energy }
     }
 
-    /// Looks at the meter's own counters: what they went further than was integrated flowed in a gap.
+    /// Adds what flowed in a gap: the advance of the meter's own counters beyond the integrated amount.
     private mutating func follow(_ reading: TimedReading, _ steps: CounterSteps) {
         let values = reading.reading
         guard values[.charge] != nil || values[.energy] != nil else { return }
@@ -99,7 +96,7 @@ package struct EnergyCounter: Hashable, Sendable {
         ) {
             guard isSame else { return (value, 0) }
             guard let value, let before, isBehind, value >= before - step else { return (value ?? before, 0) }
-            // Up to the last digit it is all accounted for.
+            // Up to the last digit, everything is accounted for.
             guard value - step > before else { return (before, 0) }
             let rise = value - step - before
             return rise <= perSecondMax * seconds + step ? (value - step, rise) : (value, 0)
@@ -113,26 +110,25 @@ package struct EnergyCounter: Hashable, Sendable {
         count.energy_Wh += energy.rise
         count.own = OwnCounters(
             charge_mAh: charge.now, energy_Wh: energy.now, group: reading.group, at: reading.wallTime)
-        // Without a current there is nothing to integrate, ever.
+        // A meter that never reports a current stays behind: nothing is ever integrated.
         if current.least != nil { isChargeBehind = false }
         if power.least != nil { isEnergyBehind = false }
     }
 }
 
 extension IntegratedValue {
-    /// Whether a value came, and the time before it was too long to be integrated.
+    /// Whether a value came after a time too long to integrate.
     fileprivate func isBehind(_ before: Self, _ value: Double?, step: Double?) -> Bool {
         value != nil && step != 0 && seconds == before.seconds
     }
 }
 
-/// A meter's own counters, as far as they are accounted for in its totals.
+/// The meter's own counters as far as the totals account for them.
 package struct OwnCounters: Hashable, Sendable {
     package var charge_mAh: Double?
     package var energy_Wh: Double?
-    /// The data group whose counters they are; nil for a meter without groups, and while it is unknown.
+    /// Nil for a meter without groups, and while the group is unknown.
     package var group: Int?
-    /// When they were told.
     package var at: WallTime
 
     package init(charge_mAh: Double? = nil, energy_Wh: Double? = nil, group: Int? = nil, at: WallTime) {
@@ -143,18 +139,17 @@ package struct OwnCounters: Hashable, Sendable {
     }
 }
 
-/// What was counted for a meter, as it is shown and stored.
 package struct EnergyCount: Hashable, Sendable {
-    /// Below zero where more flowed back, of a meter without counters.
+    /// Negative if more flowed back, for a meter without counters.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// How long it was integrated, gaps left out.
+    /// Without gaps.
     package var seconds: Double
-    /// When it began, or was reset, by the calendar; nil before the first reading.
+    /// Date of the first reading or the last reset; nil before the first reading.
     package var since: WallTime?
-    /// The meter's own counters; nil for a meter that has told none.
+    /// Nil for a meter that has reported none.
     package var own: OwnCounters?
-    /// The token of the last lease under which this host had the meter; nil without a cloud.
+    /// Token of this host's last lease of the meter; nil without a cloud.
     package var token: UInt64?
 
     package init(
@@ -169,13 +164,12 @@ package struct EnergyCount: Hashable, Sendable {
         self.token = token
     }
 
-    /// By energy; by charge where none was counted, as of a meter without a voltage.
+    /// Compares by energy, then by charge, as a meter without a voltage has no energy.
     package func isLess(than other: Self) -> Bool {
         (energy_Wh, charge_mAh, seconds) < (other.energy_Wh, other.charge_mAh, other.seconds)
     }
 
-    /// Puts it into a reading, to a tenth of a milliwatt-hour and a hundredth of a milliampere-hour: as fine as anybody
-    /// reads it, and short in the store.
+    /// Rounds to 0.1 mWh and 0.01 mAh: fine enough for people, and short in the store.
     package func put(into reading: inout Reading) {
         reading[.countedEnergy] = (energy_Wh * 10_000).rounded() / 10_000
         reading[.countedCharge] = (charge_mAh * 100).rounded() / 100

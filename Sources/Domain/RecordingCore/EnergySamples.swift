@@ -1,10 +1,10 @@
-/// The energy of a stretch, reading by reading: what a power counter of the Firefox Profiler has.
+/// Energy of a stretch, reading by reading, for a power counter of the Firefox Profiler.
 ///
-/// A sample's energy flowed since the sample before. Where that is unknown, a sample without energy begins a new run: at
-/// the first reading, and at the first one behind a gap. Nothing lies in a gap. The sum is the stretch's energy.
+/// Each sample holds the energy since the one before. A sample without energy begins each run: at the first reading and
+/// after each gap. The sum is the stretch's energy.
 package struct EnergySamples: Sendable {
     package struct Sample: Hashable, Sendable {
-        /// Milliseconds since 1970; above the time of the sample before.
+        /// Milliseconds since 1970, strictly rising.
         package var time: Int64
         /// Picowatt-hours, with the sign of the current.
         package var energy: Int64
@@ -12,25 +12,25 @@ package struct EnergySamples: Sendable {
     }
 
     package private(set) var samples: [Sample] = []
-    /// Neighbours that are no further apart than this many milliseconds were added up; 0 where none were.
+    /// Neighbours at most this many milliseconds apart were merged; 0 if none were.
     package private(set) var spacing: Int64 = 0
     private let samplesMax: Int
     private var total: Int64 = 0
     private var seconds = 0.0
 
-    /// - Parameter samplesMax: beyond this, neighbours in a run are added up. Runs stay apart, of which a day has at most
-    ///   8,640: a gap takes 10 s.
+    /// - Parameter samplesMax: beyond it, neighbours in a run are merged. Runs stay apart; a day has at most 8,640,
+    ///   because a gap takes 10 s.
     package init(samplesMax: Int) { self.samplesMax = samplesMax }
 
-    /// Takes what a stretch comes to, after each reading that has a power.
+    /// Adds the totals after a reading that has a power.
     ///
     /// - Parameters:
-    ///   - time: of the reading, in milliseconds since 1970.
-    ///   - wattHours: the energy up to then.
-    ///   - seconds: the time over which that was integrated, which leaves out gaps.
+    ///   - time: milliseconds since 1970.
+    ///   - wattHours: energy up to then.
+    ///   - seconds: integrated time up to then, without gaps.
     package mutating func add(_ time: Int64, wattHours: Double, seconds: Double) {
         let exact = (wattHours * 1e12).rounded()
-        // Beyond nine megawatt-hours there is no such number.
+        // Picowatt-hours above nine megawatt-hours exceed Int64.
         guard let total = Int64(exactly: exact), seconds.isFinite else { return }
         let measured = Int64(((seconds - self.seconds) * 1000).rounded())
         if samples.last.map({ time - measured > $0.time }) ?? true {

@@ -1,18 +1,15 @@
-/// One quantity over time: its extremes, its integral, and how long it was integrated.
 package struct IntegratedValue: Hashable, Sendable {
     /// Nil until a value comes.
     package private(set) var least: Double?
     package private(set) var greatest: Double?
     /// Value times seconds.
     package private(set) var integral = 0.0
-    /// The integrated time, in seconds.
     package private(set) var seconds = 0.0
-    /// The last value, and its age in seconds at the latest reading. Nil after a gap.
+    /// The last value and its age in seconds; nil after a gap.
     private var last: (value: Double, age: Double)?
 
     package init() {}
 
-    /// Restores stored values.
     package init(least: Double?, greatest: Double?, mean: Double?, seconds: Double) {
         self.least = least
         self.greatest = greatest
@@ -20,13 +17,13 @@ package struct IntegratedValue: Hashable, Sendable {
         integral = (mean ?? 0) * self.seconds
     }
 
-    /// The mean over the integrated time, or the only value.
+    /// The first value if nothing was integrated.
     package var mean: Double? { seconds > 0 ? integral / seconds : least }
 
     /// - Parameters:
     ///   - value: nil if the reading lacks it, as some kinds of frame do.
     ///   - step: seconds since the previous reading; nil if unknown.
-    ///   - stepMax: the longest step, in seconds, that is integrated.
+    ///   - stepMax: longest step to integrate, in seconds.
     mutating func add(_ value: Double?, step: Double?, stepMax: Double) {
         if let step, let before = last { last?.age = before.age + max(step, 0) } else { last = nil }
         guard let value else { return }

@@ -3,48 +3,46 @@
 /// ```
 ///             all orders taken              link lost
 ///   preparing ────────────────▶ drawing ◀──────────────▶ away
-///       │ an order failed          │ the test is over      │ back, and told to switch off
+///       │ an order failed          │ the test is over      │ link back, and the plan is to switch off
 ///       ▼                          ▼                       ▼
 ///     over ◀──── it is off ──── ending ◀───────────────────┘
 /// ```
 ///
-/// A value without clock or link. Its caller performs one order at a time, says what came of it, and looks at the load once a
-/// second.
+/// A state machine without clock or link. Its caller performs one order at a time, reports the result, and calls
+/// `looked` once a second.
 package struct LoadDrive: Hashable, Sendable {
     package let plan: LoadPlan
     package private(set) var phase: Phase
-    /// What a person should know; nil while all is well.
+    /// For the user; nil while all is well.
     package private(set) var problem: String?
-    /// The orders that are still to be given before it draws.
     private var orders: ArraySlice<MeterCommand> = []
-    /// An order is being performed.
     private var isBusy = false
-    /// Looks at a load that is off although the test goes on.
+    /// Looks in a row that found the load off during the test.
     private var looksOff = 0
-    /// Looks to let pass before the next attempt to switch it off.
+    /// Looks to skip before the next attempt to switch off.
     private var looksToWait = 0
 
-    /// A load that is off for so many looks in a row has ended by itself: its cut-off, its timer, or a person at its keys.
+    /// Looks after which the load counts as ended: by its cut-off, its timer, or a person at its keys.
     package static let looksOffMax = 15
-    /// So many looks lie between two attempts to switch it off.
+    /// Looks between two attempts to switch off.
     package static let retryLooks = 10
 
-    /// Kept in the recording, so that a restart goes on from there.
+    /// Kept in the recording, so that a restart continues from there.
     package enum Phase: String, CaseIterable, Sendable {
         case preparing
         case drawing
-        /// It was drawing when the link was lost, or this program ended. It goes on by itself.
+        /// The link was lost or meterd ended while the load was drawing; it runs on by itself.
         case away
-        /// It is to be switched off.
+        /// The load has to be switched off.
         case ending
         case over
     }
 
     package enum Act: Hashable, Sendable {
         case none
-        /// To be performed; `done` or `failed` says what came of it.
+        /// The caller performs the order and calls `done` or `failed`.
         case order(MeterCommand)
-        /// The test is over, for this reason.
+        /// The caller ends the test.
         case endTest(Recording.End)
     }
 
@@ -54,8 +52,8 @@ package struct LoadDrive: Hashable, Sendable {
         orders = plan.orders[...]
     }
 
-    /// Goes on after a restart. What was drawing may still do so; what was only being set was not yet switched on by this
-    /// program's knowledge, and is switched off rather than begun unasked.
+    /// Continues after a restart. A load that was drawing may still do so. A load in preparation is switched off
+    /// instead of started unasked.
     package init(_ plan: LoadPlan, resuming phase: Phase, problem: String? = nil) {
         self.plan = plan
         self.problem = problem
@@ -68,7 +66,7 @@ package struct LoadDrive: Hashable, Sendable {
         }
     }
 
-    /// Whether the load draws, or may do so, as far as this program knows.
+    /// Whether the load may draw.
     package var mayDraw: Bool { phase == .drawing || phase == .away || phase == .ending }
 
     // MARK: Events
@@ -82,7 +80,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .order(next)
     }
 
-    /// The load took what it was ordered, and said so.
+    /// The load confirmed an order.
     package mutating func done(_ order: MeterCommand) -> Act {
         isBusy = false
         switch phase {
@@ -99,15 +97,13 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// An order was not taken, or nobody knows whether it was.
-    ///
-    /// - Parameter cause: for people.
+    /// An order failed, or its result is unknown.
     package mutating func failed(_ order: MeterCommand, because cause: String) -> Act {
         isBusy = false
         switch phase {
         case .preparing:
             problem = cause
-            // Until the last order it was off; after that nobody knows.
+            // Only the last order switches the load on; after it the state is unknown.
             phase = order.kind == .loadOn ? .ending : .over
             return .endTest(.load)
         case .ending:
@@ -118,7 +114,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// What the load says of itself now; nil while nothing is heard of it. Called once a second.
+    /// - Parameter view: the load's state; nil while it is silent. Call once a second.
     package mutating func looked(at view: LoadView?) -> Act {
         switch phase {
         case .drawing: return lookedWhileDrawing(view)
@@ -147,7 +143,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .endTest(.cutoff)
     }
 
-    /// Somebody turned its knob meanwhile.
+    /// Describes a setting that somebody changed on the load.
     private func changed(_ view: LoadView) -> String? {
         if let current = view.current, current != plan.current {
             return "the load is set to \(current) mA now, and not to \(plan.current) mA"
@@ -176,14 +172,14 @@ package struct LoadDrive: Hashable, Sendable {
         return .order(MeterCommand(.loadOff))
     }
 
-    /// The test is over, whatever ended it.
+    /// The test ended for any reason.
     ///
-    /// - Parameter isLinked: whether the load can be told something now.
+    /// - Parameter isLinked: whether the load can take an order now.
     package mutating func testEnded(isLinked: Bool) -> Act {
         switch phase {
         case .preparing, .drawing, .away:
             phase = .ending
-            // An order under way is followed by this one.
+            // After an order under way, `done` sends this one.
             return isLinked && !isBusy ? switchOff() : .none
         case .ending: return isLinked && !isBusy && looksToWait == 0 ? switchOff() : .none
         case .over: return .none

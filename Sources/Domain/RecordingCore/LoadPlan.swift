@@ -1,20 +1,20 @@
-/// What a battery test has an electronic load do: draw a current down to a voltage, for so long at most.
+/// An electronic load's part in a battery test.
 ///
-/// The load is given all three before it is switched on, so that it ends by itself whatever becomes of the link or this host.
+/// The load gets all limits before it is switched on, so that it stops by itself if the link or this host fails.
 package struct LoadPlan: Hashable, Sendable {
-    /// In milliamperes, a multiple of 10 above 0.
+    /// Milliamperes, a multiple of 10 above 0.
     package let current: Int
-    /// Below so many millivolts, a multiple of 10 above 0, the load switches itself off.
+    /// Millivolts below which the load switches itself off; a multiple of 10 above 0.
     package let cutoff: Int
-    /// After so many minutes it does so too; 0 for never.
+    /// Minutes after which the load switches itself off; 0 for never.
     package let minutes: Int
     package let onLinkLoss: OnLinkLoss
 
-    /// What becomes of the test when the link was lost. Meanwhile the load goes on by itself, whatever is said here.
+    /// Reaction to a lost link. Until the link is back, the load runs on by itself in either case.
     package enum OnLinkLoss: String, CaseIterable, Sendable {
-        /// Once the load is back, the test goes on.
+        /// Continues the test.
         case keep
-        /// Once the load is back, it is switched off, and the test is over.
+        /// Switches the load off and ends the test.
         case off
     }
 
@@ -25,14 +25,11 @@ package struct LoadPlan: Hashable, Sendable {
         self.onLinkLoss = onLinkLoss
     }
 
-    /// Why texts are no plan.
     package struct Problem: Error, Hashable, Sendable {
         package let message: String
         package let next: String
     }
 
-    /// Reads what people type.
-    ///
     /// - Parameters:
     ///   - current: `1.5A` or `1500mA`, in steps of 10 mA.
     ///   - cutoff: `3.0V` or `3000mV`, in steps of 10 mV.
@@ -70,25 +67,24 @@ package struct LoadPlan: Hashable, Sendable {
         self.init(current: milliamperes, cutoff: millivolts, minutes: minutes, onLinkLoss: loss)
     }
 
-    /// A number with `A`, `mA`, `V`, `mV` or none of them, in thousandths; nil for anything else, and between the steps of ten.
+    /// Reads `A`, `mA`, `V`, `mV` or no unit, in thousandths; nil for anything else, and between the steps of ten.
     private static func steps(of text: String, unit: String, most: Int) -> Int? {
         guard let amount = Double(amount: text.lowercased(), unit: unit).map({ $0 * 1000 }), amount <= Double(most)
         else {
             return nil
         }
         let thousandths = Int(amount.rounded())
-        // 1.234 A would be set as something else than was said.
+        // 1.234 A would set the load to another value.
         guard abs(amount - Double(thousandths)) < 1e-6, thousandths >= 10, thousandths.isMultiple(of: 10) else {
             return nil
         }
         return thousandths
     }
 
-    /// The cut-off of a test where the person gave none: the load has switched itself off, at its own cut-off or time, or
-    /// draws less than half of what it should, as of a source that gives no more.
+    /// Default cut-off: the load has switched itself off, or a weak source supplies less than half of the current.
     package var until: String { "current < \(current / 2)mA for 10s" }
 
-    /// What to tell the load, in this order. It is off while it is set, and on last of all.
+    /// In sequence: the load is off while it is set, and goes on last.
     package var orders: [MeterCommand] {
         [
             MeterCommand(.loadOff), MeterCommand(.loadCutoff, cutoff), MeterCommand(.loadTimer, minutes),
@@ -96,7 +92,7 @@ package struct LoadPlan: Hashable, Sendable {
         ]
     }
 
-    /// In words, for the log: `1.50 A down to 3.00 V, 480 min at most`.
+    /// For the log: `1.50 A down to 3.00 V, 480 min at most`.
     package var words: String {
         func hundredths(_ value: Int) -> String {
             let rest = value % 1000 / 10
@@ -107,10 +103,10 @@ package struct LoadPlan: Hashable, Sendable {
     }
 }
 
-/// What a load says of itself.
+/// State that a load reports.
 package struct LoadView: Hashable, Sendable {
     package var isOn: Bool
-    /// In milliamperes and millivolts; nil while it has not said.
+    /// Milliamperes and millivolts; nil until reported.
     package var current: Int?
     package var cutoff: Int?
 
@@ -120,8 +116,7 @@ package struct LoadView: Hashable, Sendable {
         self.cutoff = cutoff
     }
 
-    /// - Parameter told: what the meter tells besides readings.
-    /// - Returns: nil for another meter, and for one that has not said whether it is on.
+    /// - Returns: nil for another kind of meter, and for a load that has not reported whether it is on.
     package init?(_ told: ToldBody?) {
         guard let told, case .flag(let isOn)? = told.details["load_on"] else { return nil }
         func thousandths(_ key: String) -> Int? {

@@ -1,6 +1,6 @@
-/// A moment or a span on a meter's timeline that somebody named.
+/// A named moment or span on a meter's timeline.
 package struct Mark: Hashable, Sendable {
-    /// Formed as a recording's. Its token tells marks of one host, meter and moment apart.
+    /// The token is a number that separates marks of one host, meter and moment.
     package let id: RecordingID
     package var name: String
     /// Equal to `start` for a moment; nil while a span is open.
@@ -14,21 +14,21 @@ package struct Mark: Hashable, Sendable {
 
     package var start: WallTime { id.started }
 
-    /// Whether any of it lies in `span`; an open span goes on for ever.
+    /// Whether the mark lies in `span` at least in part. An open span never ends.
     package func touches(_ span: Range<WallTime>) -> Bool {
         start < span.upperBound && (end.map { $0 >= span.lowerBound } ?? true)
     }
 
     // MARK: Names
 
-    /// Longest name, in characters that a person sees.
+    /// Visible characters.
     package static let nameMax = 80
-    /// Longest name in bytes: a character may have any number of accents.
+    /// A character may have any number of accents.
     private static let nameBytesMax = 640
 
-    /// A text on one line: what cannot be seen becomes a space, and spaces at its ends and side by side go.
+    /// Puts the text on one line: invisible characters become spaces, and spaces are trimmed and merged.
     ///
-    /// - Parameter isCut: shortens it to what a name may have.
+    /// - Parameter isCut: whether to shorten it to the longest name.
     package static func cleaned(_ text: String, isCut: Bool = false) -> String {
         let scalars = text.unicodeScalars.map { $0.isVisible ? $0 : " " }
         var line = String(String.UnicodeScalarView(scalars)).split(separator: " ").joined(separator: " ")
@@ -44,24 +44,20 @@ package struct Mark: Hashable, Sendable {
     }
 }
 
-/// By start; with equal starts, by id.
 extension Mark: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.id < rhs.id }
 }
 
-/// How a mark is sent to other hosts.
 extension Mark {
-    /// `is_span` is written once, with the mark. A record without it was deleted, and renamed or ended elsewhere at the
-    /// same time. It does not count as a mark, so a deletion wins.
+    /// `is_span` is written once. A record without it was deleted by one host while another changed the mark. It is no
+    /// mark, so the deletion wins.
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = ["name": .string(name), "is_span": .bool(end != start)]
         if let end, end != start { properties["end_ms"] = .int(end.millisecondsSince1970) }
         return properties
     }
 
-    /// Reads what `properties` wrote.
-    ///
-    /// - Returns: nil for a record that makes no sense.
+    /// - Returns: nil if the name or `is_span` is missing.
     package init?(id: RecordingID, properties: [String: SettingValue]) {
         guard case .string(let text)? = properties["name"], case .bool(let isSpan)? = properties["is_span"] else {
             return nil

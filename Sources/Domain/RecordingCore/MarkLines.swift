@@ -1,29 +1,24 @@
-/// Which lines of another program become marks: at most five a second, and a thousand in all. The rest is counted.
-///
-/// A value: the time is passed in.
+/// Turns lines of another program into marks and counts the others.
 package struct MarkLines: Sendable {
-    /// Most marks in any second.
+    /// Per second.
     package static let rateMax = 5
-    /// Most marks of one run.
+    /// Per run.
     package static let countMax = 1000
 
-    /// When the last `rateMax` marks were made.
+    /// Times of the last marks, within a second.
     private var recent: [MonotonicTime] = []
-    /// Lines that became marks.
     package private(set) var marked = 0
-    /// Lines that do not match, or whose captured text has nothing that can be seen.
+    /// Lines without a match, or whose captured text has nothing visible.
     package private(set) var unmatched = 0
-    /// Lines that came faster than marks may.
+    /// Lines beyond `rateMax`.
     package private(set) var tooFast = 0
-    /// Lines beyond the marks of one run.
+    /// Lines beyond `countMax`.
     package private(set) var tooMany = 0
 
     package init() {}
 
-    /// A line came.
-    ///
-    /// - Parameter captured: what the expression captured; nil where it does not match.
-    /// - Returns: the name of the mark to set now, if any.
+    /// - Parameter captured: text captured by the expression; nil if the line does not match.
+    /// - Returns: the name of the mark to set now; nil for none.
     package mutating func take(_ captured: String?, at now: MonotonicTime) -> String? {
         let name = captured.map { Mark.cleaned($0, isCut: true) } ?? ""
         guard !name.isEmpty else {

@@ -1,5 +1,5 @@
-/// How a recording is stored and sent to other hosts: as a record's properties, each with a type that never changes.
-/// Properties added by a newer version are skipped here; those an older one did not write read as unknown.
+/// A recording as a record's properties, for the store and other hosts. The type of a property never changes. Unknown
+/// properties are skipped; missing ones read as unknown.
 extension Recording {
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = [
@@ -37,9 +37,7 @@ extension Recording {
         return properties
     }
 
-    /// Reads what `properties` wrote.
-    ///
-    /// - Returns: nil if there is no trigger that this version knows.
+    /// - Returns: nil if this version does not know the trigger.
     package init?(id: RecordingID, properties: [String: SettingValue]) {
         let fields = Fields(properties)
         guard let trigger = fields.text("trigger").flatMap({ Trigger(rawValue: $0) }) else { return nil }
@@ -73,7 +71,7 @@ extension Recording {
         }
     }
 
-    /// Not a stored constant: key paths cannot be shared between threads.
+    /// Computed: key paths cannot be shared between threads.
     private static var tracks: [(Quantity, WritableKeyPath<RecordingTotals, IntegratedValue>)] {
         [(.voltage, \.voltage), (.current, \.current), (.power, \.power), (.temperature, \.temperature)]
     }
@@ -122,7 +120,7 @@ extension LoadStanding {
         return properties
     }
 
-    /// Nil for a test without a load. A phase that only a newer version knows is taken for one in which it may draw.
+    /// Nil for a test without a load. An unknown phase of a newer version reads as `away`, in which the load may draw.
     fileprivate init?(_ fields: Fields) {
         guard let current = fields.int("load_mA"), let cutoff = fields.int("load_cutoff_mV") else { return nil }
         let loss = fields.text("load_on_link_loss").flatMap { LoadPlan.OnLinkLoss(rawValue: $0) }
@@ -136,7 +134,7 @@ extension LoadStanding {
     }
 }
 
-/// Properties by type; one of the wrong type counts as missing.
+/// A property of the wrong type counts as missing.
 private struct Fields {
     private let properties: [String: SettingValue]
 
@@ -176,7 +174,7 @@ extension RecordingGap {
     init?(text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let cause = Cause(rawValue: String(parts[1])) else { return nil }
-        // The last `+`: the start may have a sign of its own.
+        // The last `+`, because the start may have a sign of its own.
         guard let plus = parts[0].lastIndex(of: "+"), let start = Int64(parts[0][..<plus]),
             let length = Int64(parts[0][parts[0].index(after: plus)...]), length >= 0
         else { return nil }

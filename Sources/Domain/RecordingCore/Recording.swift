@@ -1,21 +1,14 @@
-/// A charge session: which meter, from when to when, what flowed, and how much of that is known.
 package struct Recording: Hashable, Sendable {
     package enum Trigger: String, Sendable, CaseIterable {
-        /// A person started it.
         case hand
-        /// The current rose above the threshold.
         case threshold
     }
 
-    /// Why a recording ended.
     package enum End: String, Sendable, CaseIterable {
-        /// A person ended it.
         case hand
-        /// The current fell below the threshold.
         case threshold
-        /// The cut-off of a battery test held.
         case cutoff
-        /// No reading came for longer than the rules allow.
+        /// No reading came for longer than `RecordingRules.gapMax`.
         case gap
         /// The load of a battery test could not be set or switched on.
         case load
@@ -24,26 +17,21 @@ package struct Recording: Hashable, Sendable {
     }
 
     package let id: RecordingID
-    /// The name a person gave it.
     package var name: String?
-    /// A note a person wrote about it.
     package var note: String?
-    /// Which kind of file its readings came from; nil for those that this program measured. A newer version may know
-    /// more kinds than this one.
+    /// Kind of file of imported readings, perhaps known only to a newer version; nil for readings that meterd measured.
     package var source: String?
-    /// What the meter told besides readings when it began: its charging mode, its groups, a contract. Nil where it told
-    /// nothing.
+    /// Telemetry besides readings at the start, such as a charging mode; nil if the meter sent none.
     package var toldAtStart: ToldBody?
     /// The same as of the last reading.
     package var toldAtEnd: ToldBody?
     package var trigger: Trigger
     /// Nil while the recording is running.
     package var end: End?
-    /// By the host's calendar: the end, or the last reading while the recording is running; the start if there was no
-    /// reading.
+    /// Calendar time of the end, or of the last reading so far; the start without a reading.
     package var until: WallTime
     package var totals: RecordingTotals
-    /// What makes it a battery test; nil for any other recording.
+    /// Nil unless this is a battery test.
     package var test: BatteryTest?
 
     package init(
@@ -61,7 +49,7 @@ package struct Recording: Hashable, Sendable {
 
     package var started: WallTime { id.started }
 
-    /// What to know before believing its numbers.
+    /// Warnings about the recording's numbers.
     package var marks: [Mark] {
         var marks: [Mark] = []
         if totals.gapCount > 0 { marks.append(.gaps) }
@@ -74,23 +62,19 @@ package struct Recording: Hashable, Sendable {
     }
 
     package enum Mark: String, Sendable, CaseIterable {
-        /// What flowed is unknown for some of the time.
         case gaps
-        /// The host was down during the recording.
         case hostRestarted = "host-restarted"
         /// The meter's own counter restarted: the meter lost power, or somebody cleared the counter.
         case counterReset = "counter-reset"
-        /// The meter's own counter made a step too large for any current: another group was chosen.
+        /// The meter's own counter made a step too large for any current: another group was selected.
         case counterJump = "counter-jump"
-        /// The recording has no readings.
         case empty
-        /// Its readings came from a file.
         case imported
     }
 }
 
 extension Recording {
-    /// Recordings of one meter, by one host or several, that overlap in time.
+    /// Recordings of one meter, by any host, that overlap in time.
     package static func overlaps(among recordings: [Recording]) -> [RecordingID: [RecordingID]] {
         var found: [RecordingID: [RecordingID]] = [:]
         for (_, all) in Dictionary(grouping: recordings, by: \.id.meter) {

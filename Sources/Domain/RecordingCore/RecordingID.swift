@@ -1,11 +1,11 @@
-/// The id of a recording, or of a mark (`Mark`), formed so that no two hosts ever make the same one, whatever their clocks say
+/// Id of a recording or a `Mark`. No two hosts can make the same one, whatever their clocks show
 /// (Docs/Leases.md#rule-7).
 package struct RecordingID: Hashable, Sendable {
     package var host: HostID
     package var meter: MeterID
-    /// The fencing token of the lease under which the recording began; 0 without a lease. A mark's counts from 0.
+    /// Fencing token of the lease under which the recording began; 0 without a lease. For a mark, a number from 0.
     package var token: UInt64
-    /// When it began, by the host's calendar.
+    /// By the host's calendar.
     package var started: WallTime
 
     package init(host: HostID, meter: MeterID, token: UInt64, started: WallTime) {
@@ -15,13 +15,11 @@ package struct RecordingID: Hashable, Sendable {
         self.started = started
     }
 
-    /// The name of the recording's record, `host/meter/token/start`: the meter percent-encoded, the start in
-    /// milliseconds since 1970.
+    /// `host/meter/token/start`: the meter percent-encoded, the start in milliseconds since 1970.
     package var recordName: String {
         "\(host)/\(meter.description.percentEncoded)/\(token)/\(started.millisecondsSince1970)"
     }
 
-    /// Reads what `recordName` writes. Nil for anything else.
     package init?(recordName: String) {
         let parts = recordName.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, let host = HostID(parts[0]), let meter = String(parts[1]).percentDecoded,
@@ -30,8 +28,8 @@ package struct RecordingID: Hashable, Sendable {
         self.init(host: host, meter: id, token: token, started: WallTime(millisecondsSince1970: start))
     }
 
-    /// The eight hexadecimal digits that stand for a recording on the command line, the same on every host: FNV-1a of
-    /// its name, folded to 32 bits.
+    /// Eight hexadecimal digits for the command line, the same on every host: FNV-1a of `recordName`, folded to 32
+    /// bits.
     package var short: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in recordName.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -41,7 +39,7 @@ package struct RecordingID: Hashable, Sendable {
 }
 
 extension RecordingID: Comparable {
-    /// By start; with equal starts, by name.
+    /// By start, then by record name.
     package static func < (lhs: Self, rhs: Self) -> Bool {
         guard lhs.started == rhs.started else { return lhs.started < rhs.started }
         return lhs.recordName < rhs.recordName

@@ -1,30 +1,31 @@
-/// Decides when a meter's recording begins and ends, and adds up what flows in between.
+/// Decides when a meter's recording begins and ends, and adds up the flow between.
 ///
 /// ```
 ///          start, or above the threshold for its hold time
 ///   idle ────────────────────────────────────────────────▶ recording
 ///        ◀────────────────────────────────────────────────
-///          stop; below the threshold for its hold time, where the threshold began it; its cut-off for the cut-off's hold
-///          time, where it is a battery test; silent for too long, where either is so
+///          any recording:              stop
+///          begun by the threshold:     below the threshold for its hold time, or silent for too long
+///          battery test:               cut-off met for its hold time, or silent for too long
 /// ```
 ///
-/// A lost link, a meter without power and a host's restart are gaps in one recording, not its end.
+/// A lost link, a meter without power and a restart of the host are gaps in one recording, not its end.
 package struct RecordingMachine: Sendable {
     package let host: HostID
     package let meter: MeterID
     package private(set) var rules: RecordingRules
-    /// The token of the meter's lease; 0 without one.
+    /// 0 without a lease.
     package var token: UInt64 = 0
     private var state = State.idle(nil)
-    /// Whether the link was lost since the last reading.
+    /// True from a lost link to the next reading.
     private var isLinkLost = false
-    /// Whether the threshold is ignored until the current falls below it, because a person ended a recording.
+    /// Whether the threshold is ignored until the current falls below it, because a user ended a recording.
     private var isDisarmed = false
-    /// A battery test that waits, idle, for a threshold of its own.
+    /// A battery test that waits for its own threshold, while idle.
     private var waiting: Recording?
 
     private enum State: Sendable {
-        /// The current has been above the threshold since the first reading of `Rise`, but not for long enough yet.
+        /// `Rise` begins where the current rose above the threshold; nil while it is below.
         case idle(Rise?)
         case recording(Session)
     }
@@ -37,9 +38,10 @@ package struct RecordingMachine: Sendable {
 
     private struct Session: Sendable {
         var recording: Recording
-        /// When the last reading came, or when a recording without readings began. Nil after a restart.
+        /// Last reading, or start of a recording without readings; nil after a restart.
         var last: MonotonicTime?
-        /// The recording as it was when the current fell below the threshold. Nil while the current is above.
+        /// The recording as of the fall below the threshold, or of the first reading that met the cut-off; nil
+        /// otherwise.
         var fall: (since: MonotonicTime, recording: Recording)?
         var hasReading = false
     }
@@ -50,21 +52,20 @@ package struct RecordingMachine: Sendable {
         self.rules = rules
     }
 
-    /// What happened to the recording.
     package enum Outcome: Hashable, Sendable {
         case none
         case started(Recording)
-        /// A battery test that waited began, with another id than it waited with.
+        /// A waiting battery test began, with a new id.
         case begun(Recording, waitedAs: RecordingID)
         case ended(Recording)
     }
 
-    /// Whether there is one: asked for each reading, while the recording itself is only for those who look into it.
+    /// Cheap enough for each reading, unlike `recording`.
     package var hasRecording: Bool {
         if case .recording = state { true } else { waiting != nil }
     }
 
-    /// The running recording, or the battery test that waits for its start, if any.
+    /// The running recording or the waiting battery test.
     package var recording: Recording? {
         guard case .recording(let session) = state else { return waiting }
         return session.recording
@@ -83,10 +84,8 @@ package struct RecordingMachine: Sendable {
         state = .recording(Session(recording: recording, last: nil, fall: nil))
     }
 
-    /// A person starts a recording.
-    ///
-    /// - Parameter test: what makes it a battery test, which may have to wait for its start.
-    /// - Returns: `none` if one is running already.
+    /// - Parameter test: settings of a battery test, which may wait for its start.
+    /// - Returns: `none` if a recording is running already.
     package mutating func start(
         name: String?, test: BatteryTest? = nil, at wall: WallTime, _ now: MonotonicTime
     ) -> Outcome {
@@ -101,7 +100,7 @@ package struct RecordingMachine: Sendable {
         return .started(recording)
     }
 
-    /// A person ends the running recording, or the battery test that waits.
+    /// Ends the running recording or the waiting battery test.
     ///
     /// - Returns: `none` if there is none.
     package mutating func stop(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
@@ -113,9 +112,7 @@ package struct RecordingMachine: Sendable {
         return end(session.recording, .hand)
     }
 
-    /// A person names the running recording, or adds a note.
-    ///
-    /// - Returns: the recording, if one is running.
+    /// - Returns: the running or waiting recording.
     package mutating func described(name: String?, note: String?) -> Recording? {
         guard case .recording(var session) = state else {
             waiting?.name = name
@@ -128,18 +125,16 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// What the meter tells besides readings, as of the last one. What it told first is what it told at the start.
+    /// Takes telemetry as of the last reading. The first also counts as that of the start.
     package mutating func told(_ told: ToldBody) {
         guard case .recording(var session) = state else { return }
         if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }
         session.recording.toldAtEnd = told
-        // Where the current is below the threshold, it is as of the fall that the recording ends.
+        // `fall` keeps its copy, as a recording that ends there ends as of the fall.
         state = .recording(session)
     }
 
-    /// How the load of the running test stands.
-    ///
-    /// - Returns: the recording, if it is the running one and this is new.
+    /// - Returns: the recording, if `id` is the running one and its load's state changed.
     package mutating func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
         guard case .recording(var session) = state, session.recording.id == id,
             var load = session.recording.test?.load, load.phase != phase || load.problem != problem
@@ -151,7 +146,7 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// The load ended the running test. Where its cut-off holds already, what flowed up to then counts.
+    /// Ends the running test. If the cut-off was met already, only the flow up to then counts.
     package mutating func loadEnded(_ id: RecordingID, _ end: Recording.End) -> Outcome {
         guard case .recording(let session) = state, session.recording.id == id else { return .none }
         return self.end(end == .cutoff ? session.fall?.recording ?? session.recording : session.recording, end)
@@ -170,10 +165,10 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// The link was lost. If the next reading takes long enough to come, there is a gap.
+    /// A gap begins if the next reading comes late enough.
     package mutating func linkLost() { isLinkLost = true }
 
-    /// A reading came. To be called in the order of the readings' monotonic times.
+    /// Call in the order of the readings' monotonic times.
     package mutating func received(_ reading: TimedReading) -> Outcome {
         defer { isLinkLost = false }
         switch state {
@@ -182,8 +177,8 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Time has passed. Ends a recording started by the threshold, or a battery test, that was silent for too long; not one
-    /// whose load goes on by itself.
+    /// Ends a recording begun by the threshold, or a battery test, after too long a silence. A test whose load runs on
+    /// by itself continues.
     package mutating func woke(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .recording(let session) = state, session.recording.isOfThreshold || session.recording.test != nil,
             silence(of: session, until: now, wall) > rules.gapMax,
@@ -224,7 +219,7 @@ package struct RecordingMachine: Sendable {
         return test.map { .begun(recording, waitedAs: $0.id) } ?? .started(recording)
     }
 
-    /// Nil if the reading has no current, or there is no threshold.
+    /// Nil if the reading has no current or there is no threshold.
     private func isAbove(_ reading: TimedReading) -> Bool? {
         guard let threshold = waiting?.test?.startAbove ?? rules.threshold, let current = reading.reading[.current]
         else { return nil }
@@ -239,7 +234,7 @@ package struct RecordingMachine: Sendable {
 
     private mutating func add(_ reading: TimedReading, to old: Session) -> Outcome {
         if case .ended(let recording) = woke(at: reading.wallTime, reading.time) {
-            // This reading may begin the next recording.
+            // The reading may begin the next recording.
             _ = watch(reading, nil)
             return .ended(recording)
         }
@@ -261,12 +256,12 @@ package struct RecordingMachine: Sendable {
         return end(fall.recording, .threshold)
     }
 
-    /// Looks whether the cut-off of a battery test holds. It ends with what was recorded when the cut-off began to hold.
+    /// Ends the battery test, with the totals as of the moment when the cut-off began to hold.
     private mutating func judge(
         _ test: BatteryTest, _ reading: TimedReading, _ step: Duration?, _ old: Session
     ) -> Outcome {
         var session = old
-        // Nobody knows what was in a gap.
+        // Values in a gap are unknown, so the hold time begins anew.
         if step.map({ $0 > rules.stepMax }) ?? true { session.fall = nil }
         if let (value, isMet) = test.until.condition.level(in: reading.reading) {
             if !isMet {
@@ -282,7 +277,6 @@ package struct RecordingMachine: Sendable {
         return end(fall.recording, .cutoff)
     }
 
-    /// Marks the time since the last reading as a gap if it is long enough.
     private func addGap(until now: MonotonicTime, _ wall: WallTime, in session: inout Session) {
         let length = silence(of: session, until: now, wall)
         guard length > rules.stepMax || session.last == nil else { return }
@@ -291,8 +285,7 @@ package struct RecordingMachine: Sendable {
             RecordingGap(start: session.recording.until, length: length, cause: cause))
     }
 
-    /// Across a restart only the calendar tells. If it was set back meanwhile, the silence is unknown and counts as
-    /// zero.
+    /// Across a restart only the calendar tells. If it was set back meanwhile, the silence counts as zero.
     private func silence(of session: Session, until now: MonotonicTime, _ wall: WallTime) -> Duration {
         if let last = session.last { return now - last }
         let (length, overflow) = wall.millisecondsSince1970.subtractingReportingOverflow(
@@ -309,6 +302,6 @@ package struct RecordingMachine: Sendable {
 }
 
 extension Recording {
-    /// Whether the meter's threshold began it, and ends it.
+    /// Whether the threshold began the recording and ends it.
     fileprivate var isOfThreshold: Bool { trigger == .threshold && test == nil }
 }

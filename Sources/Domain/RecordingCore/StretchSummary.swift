@@ -1,19 +1,17 @@
-/// What any stretch of a meter's stored readings comes to, whether or not anybody recorded it: the same sums as a
-/// recording of that time has, and how each quantity is spread.
-///
-/// Takes readings in the order of their times, or what is left of them: means of a length of time with their extremes.
+/// Totals and distributions of any stretch of stored readings, recorded or not. Takes readings in time order, or the
+/// means and extremes of compacted periods.
 package struct StretchSummary: Sendable {
     private var machine: RecordingMachine
     private let rules: RecordingRules
     private let name: String?
     private var values: [Quantity: Values] = [:]
     private var last: Int64?
-    /// Measurements, those that were summed up included.
+    /// Including those behind the means.
     package private(set) var readings = 0
-    /// The longest time of which only a mean is left; zero where all are single readings.
+    /// Longest period stored as a mean; zero if all are single readings.
     package private(set) var resolution: Duration = .zero
 
-    /// What is longer than so many steps is a gap in part.
+    /// Maximum number of steps per mean; a longer mean counts as a gap in part.
     private static let stepsMax: Int64 = 64
 
     private struct Values {
@@ -27,10 +25,9 @@ package struct StretchSummary: Sendable {
     }
 
     /// - Parameters:
-    ///   - host: the one that has the readings.
-    ///   - name: what a recording of it is called.
-    ///   - length: of what will be added, where that is summed up to lengths of time: a gap is not found within twice
-    ///     of it.
+    ///   - host: the host with the readings.
+    ///   - name: name of the resulting recording.
+    ///   - length: period of the means to add. Gaps shorter than twice this length stay hidden.
     package init(host: HostID, meter: MeterID, name: String? = nil, length: Duration = .zero) {
         self.name = name
         var rules = RecordingRules()
@@ -39,12 +36,11 @@ package struct StretchSummary: Sendable {
         machine = RecordingMachine(host: host, meter: meter, rules: rules)
     }
 
-    /// The calendar's times are the only ones that are left.
+    /// The store keeps no other time.
     private static func moment(_ time: WallTime) -> MonotonicTime {
         .origin + .milliseconds(time.millisecondsSince1970)
     }
 
-    /// A single reading.
     package mutating func add(_ time: WallTime, _ reading: Reading) {
         let (step, stepMax) = (step(to: time), rules.stepMax.seconds)
         reading.known.forEach { quantity in
@@ -55,16 +51,16 @@ package struct StretchSummary: Sendable {
         advance(to: time, reading)
     }
 
-    /// What is left of a length of time.
+    /// Adds a compacted period.
     ///
     /// - Parameters:
     ///   - length: milliseconds from `time`, above 0.
-    ///   - count: measurements in it; nil where that is not known.
+    ///   - count: number of measurements; nil if unknown.
     package mutating func add(
         _ time: WallTime, length: Int64, means: Reading, minima: Reading, maxima: Reading, count: Int?
     ) {
         resolution = max(resolution, .milliseconds(length))
-        // It held all the time, so it is put in often enough that none of it counts as a gap.
+        // The mean holds for the whole period, so it is added in steps that are no gaps.
         let stepMax = rules.stepMax.milliseconds
         let steps = min(length / max(1, stepMax), Self.stepsMax) + 1
         for number in 0...steps {
@@ -94,7 +90,6 @@ package struct StretchSummary: Sendable {
         _ = machine.received(TimedReading(wallTime: time, time: Self.moment(time), reading: reading))
     }
 
-    /// The quantities of which anything is known.
     package var spreads: [Quantity: QuantitySpread] {
         values.compactMapValues { values in
             guard let least = values.spread.least, let greatest = values.spread.greatest else { return nil }
@@ -105,18 +100,14 @@ package struct StretchSummary: Sendable {
         }
     }
 
-    /// What flowed up to the last reading.
-    ///
-    /// - Returns: the time of that reading in milliseconds since 1970, the energy, and the time over which it was
-    ///   integrated; nil where nothing was measured.
+    /// Energy up to the last reading: its time in milliseconds since 1970, the energy, and the integrated time. Nil if
+    /// nothing was measured.
     package var energy: (time: Int64, wattHours: Double, seconds: Double)? {
         guard let last, let power = machine.recording?.totals.power else { return nil }
         return (last, power.integral / 3600, power.seconds)
     }
 
-    /// The stretch as a recording, as if somebody had begun it with its first reading and ended it with its last.
-    ///
-    /// - Returns: nil where nothing was measured.
+    /// The stretch as a recording from its first to its last reading; nil if nothing was measured.
     package func recording() -> Recording? {
         guard let last else { return nil }
         var machine = machine
@@ -130,7 +121,7 @@ package struct StretchSummary: Sendable {
             guard let spread = values[quantity]?.spread, let least = spread.least, let greatest = spread.greatest
             else { continue }
             let sum = recording.totals[keyPath: track]
-            // Restoring one costs its last digits.
+            // Restoring rounds the last digits, so only if the extremes change.
             guard let low = sum.least, let high = sum.greatest, least < low || greatest > high else { continue }
             recording.totals[keyPath: track] = IntegratedValue(
                 least: min(low, least), greatest: max(high, greatest), mean: sum.mean, seconds: sum.seconds)

@@ -1,7 +1,7 @@
-/// What a meter told, in one property of a recording: `charging_mode=t:DCP%201.5A selected_group=n:0 group=3:120:0.6`. Keys and
-/// texts are percent-encoded; a value is a number, a text, a flag or unknown; a group has its number, mAh and Wh.
+/// Telemetry as one property of a recording: `charging_mode=t:DCP%201.5A selected_group=n:0 group=3:120:0.6`. Keys and
+/// texts are percent-encoded. A value is a number, text, Boolean or unknown; a group has its number, mAh and Wh.
 extension ToldBody {
-    /// More of it is in no meter, and no record has to carry more.
+    /// No meter has more.
     private static let partsMax = 64
 
     package var text: String {
@@ -12,7 +12,7 @@ extension ToldBody {
         return (details + groups).prefix(Self.partsMax).joined(separator: " ")
     }
 
-    /// Reads what `text` wrote; what makes no sense is left out.
+    /// Skips invalid parts.
     package init(text: String) {
         self.init()
         for part in text.split(separator: " ").prefix(Self.partsMax) {

@@ -1,17 +1,16 @@
-/// Writes readings of one meter as points of InfluxDB's line protocol
-/// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>): a line has a measurement, tags, fields and a
-/// time, here in milliseconds. Each known quantity is a field under its key; the meter's own counters, which are no totals,
-/// have keys of their own.
+/// Writes readings of one meter in InfluxDB's line protocol
+/// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>), with times in milliseconds. Each known
+/// quantity is a field under its key. The meter's own counters are no totals, so they have keys of their own.
 package struct PointWriter: Sendable {
-    /// Everything before the fields, with the space behind it.
+    /// Everything before the fields, with the space.
     private let head: [UInt8]
 
     /// - Parameters:
     ///   - measurement: not empty.
-    ///   - tags: those without a value are left out, as the protocol has no empty ones.
+    ///   - tags: nil values are left out, as the protocol has no empty ones.
     package init(measurement: String, tags: [(key: String, value: String?)]) {
         var head = Self.escaped(measurement, Self.inMeasurement)
-        // In the order of their keys, as that documentation advises.
+        // Sorted by key, as that documentation advises.
         for (key, value) in tags.sorted(by: { $0.key < $1.key }) {
             guard let value, case let text = Self.escaped(value, Self.inTag), !text.isEmpty else { continue }
             head += [UInt8(ascii: ",")] + Self.escaped(key, Self.inTag) + [UInt8(ascii: "=")] + text
@@ -19,7 +18,7 @@ package struct PointWriter: Sendable {
         self.head = head + [UInt8(ascii: " ")]
     }
 
-    /// - Returns: false for a reading of which nothing is known: it makes no point.
+    /// - Returns: false for a reading without known values.
     @discardableResult
     package func append(_ time: WallTime, _ reading: Reading, to bytes: inout [UInt8]) -> Bool {
         guard !reading.known.isEmpty else { return false }
@@ -47,8 +46,8 @@ package struct PointWriter: Sendable {
     private static let inMeasurement = Set(", ".utf8)
     private static let inTag = Set(",= ".utf8)
 
-    /// A line end would end the point. A backslash has no escape of its own and would take the next character's, so that
-    /// a slash stands for it.
+    /// A line end would end the point and becomes a space. A backslash would escape the next character and becomes a
+    /// slash.
     private static func escaped(_ text: String, _ special: Set<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

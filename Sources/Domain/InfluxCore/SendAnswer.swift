@@ -1,40 +1,38 @@
-/// What a server said to a batch of points, as far as it matters what to do next.
+/// A server's answer to a batch of points, as far as it decides the next step.
 package enum SendAnswer: Hashable, Sendable {
     case taken
-    /// It took what it could. The rest it would not take later either: of another type, or too old for its retention.
+    /// The server rejects the rest for good: another type, or too old for its retention.
     ///
-    /// - Parameter dropped: how many it did not take; nil if it did not say, which counts as all of them.
+    /// - Parameter dropped: number rejected; nil, if the server did not say, counts as all.
     case partly(dropped: Int?, String)
-    /// It took none of them, for what at least one of them is, or for how it was asked.
+    /// All rejected, because of at least one point or because of the request.
     case unwanted(String)
-    /// More at once than it takes.
     case tooLarge
-    /// It is busy, in trouble, or out of reach. After the time that it named, if it named one.
+    /// The server is busy, failing or out of reach. `after` is the delay that it asked for.
     case later(
         after: Duration?, String, next: String = "see whether it runs and can be reached, and [influx] url")
-    /// It will not take anything before somebody corrects something: the token, the bucket.
+    /// A user must first correct the token or the bucket.
     case refused(String, next: String)
 }
 
-/// What was read to be sent.
 package struct SendBatch: Hashable, Sendable {
-    /// The time of the last reading of each meter in it.
+    /// Time of each meter's last reading in the batch.
     package var ends: [MeterID: WallTime] = [:]
     package var points = 0
-    /// There is more to be read than fits.
+    /// Whether the store has more than fits.
     package var isFull = false
 
     package init() {}
 }
 
-/// Why a server gets nothing at present.
+/// Reason why the server gets nothing.
 package struct SendTrouble: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// The server is away or says that it cannot.
+        /// The server is out of reach or reports a failure.
         case unreachable
-        /// Somebody has to correct something.
+        /// A user must correct something.
         case refused
-        /// It takes nothing of what it is sent.
+        /// The server rejects everything.
         case unwanted
         /// This host's store cannot be read.
         case store
@@ -42,7 +40,6 @@ package struct SendTrouble: Hashable, Sendable {
 
     package var kind: Kind
     package var cause: String
-    /// What to do about it.
     package var next: String
 
     package init(_ kind: Kind, _ cause: String, next: String) {
@@ -52,10 +49,10 @@ package struct SendTrouble: Hashable, Sendable {
     }
 }
 
-/// What is worth a line in a log: each once, not at each attempt.
+/// Events for the log, each once instead of at each attempt.
 package enum SendNews: Hashable, Sendable {
     case interrupted(SendTrouble)
     case resumed
-    /// - Parameter points: since this was last told.
+    /// - Parameter points: number since the last such event.
     case rejected(points: Int, String)
 }

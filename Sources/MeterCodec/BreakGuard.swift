@@ -1,16 +1,16 @@
-/// A measurement that can be held against the one before it.
+/// A measurement that can be compared with the one before it.
 package protocol Successor: Sendable {
-    /// Whether this breaks with `last`: one of them may be damaged.
+    /// Whether this differs from `last` so much that one of them may be damaged.
     func breaks(with last: Self) -> Bool
-    /// Whether `next` shows that this was meant, although it broke with `last`; nil if nothing came before.
+    /// Whether `next` shows that this jump from `last` was real; `last` is nil for the first measurement.
     func isConfirmed(by next: Self, after last: Self?) -> Bool
 }
 
-/// Holds back a measurement that breaks with the one before it, until the next one confirms it, for meters whose frames have no
-/// check.
+/// Holds back a measurement that jumps from the one before it until the next one confirms it. For meters whose frames
+/// have no checksum.
 ///
-/// A break that was confirmed is told with the moment at which it came; one that was not is dropped and counted, and the next
-/// measurement passes. A level that was seen before passes: a load that pulses once a second would be dropped for ever otherwise.
+/// Reports a confirmed jump with its own arrival time; drops and counts an unconfirmed one. Levels seen before always
+/// pass: otherwise a load that pulses once a second would be dropped forever.
 package struct BreakGuard<Measurement: Successor>: Sendable {
     private struct Item: Sendable {
         var measurement: Measurement
@@ -19,17 +19,18 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
 
     private var held: Item?
     private var last: Measurement?
-    /// The one before the last break, and the last one that was dropped.
+    /// The level before the last jump, and the last dropped measurement.
     private var former: Measurement?
     private var dropped: Measurement?
 
     package init() {}
 
-    /// Takes the next measurement and passes on what it means.
+    /// Takes the next measurement and reports what may pass.
     ///
     /// - Parameters:
-    ///   - frame: what is told of it.
-    ///   - parts: the same in two, where the frame has more than the measurement: what waits, and what need not.
+    ///   - frame: the frame that carries the measurement.
+    ///   - parts: the frame split in two, if it has more than the measurement: the part to hold back, and the part to
+    ///     report at once.
     package mutating func take(
         _ next: Measurement, as frame: Frame, parts: (waiting: Frame, rest: Frame)? = nil,
         _ handle: (MeterEvent) -> Void
@@ -63,26 +64,26 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
     }
 }
 
-/// A voltage and a current, for telling a step that is real from damage.
+/// A voltage and a current, compared to tell real steps from damaged frames.
 package struct StepLevel: Hashable, Sendable {
     package var voltage: Double
     package var current: Double
 
-    /// The part of a voltage by which it steps.
+    /// Relative change of the voltage above which it is a step.
     private let voltagePart: Double
 
-    /// - Parameter voltagePart: less than 10 % where the supply holds its voltage.
+    /// - Parameter voltagePart: less than 0.1 where the supply holds its voltage.
     package init(voltage: Double, current: Double, voltagePart: Double = 0.1) {
         (self.voltage, self.current, self.voltagePart) = (voltage, current, voltagePart)
     }
 
-    /// More than 10 %, and more than 50 mV or 50 mA.
+    /// Whether voltage or current differs by more than 50 mV or 50 mA and by more than 10 % (voltage: `voltagePart`).
     package func isStep(from other: StepLevel) -> Bool {
         Self.isStep(from: other.voltage, to: voltage, voltagePart) || Self.isStep(from: other.current, to: current, 0.1)
     }
 
-    /// Whether `next` is near this, or goes further the same way, in what stepped from `last`. A current that steps to less than
-    /// twice, or more than half, needs no proof: recorded J7-C draw 0.37, 0.46 and 0.38 A in three seconds
+    /// Whether `next` is near this level or continues in the direction of the step from `last`. A current that changes
+    /// by less than a factor of two needs no confirmation: a recorded J7-C drew 0.37, 0.46 and 0.38 A in three seconds
     /// (syssi/esphome-atorch-dl24 docs/pdus/atorch-j7-c.txt).
     package func isConfirmed(by next: StepLevel, after last: StepLevel) -> Bool {
         Self.isConfirmed(voltage, by: next.voltage, after: last.voltage, voltagePart)

@@ -1,4 +1,4 @@
-/// The checksums of the wire protocols, each with its check vector in ChecksumTests.
+/// Checksums of the wire protocols. ChecksumTests holds a check vector for each.
 package enum Checksum {
     /// CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, Docs/Protocols/TC66.md#the-answer).
     package static func crc16Modbus(_ bytes: some Sequence<UInt8>) -> UInt16 {
@@ -19,7 +19,7 @@ package enum Checksum {
         bytes.reduce(0x42) { crc, byte in fnirsiTable[Int(crc ^ byte)] }
     }
 
-    /// The same CRC over raw bytes: one pass without an iterator, for the meter that sends the most data.
+    /// The same CRC over raw bytes, without an iterator: FNIRSI USB meters send the most data.
     package static func crc8FNIRSI(_ bytes: UnsafeRawBufferPointer) -> UInt8 {
         fnirsiTable.withUnsafeBufferPointer { table in
             var crc: UInt8 = 0x42
@@ -28,7 +28,7 @@ package enum Checksum {
         }
     }
 
-    /// The sum of all bytes, modulo 256 (WITRN, YZXStudio, POWER-Z KM001 Pro).
+    /// Sum of all bytes, modulo 256 (WITRN, YZXStudio, POWER-Z KM001 Pro).
     static func sum8(_ bytes: UnsafeRawBufferPointer) -> UInt8 { bytes.reduce(0, &+) }
 
     /// CRC-32 as in Ethernet and zip (KM003C settings, Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).

@@ -1,30 +1,29 @@
 package import Domain
 
-/// Why bytes are not a frame, or a command cannot be encoded. Holds numbers only, so that creating one costs nothing;
-/// the text is made when somebody reads it.
+/// Reason why bytes are not a frame, or a command cannot be encoded. Holds only numbers: creating one must cost
+/// nothing.
 package enum CodecError: Error, Hashable, Sendable {
-    /// No frame starts here. `found` is the byte where a start mark or model word belongs.
+    /// No frame starts here. `found` is the byte at the place of a start mark or model word.
     case noStartMark(found: UInt8)
-    /// A frame of a model that this codec does not know. `word` is the model word found.
+    /// The frame's model word is not known.
     case unknownModel(word: UInt32)
     case wrongCheck(expected: UInt32, found: UInt32)
-    /// A length or count field that no frame of this protocol has.
+    /// No frame of this protocol has this length or count field.
     case impossibleLength(Int)
-    /// A field holds a value that the meter cannot measure or send. `offset` is the field's place in the frame.
+    /// A field holds a value that the meter cannot measure or send. `offset` is its byte offset in the frame.
     case implausibleField(offset: Int)
     /// The rest of a frame did not arrive in time.
     case truncated(have: Int)
-    /// An answer that does not say what it answers came while nothing was asked.
+    /// An answer without a request. Answers of this protocol do not say what they answer.
     case unasked
-    /// A command whose effect nobody would see, as the meter answers no query.
+    /// The meter answers no query, so the command's effect could not be checked.
     case unanswering(MeterCommand.Kind)
     case unsupportedCommand(MeterCommand.Kind, model: ModelName)
-    /// A number that the command does not take. Legal numbers are `step` apart; `legal` is nil if it takes no number.
+    /// The command does not take this number. Legal numbers are `step` apart; `legal` is nil if it takes no number.
     case commandNumber(MeterCommand, legal: ClosedRange<Int>?, step: Int = 1)
 }
 
 extension CodecError: CustomStringConvertible {
-    /// What was wrong, and with which value.
     package var description: String {
         switch self {
         case .noStartMark(let found): "no frame starts with byte \(Hex.encode([found]))"

@@ -1,55 +1,52 @@
 package import Domain
 
-/// Describes a family of meters to the rest of the program: everything about it except its bytes, as one value in the
-/// family's folder. Listing it in `MeterCatalogue.standard` makes its meters known everywhere.
+/// Everything about a family of meters except its bytes. `MeterCatalogue.standard` lists all families.
 ///
-/// Only the first four members are required. The others default to what holds for most families.
+/// Only the first four members are required; the defaults of the others suit most families.
 package protocol FamilyDescription: Sendable {
     var family: MeterFamily { get }
-    /// In the order in which people see them.
+    /// Models in display order.
     var models: [ModelName] { get }
-    /// The decoders of captured bytes, by the names that a person types (Docs/CommandLine.md#meters).
+    /// Decoders of captured bytes, by the names of Docs/CommandLine.md#meters.
     var decoders: [NamedDecoder] { get }
-    /// A driver for one link to one of the models. Nil if the model has no such link, or none that is supported here.
+    /// Returns a driver for one link to a model; nil if the model has no such link or the link is not supported.
     func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
 
-    /// The USB devices that are meters of this family.
+    /// USB devices that are meters of this family.
     var usbDevices: [USBIdentity] { get }
-    /// What USB tells about the maker beyond those, if anything.
+    /// Other USB properties that identify the maker but not the model.
     var usbMaker: USBMaker? { get }
 
-    /// The model of a meter that advertises this name, if the name tells it (Docs/Identities.md#over-the-air).
+    /// Returns the model of a meter that advertises this name, if the name tells it (Docs/Identities.md#over-the-air).
     func model(named name: AdvertisedName) -> ModelName?
-    /// Whether a name that does not tell the model is at least one of the maker's.
+    /// Whether the name belongs to the maker, even if it does not tell the model.
     ///
     /// - Parameter name: in upper case.
     func isMakersName(_ name: String) -> Bool
-    /// The radio over which the maker's name alone is reason enough to connect, if any.
+    /// The radio over which the maker's name alone is reason enough to connect.
     var makersNameRadio: LinkAddress.Transport? { get }
-    /// Whether a name is that of a radio module in its meters, which is in other things as well.
+    /// Whether the name is that of a radio module in the family's meters. Other devices have such modules too.
     func isModulesName(_ name: AdvertisedName) -> Bool
-    /// The radio modules in its meters.
+    /// Radio modules in the family's meters.
     var radioModules: Set<RadioModule> { get }
-    /// How to identify its meters when their names do not. Nil for a family without a radio.
+    /// How to identify the family's meters when their names do not. Nil for a family without a radio.
     var radioQuestion: RadioQuestion? { get }
-    /// Whether a meter has one address for LE and another for Classic, which differ only in the group bit.
+    /// Whether a meter has one address for LE and another for Classic that differ only in the group bit.
     var hasTwinAddresses: Bool { get }
 
-    /// What a model can measure: the ranges outside which its live decoding refuses a value. Files are judged by them too. Empty
-    /// where nothing is refused.
+    /// Ranges that a model can measure. Live decoding and file checks refuse values outside; no entry means no limit.
     func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>]
 
-    /// The models that record by themselves, in the order in which people see them.
+    /// Models with logs of their own, in display order.
     var modelsWithLogs: [ModelName] { get }
-    /// A transfer that reads what such a model recorded.
+    /// Returns a transfer that reads a model's logs.
     func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
 
-    /// The models that hear USB Power Delivery on the CC line, in the order in which people see them. Their frames have
-    /// `powerDelivery`.
+    /// Models that capture USB Power Delivery on the CC line, in display order. Their frames have `powerDelivery`.
     var modelsHearingPD: [ModelName] { get }
 
-    /// The family, if people describe models of it. Asked for, because a cast to a protocol has Swift's runtime go through
-    /// every conformance in the program, a family at a time, and meterd asks at its start.
+    /// This family, if users can describe models of it. A property and not a cast: a cast makes Swift's runtime search
+    /// every conformance, which slows meterd's start.
     var describable: (any DescribableFamily)? { get }
 }
 
@@ -70,7 +67,7 @@ extension FamilyDescription {
     package var modelsHearingPD: [ModelName] { [] }
 }
 
-/// A decoder and the name that a person types for it.
+/// A decoder and the name that the user types for it.
 package struct NamedDecoder: Sendable {
     /// Lower case.
     package var name: String
@@ -82,13 +79,13 @@ package struct NamedDecoder: Sendable {
     }
 }
 
-/// The name that a device gives itself over a radio.
+/// The name that a device advertises over a radio.
 package struct AdvertisedName: Hashable, Sendable {
-    /// In upper case.
+    /// Upper case.
     package var text: String
-    /// `ble` or `spp`: the radio over which it was heard.
+    /// `ble` or `spp`: the radio that received the name.
     package var radio: LinkAddress.Transport
-    /// 16-bit UUIDs of the services that it advertises.
+    /// 16-bit UUIDs of the advertised services.
     package var services: Set<UInt16>
 
     package init(_ text: String, over radio: LinkAddress.Transport, services: Set<UInt16> = []) {
@@ -98,16 +95,15 @@ package struct AdvertisedName: Hashable, Sendable {
     }
 }
 
-/// How to identify a family's meters over a radio by what they send (Docs/Protocols/Identification.md).
+/// How to identify a family's meters by what they send over a radio (Docs/Protocols/Identification.md).
 package struct RadioQuestion: Sendable {
-    /// The requests to send, one for each step; an empty one leaves time for a slow answer. No steps for meters that
-    /// push.
+    /// Requests to send, one per step. An empty request leaves time for a slow answer. Empty for meters that push.
     package var steps: [[UInt8]]
-    /// Families whose meters would take the question as a command: it is not sent where one of them may be.
+    /// Families whose meters would take the question as a command. It is not sent where one of them is possible.
     var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
-    /// The model that sends such a frame. Nil if the frame does not say enough. `unproved` counts the frames of this
-    /// link that may have matched by chance.
+    /// Returns the model that sends such a frame; nil if the frame does not say enough. `unproved` counts this link's
+    /// frames that may have matched by chance.
     package var judge: @Sendable (_ frame: Frame, _ unproved: inout Int) -> ModelName?
 
     package init(

@@ -2,8 +2,8 @@ package import Domain
 
 /// One complete message from a meter, verified as far as its model has checks.
 ///
-/// Families with a case of their own are read without a box (`forEachReading`), and so is `packed`, which is for every
-/// family's frames of up to 64 bytes; all others use `other`.
+/// Families with a case of their own are read without a box (`forEachReading`). `packed` is also unboxed and takes any
+/// family's frames of up to 64 bytes; all other frames use `other`.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -17,31 +17,31 @@ package enum Frame: Sendable {
     case other(any FrameContent)
 }
 
-/// What every frame offers, whatever its family.
+/// Content that every frame offers, whatever its family.
 package protocol FrameContent: Sendable {
-    /// The model, if the bytes tell it.
+    /// Model, if the bytes tell it.
     var model: ModelName? { get }
-    /// Calls `body` for each measurement in the frame, oldest first. Most frames hold one, a reply holds none.
+    /// Calls `body` for each measurement in the frame, oldest first. Most frames hold one; replies hold none.
     func forEachReading(_ body: (Reading) -> Void)
-    /// The same, each with the tick at which it was taken, if the frame says so.
+    /// Like `forEachReading`, with each measurement's tick if the frame tells it.
     func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void)
-    /// Of which ticks it has samples; nil in a frame without.
+    /// Ticks of the frame's samples; nil in a frame without samples.
     var sampleTicks: SampleTicks? { get }
-    /// The data groups in it; empty for most frames.
+    /// Data groups in the frame; empty for most frames.
     var groups: [GroupTotals] { get }
-    /// The data group whose energy and charge its readings have; nil without groups, and while it is unknown.
+    /// Data group whose energy and charge are in the readings. Nil without groups, or while it is unknown.
     var countingGroup: Int? { get }
-    /// What the meter says about itself in it.
+    /// Information of the meter about itself.
     var device: DeviceInfo? { get }
-    /// What the meter heard on the CC line; nil in a frame about something else.
+    /// What the meter captured on the CC line; nil in a frame about something else.
     var powerDelivery: PDReport? { get }
-    /// Everything else in it, under the keys that JSON uses.
+    /// All other fields, under their JSON keys.
     var details: [FrameDetail] { get }
 }
 
 extension FrameContent {
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
-        // One with several has ticks of its own for each.
+        // Frames with several readings override this.
         let tick = sampleTicks?.newest
         forEachReading { body($0, tick) }
     }
@@ -55,7 +55,6 @@ extension FrameContent {
 }
 
 extension Frame {
-    /// The family's own value, through the protocol that all of them share.
     package var content: any FrameContent {
         switch self {
         case .um(let block): block
@@ -71,12 +70,12 @@ extension Frame {
         }
     }
 
-    /// Frames with one shape tell the same things, so a later one replaces an earlier one.
+    /// Number of the frame's shape. A later frame replaces an earlier one of the same shape.
     package var shape: Int {
         switch self {
         case .um: 0
         case .fnirsiUSB: 1
-        // Each of its groups comes in a frame of its own.
+        // Each data group comes in a frame of its own.
         case .fnirsiBLE(let frame): 0x1_0000 + Int(frame.type) << 8 + (frame.groups.first?.index ?? 0) & 0xFF
         case .atorchReport: 2
         case .atorchReply: 3
@@ -88,7 +87,7 @@ extension Frame {
         }
     }
 
-    /// The same as `content.forEachReading`, without boxing the frame: for the hot path.
+    /// Does the same as `content.forEachReading`, without boxing the frame: for the hot path.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)
@@ -104,7 +103,7 @@ extension Frame {
         }
     }
 
-    /// The same as `content.forEachSample`, without boxing the frame.
+    /// Does the same as `content.forEachSample`, without boxing the frame.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         switch self {
         case .fnirsiUSB(let packet): packet.forEachSample(body)
@@ -165,11 +164,11 @@ extension Frame {
     }
 }
 
-/// A further field of a frame, with its key in JSON (unit last, as in `Quantity.key`).
+/// A further field of a frame. The JSON key ends in the unit, as in `Quantity.key`.
 package struct FrameDetail: Hashable, Sendable {
     package var key: String
     package var value: Value
-    /// It says something about the meter or what is measured, and not about the frame alone: people see it live.
+    /// Whether live views show the field: it describes the meter or the measurement, not only the frame.
     package var isTold = false
 
     package init(_ key: String, _ value: Value) {
@@ -177,14 +176,14 @@ package struct FrameDetail: Hashable, Sendable {
         self.value = value
     }
 
-    /// One that people see live, under a key that the model's page in Docs/Meters names.
+    /// Returns a field that live views show, under a key that the model's page in Docs/Meters names.
     package static func told(_ key: String, _ value: Value) -> FrameDetail {
         var detail = FrameDetail(key, value)
         detail.isTold = true
         return detail
     }
 
-    /// Who compares two fields means what they say.
+    /// Ignores `isTold`.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key && lhs.value == rhs.value }
 
     package func hash(into hasher: inout Hasher) {
@@ -197,7 +196,7 @@ package struct FrameDetail: Hashable, Sendable {
         case number(Double)
         case text(String)
         case flag(Bool)
-        /// The model has the field but does not know its value at the moment.
+        /// The model has the field but does not know its value now.
         case unknown
     }
 }

@@ -1,23 +1,23 @@
 /// Splits a stream of bytes from a meter into checked frames.
 ///
-/// A value: bytes go in through `append`, then `next` is called until it returns nil. It accepts any input: noise
-/// becomes a counted `skipped`, and the decoder resynchronises with the next good frame by itself.
+/// The caller passes bytes to `append`, then calls `next` until it returns nil. Any input is allowed: noise becomes a
+/// counted `skipped`, and the decoder resynchronises at the next good frame.
 package protocol FrameDecoder: Sendable {
     mutating func append(_ bytes: [UInt8])
     mutating func next() -> DecodeStep?
-    /// The bytes of the frame that `next` returned last, valid until the next `append`.
+    /// Bytes of the frame that `next` returned last, valid until the next `append`.
     var frameBytes: [UInt8] { get }
     /// Number of bytes that wait for the rest of their frame.
     var pendingCount: Int { get }
     /// Discards a partial frame, for example because its rest is overdue.
     ///
-    /// - Returns: the number of discarded bytes.
+    /// - Returns: number of discarded bytes.
     mutating func reset() -> Int
 }
 
-/// A decoder that keeps waiting bytes in a `ReceiveBuffer`, so that only `next` is left to write.
+/// A decoder that keeps waiting bytes in a `ReceiveBuffer` and only has to implement `next`.
 package protocol BufferedFrameDecoder: FrameDecoder {
-    /// Owned by the decoder; nobody else writes to it.
+    /// Only the decoder writes to it.
     var buffer: ReceiveBuffer { get set }
 }
 
@@ -34,18 +34,17 @@ extension BufferedFrameDecoder {
     }
 }
 
-/// A decoder of frames that begin with a byte of their own.
+/// A decoder of frames that begin with a start mark.
 package protocol MarkedFrameDecoder: BufferedFrameDecoder {
-    /// The first byte of a frame.
     static var startMark: UInt8 { get }
-    /// Another first byte, if there are two kinds of frames.
+    /// Second start mark, if there are two kinds of frames.
     static var otherStartMark: UInt8? { get }
 }
 
 extension MarkedFrameDecoder {
     package static var otherStartMark: UInt8? { nil }
 
-    /// Skips the first byte, and all behind it up to the next one with which a frame may begin.
+    /// Skips all bytes before the next start mark, and at least one.
     package mutating func skip(_ error: CodecError) -> DecodeStep {
         let first = buffer.firstOffset(of: Self.startMark, from: 1) ?? buffer.count
         let count = min(first, Self.otherStartMark.flatMap { buffer.firstOffset(of: $0, from: 1) } ?? buffer.count)
@@ -53,7 +52,7 @@ extension MarkedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Takes or skips the first `length` bytes, or skips to the next start.
+    /// Takes or skips the first `length` bytes, or skips to the next start mark.
     package mutating func step(_ verdict: FrameVerdict, length: Int) -> DecodeStep {
         switch verdict {
         case .good(let frame):
@@ -68,17 +67,17 @@ extension MarkedFrameDecoder {
     }
 }
 
-/// What bytes are that begin like a frame and are as many.
+/// Judgement of bytes that begin like a frame and have its length.
 package enum FrameVerdict: Sendable {
     case good(Frame)
-    /// A frame that nobody can use.
+    /// A frame without use.
     case refused(CodecError)
-    /// Not a frame: what looked like its beginning were ordinary bytes.
+    /// Ordinary bytes that only looked like the beginning of a frame.
     case noFrame(CodecError)
 }
 
 package enum DecodeStep: Sendable {
     case frame(Frame)
-    /// Bytes that belong to no good frame were skipped.
+    /// Skipped bytes that belong to no good frame.
     case skipped(count: Int, because: CodecError)
 }

@@ -1,17 +1,16 @@
 package import Domain
 
-/// The families of meters that a program knows, and what follows from them: the driver for each model and link, and the
-/// decoder for each name that a person types.
+/// The families of meters that a program knows, with their drivers by model and link and their decoders by name.
 package struct MeterCatalogue: Sendable {
     package let families: [any FamilyDescription]
     package let models: [ModelName]
-    /// 16-bit UUIDs of the services of all modules in its meters.
+    /// 16-bit UUIDs of the services of all radio modules.
     package let radioServices: Set<UInt16>
 
-    /// What people described, by the names of its models (`adding`).
+    /// Descriptions that users gave, by model name (`adding`).
     let descriptions: [String: [String: DescriptionValue]]
 
-    /// - Parameter families: in the order in which people see them.
+    /// - Parameter families: in display order.
     package init(families: [any FamilyDescription]) {
         self.init(families: families, descriptions: [:])
     }
@@ -23,7 +22,7 @@ package struct MeterCatalogue: Sendable {
         radioServices = families.flatMap(\.radioModules).reduce(into: []) { $0.formUnion($1.services) }
     }
 
-    /// The list of all families. MeterSimulator has the list of their simulators.
+    /// All families. MeterSimulator lists their simulators.
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
         CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), GenericFamily(),
@@ -35,7 +34,7 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Models
 
-    /// The model of this name, in upper or lower case: `UM25C` and `um25c` are the same.
+    /// Returns the model of this name, ignoring case.
     package func model(named text: some StringProtocol) -> ModelName? {
         let name = text.lowercased()
         return models.first { $0.rawValue == name }
@@ -43,30 +42,29 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Drivers
 
-    /// A driver for one link to a meter of a model. Nil if the model has no such link, or none that is supported here.
+    /// Returns a driver for one link to a model; nil if the model has no such link or the link is not supported.
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         self[model.family]?.driver(for: model, over: transport)
     }
 
-    /// A driver of a model over the first kind of link that it has, for uses that do not depend on the link.
+    /// Returns a driver for the model's first kind of link, for uses that do not depend on the link.
     package func driver(for model: ModelName) -> (any MeterDriver)? {
         transports(of: model).first.flatMap { driver(for: model, over: $0) }
     }
 
-    /// The supported kinds of link to a model, serial first.
+    /// Returns the supported kinds of link to a model, serial first.
     package func transports(of model: ModelName) -> [LinkAddress.Transport] {
         LinkAddress.Transport.allCases.filter { driver(for: model, over: $0) != nil }
     }
 
-    /// The models that can be read over a kind of link.
     package func models(over transport: LinkAddress.Transport) -> [ModelName] {
         models.filter { driver(for: $0, over: transport) != nil }
     }
 
     // MARK: Ranges
 
-    /// What some of these models can measure: of each quantity that all of them limit, the widest range. Power, which most
-    /// compute, is limited by voltage and current.
+    /// Returns the widest range of each quantity that all these models limit. Most models compute power, so its limit
+    /// follows from voltage and current.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]
@@ -87,17 +85,17 @@ package struct MeterCatalogue: Sendable {
         }
     }
 
-    /// The models that a USB device with these ids may be.
+    /// Returns the models that a USB device with these ids may be.
     package func models(vendor: UInt16, product: UInt16) -> [ModelName] {
         families.flatMap(\.usbDevices).filter { $0.vendor == vendor && $0.product ?? product == product }.map(\.model)
     }
 
     // MARK: Decoders
 
-    /// The names that `meterctl decode --model` takes (Docs/CommandLine.md#meters).
+    /// Names that `meterctl decode --model` takes (Docs/CommandLine.md#meters).
     package var decoderNames: [String] { families.flatMap(\.decoders).map(\.name) }
 
-    /// The decoder with a name that a person types, if any.
+    /// Returns the decoder of this name, ignoring case.
     ///
     /// - Parameter enforcingChecks: if false, frames with a wrong checksum are accepted if their shape is right.
     package func decoder(named name: String, enforcingChecks: Bool = true) -> (any FrameDecoder)? {
@@ -110,33 +108,34 @@ package struct MeterCatalogue: Sendable {
     /// The model assumed for a radio whose meter is not known yet.
     var commonest: ModelName { .um25c }
 
-    /// The families with at least one model that is read over a radio.
+    /// Returns the families with at least one model that is read over a radio.
     package func families(over radio: LinkAddress.Transport) -> Set<MeterFamily> {
         Set(models(over: radio).map(\.family))
     }
 
-    /// The families that share a module with the given one: those that characteristics do not rule out.
+    /// Returns the families that share a radio module with the given one, so that characteristics cannot tell them
+    /// apart.
     package func families(alike family: MeterFamily) -> Set<MeterFamily> {
         (self[family]?.radioModules ?? []).reduce(into: []) { $0.formUnion(families(behind: $1)) }
     }
 
-    /// The families whose meters have this module.
+    /// Returns the families whose meters have this module.
     package func families(behind module: RadioModule) -> Set<MeterFamily> {
         Set(families.filter { $0.radioModules.contains(module) }.map(\.family))
     }
 
     // MARK: Logs
 
-    /// The models that record by themselves.
+    /// Models with logs of their own.
     package var modelsWithLogs: [ModelName] { families.flatMap(\.modelsWithLogs) }
 
-    /// A transfer that reads what a meter recorded by itself. Nil for a model that does not record.
+    /// Returns a transfer that reads a meter's own logs; nil for a model without logs.
     package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
         self[model.family]?.logTransfer(wish, from: model)
     }
 
     // MARK: USB Power Delivery
 
-    /// The models that hear it.
+    /// Models that capture USB Power Delivery.
     package var modelsHearingPD: [ModelName] { families.flatMap(\.modelsHearingPD) }
 }

@@ -2,40 +2,40 @@ package import Domain
 
 /// The host's side of the conversation with a meter: what to send, and what the answers mean. One value per link.
 ///
-/// A driver holds protocol state (request ids, a stream's keep-alive) and nothing else: no time, no retries, no link.
-/// The caller decides when to ask and how long to wait, by the numbers in `profile`.
+/// A driver holds only protocol state (request ids, a stream's keep-alive): no time, no retries, no link. The caller
+/// decides when to send and how long to wait, by the numbers in `profile`.
 package protocol MeterDriver: Sendable {
     var profile: MeterProfile { get }
-    /// What to send once the line is up, in order.
+    /// Returns what to send once the line is up, in order.
     mutating func opening() -> [Outgoing]
-    /// The request for the next reading. Empty for a meter that pushes by itself and needs no keep-alive.
+    /// Returns the request for the next reading; empty for a meter that pushes and needs no keep-alive.
     mutating func poll() -> [UInt8]
     /// Takes received bytes and reports what they mean, in order.
     mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
-    /// The bytes of a command.
+    /// Returns the bytes of a command.
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
-    /// The bytes of a command went out.
+    /// Notes that the caller has sent a command.
     mutating func sent(_ command: MeterCommand)
-    /// Whether nothing shows that what was sent reaches the meter, so that another way to its line is to be tried.
+    /// Whether no answer shows that output reaches the meter. The caller then tries another way to the meter's line.
     var doubtsOutput: Bool { get }
-    /// The other way was tried, if there is one.
+    /// Notes that the caller tried the other way to the line.
     ///
-    /// - Parameter isSwitched: whether there is one, which is used from now on.
+    /// - Parameter isSwitched: whether another way exists; the caller uses it from now on.
     /// - Returns: what to send again over it.
     mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8]
-    /// What to send before the link is closed, so that the meter is left in a clean state.
+    /// Returns what to send before the link closes, so that the meter is left in a clean state.
     mutating func closing() -> [Outgoing]
-    /// Discards a partial frame whose rest is overdue, and returns the number of discarded bytes.
+    /// Discards a partial frame whose rest is overdue and returns the number of discarded bytes.
     mutating func discardPartial() -> Int
-    /// The temperature unit set in the meter's menu, for a model whose answers do not say it. Readings are in Celsius.
+    /// Temperature unit set in the meter's menu, for a model whose answers do not tell it. Readings are in Celsius.
     var temperatureUnit: TemperatureUnit { get set }
-    /// Whether single values that the meter cannot have measured are left out (`MeterEvent.filtered`), for a model that sends
-    /// such (`MeterProfile.filters`).
+    /// Whether the driver leaves out single values that the meter cannot have measured (`MeterEvent.filtered`). Only
+    /// for models with `MeterProfile.filters`.
     var isFiltering: Bool { get set }
-    /// The rate at which the meter is to sample by its own clock, one of the profile's `rates`; nil for none. May change at
-    /// any time: the next polls see to it.
+    /// Wanted sampling rate by the meter's own clock, one of the profile's `rates`; nil for none. May change at any
+    /// time: the next polls apply it.
     var wantedRate: Int? { get set }
-    /// How it samples now. May change with each answer, and with each one that does not come.
+    /// How the meter samples now. May change with each answer and with each missing answer.
     var sampling: MeterSampling { get }
 }
 
@@ -54,42 +54,43 @@ package struct Outgoing: Hashable, Sendable {
 package enum MeterEvent: Sendable {
     /// A good frame. It counts as a valid answer; the caller takes its readings.
     case frame(Frame)
-    /// A frame came that breaks with the last. It answers a request, and its readings wait for the next one.
+    /// The driver holds back a frame that jumps from the last. It counts as an answer; its readings wait for the next
+    /// frame.
     case held
-    /// The frame that was held is right: its readings are told with the moment at which it came.
+    /// The held frame is right. Its readings count for the time at which it came.
     case confirmed(Frame)
     /// The meter confirmed that it carried out a command.
     case acknowledged
     /// The meter refused a command.
     case rejected
-    /// The meter says that it is as this command sets it, whoever sent that.
+    /// The meter reports the state that this command sets, whoever sent the command.
     case readBack(MeterCommand)
-    /// A driver that had to find out which meter this is has done so: the driver of this model takes over.
+    /// The driver has identified the meter; the driver of this model takes over.
     case identified(ModelName)
-    /// Bytes that were skipped to find the next frame.
+    /// Bytes skipped to find the next frame.
     case skipped(count: Int, because: CodecError)
-    /// Number of samples that the meter cannot have measured, although nothing else is wrong with their frame. The next frame
-    /// holds a neighbour's value instead, or none.
+    /// Number of samples that the meter cannot have measured, in a frame that is otherwise good. The next frame holds a
+    /// neighbour's value instead, or none.
     case filtered(samples: Int)
 }
 
-/// What is fixed for a model: its rhythm and its capabilities. Durations are from the family's page in Docs/Protocols.
+/// Rhythm and capabilities of a model. Durations are from the family's page in Docs/Protocols.
 package struct MeterProfile: Sendable {
     package var model: ModelName
     package var rhythm: Rhythm
-    /// How long an answer may take before the request counts as lost.
+    /// Time after which a request without an answer counts as lost.
     package var answerTimeout: Duration
-    /// How long the line is left idle before and after a command, so that neither is lost.
+    /// Idle time before and after a command, so that neither is lost.
     package var commandSpacing: Duration
-    /// The bit rate for a real serial line. Pseudo-terminals and USB CDC ignore it.
+    /// Bit rate of a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// The commands that the model knows, and the numbers they take; `resetEnergy`, which no meter is sent, is for all.
+    /// Commands that the model knows, and their numbers. All models have `resetEnergy`, which is never sent to a meter.
     package var commands: [CommandRule]
-    /// How finely the meter tells its own counters over this kind of link, if it has any.
+    /// Resolution of the meter's own counters over this kind of link.
     package let counterSteps: CounterSteps
-    /// Whether single values may be left out (`MeterDriver.isFiltering`).
+    /// Whether `MeterDriver.isFiltering` may leave out single values.
     package let filters: Bool
-    /// Samples a second that the meter can take by its own clock, rising; empty if it cannot.
+    /// Sampling rates of the meter's own clock in 1/s, ascending; empty if it has none.
     package let rates: [Int]
 
     package init(
@@ -110,22 +111,22 @@ package struct MeterProfile: Sendable {
     }
 
     package enum Rhythm: Hashable, Sendable {
-        /// The meter answers each request. It is asked every `interval` unless a person set another, never below
-        /// `shortest`.
+        /// The meter answers each request. Requests go out every `interval` unless the user set another, never more
+        /// often than every `shortest`.
         case poll(interval: Duration, shortest: Duration)
-        /// The meter answers each request with a part of a reading. One is sent every `step`, and a reading comes about
-        /// every `expected`.
+        /// The meter answers each request with a part of a reading. One goes out every `step`; a reading is complete
+        /// about every `expected`.
         case rounds(expected: Duration, step: Duration)
         /// The meter pushes about every `expected`; `poll()` is sent every `keepAlive`, if set.
         case push(expected: Duration, keepAlive: Duration?)
     }
 
-    /// A command of this model. `numbers` is nil if it takes no number; otherwise the numbers that are `step` apart are
-    /// legal, starting with the first.
+    /// A command of this model. `numbers` is nil if it takes no number; otherwise legal numbers are `step` apart,
+    /// beginning with the first.
     package struct CommandRule: Hashable, Sendable {
         package var kind: MeterCommand.Kind
         package var numbers: ClosedRange<Int>?
-        /// 1 or more.
+        /// At least 1.
         package let step: Int
         /// Whether the meter can be asked afterwards if it took the command (`MeterEvent.readBack`).
         package let isReadBack: Bool
@@ -139,7 +140,7 @@ package struct MeterProfile: Sendable {
             self.isReadBack = isReadBack
         }
 
-        /// Whether the command takes this number, or nil for no number.
+        /// Whether the command takes this number; nil is no number.
         package func allows(_ number: Int?) -> Bool {
             guard let numbers, let number else { return numbers == nil && number == nil }
             return numbers.contains(number) && (number - numbers.lowerBound).isMultiple(of: step)
@@ -158,21 +159,21 @@ package struct MeterProfile: Sendable {
 }
 
 extension MeterDriver {
-    /// For meters that push without being asked.
+    /// For meters that push.
     package mutating func poll() -> [UInt8] { [] }
 
-    /// For models without commands: refuses each.
+    /// For models without commands.
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         throw .unsupportedCommand(command.kind, model: profile.model)
     }
 
     package mutating func sent(_ command: MeterCommand) {}
 
-    /// For meters that everybody writes to in one way.
+    /// For meters with only one way to write to them.
     package var doubtsOutput: Bool { false }
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] { [] }
 
-    /// For meters that are clean however a link ends.
+    /// For meters that need no clean-up.
     package mutating func closing() -> [Outgoing] { [] }
 
     /// For models that always report Celsius.
@@ -181,7 +182,7 @@ extension MeterDriver {
         set {}
     }
 
-    /// For models whose values are shown as they come.
+    /// For models that need no filter.
     package var isFiltering: Bool {
         get { false }
         set {}
@@ -195,7 +196,7 @@ extension MeterDriver {
 
     package var sampling: MeterSampling { MeterSampling() }
 
-    /// Takes every step that a decoder has and passes it on: the core of every driver's `receive`.
+    /// Passes on every step of a decoder: the core of every driver's `receive`.
     package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {
         while let step = decoder.next() {
             switch step {

@@ -1,18 +1,18 @@
 package import Domain
 
-/// A request for what a meter recorded by itself.
+/// A request for the logs that a meter records by itself.
 package enum LogRequest: Hashable, Sendable {
-    /// What the meter says about itself.
+    /// Only the meter's information about itself.
     case device
     case catalogue
     /// One log, by its name in the catalogue.
     case log(named: String)
 }
 
-/// What a meter recorded by itself, as far as it was requested.
+/// Answer to a `LogRequest`.
 package struct MeterLogs: Hashable, Sendable {
     package var device: DeviceInfo
-    /// Empty unless it was requested.
+    /// Empty unless requested.
     package var catalogue: [MeterLog]
     /// The requested log.
     package var log: Content?
@@ -35,16 +35,15 @@ package struct MeterLogs: Hashable, Sendable {
     }
 }
 
-/// An entry in the catalogue of what a meter recorded.
+/// An entry in the meter's catalogue of logs.
 package struct MeterLog: Hashable, Sendable {
-    /// As the meter shows it. Nil if it is not plain text.
+    /// As the meter shows it; nil if it is not plain text.
     package var name: String?
     package var sampleCount: Int
-    /// The time between two samples.
+    /// Time between two samples.
     package var interval_ms: Int
-    /// How long the recording lasted.
     package var duration_s: Int
-    /// What flowed, with the sign of the current.
+    /// With the sign of the current.
     package var charge_uAh: Int
     package var energy_uWh: Int
 

@@ -1,11 +1,11 @@
-/// How a meter samples that has a clock of its own: at which rate, and why not at the one that was asked for.
+/// How a meter with its own clock samples: the rate, and the reason if it is not the wanted one.
 package struct MeterSampling: Hashable, Sendable {
-    /// Samples a second that the meter takes by its own clock and keeps until they are fetched; nil while each poll gets
-    /// one measurement.
+    /// Samples per second by the meter's own clock, kept in the meter until they are fetched. Nil while each poll
+    /// fetches one measurement.
     package var rate: Int?
-    /// How often it has to be asked meanwhile, whatever poll interval a person set; nil for that interval.
+    /// Interval at which this rate needs a request, whatever poll interval the user set; nil for that interval.
     package var requestInterval: Duration?
-    /// Why it does not sample at the rate that was asked for; nil while it does, or still prepares to.
+    /// Reason why the meter does not sample at the wanted rate; nil while it does or is still preparing.
     package var failure: String?
 
     package init(rate: Int? = nil, requestInterval: Duration? = nil, failure: String? = nil) {

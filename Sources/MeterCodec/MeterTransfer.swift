@@ -1,14 +1,12 @@
 /// A conversation longer than one request and its answer, such as the download of a log.
 ///
-/// The caller lends it the link: meanwhile the caller asks the meter nothing else, sends what the transfer returns,
-/// passes on everything that arrives, and tells it when nothing has arrived for `answerTimeout`. A transfer begins with
-/// `start` and ends with `finished` or `failed`; later calls have no effect. Like a driver, it has no clock and no
-/// link.
+/// The caller lends it the link. It sends nothing else to the meter, sends what the transfer returns, and passes on all
+/// input. It also reports when nothing has arrived for `answerTimeout`. A transfer begins with `start` and ends with
+/// `finished` or `failed`; later calls have no effect. Like a driver, it has no clock and no link.
 package protocol MeterTransfer<Outcome>: Sendable {
     associatedtype Outcome: Sendable
     /// How long the meter may be silent while an answer is awaited.
     var answerTimeout: Duration { get }
-    /// How far the transfer has got.
     var progress: TransferProgress { get }
     mutating func start() -> TransferStep<Outcome>
     mutating func receive(_ bytes: [UInt8]) -> TransferStep<Outcome>
@@ -16,7 +14,7 @@ package protocol MeterTransfer<Outcome>: Sendable {
 }
 
 package enum TransferStep<Outcome: Sendable>: Sendable {
-    /// Send these in order, leaving the line idle for the pause of each, and then wait.
+    /// Send these in order, leave the line idle for each one's pause, and then wait.
     case send([Outgoing])
     case wait
     case finished(Outcome)
@@ -26,7 +24,7 @@ package enum TransferStep<Outcome: Sendable>: Sendable {
 /// Bytes transferred so far, and in total.
 package struct TransferProgress: Hashable, Sendable {
     package var done: Int
-    /// Nil while it is not known.
+    /// Nil while unknown.
     package var total: Int?
 
     package init(done: Int = 0, total: Int? = nil) {
@@ -35,15 +33,14 @@ package struct TransferProgress: Hashable, Sendable {
     }
 }
 
-/// Why a transfer failed.
+/// Reason why a transfer failed. Each case holds what was requested.
 package enum TransferFailure: Error, Hashable, Sendable {
-    /// The meter gave no valid answer, however often it was asked. Holds what was requested.
+    /// The meter gave no valid answer to any attempt.
     case silent(String)
-    /// The meter refused. Holds what was requested.
     case refused(String)
-    /// The answer does not fit the request. Holds what was requested.
+    /// The answer does not fit the request.
     case unreadable(String)
-    /// What a person asked for does not exist. Holds its name.
+    /// The wanted object does not exist.
     case missing(String)
 }
 

@@ -1,14 +1,14 @@
 package import Domain
 
-/// A family whose models people describe themselves, beside those that it knows: in the configuration, for example. What can
-/// be described, and by which keys, is the family's own business; what carries a description to it knows values alone.
+/// A family to which users add models, for example in the configuration. Only the family knows the keys of a
+/// description; the code that passes it on knows values only.
 package protocol DescribableFamily: FamilyDescription {
-    /// What a description may hold, in the order in which people read it, each with a value that is legal beside the others'.
+    /// Keys of a description in display order, each with a value that is legal beside the others'.
     var descriptionKeys: [DescriptionKey] { get }
-    /// The family with one more model.
+    /// Returns the family with one more model.
     ///
-    /// - Parameter model: one of this family that no other is called.
-    /// - Throws: for the first value that means nothing to it.
+    /// - Parameter model: a model of this family with a new name.
+    /// - Throws: for the first value that the family does not understand.
     func adding(_ model: ModelName, described: [String: DescriptionValue]) throws(DescriptionError) -> Self
 }
 
@@ -16,7 +16,7 @@ extension DescribableFamily {
     package var describable: (any DescribableFamily)? { self }
 }
 
-/// A key of a description, as its reference has it.
+/// A key of a description, as the reference shows it.
 package struct DescriptionKey: Hashable, Sendable {
     package var name: String
     /// In TOML: the default, or an example if there is none.
@@ -30,7 +30,7 @@ package struct DescriptionKey: Hashable, Sendable {
     }
 }
 
-/// A value that a person wrote, whatever the file's syntax.
+/// A value of a description, whatever the file's syntax.
 package indirect enum DescriptionValue: Hashable, Sendable {
     case text(String)
     case integer(Int)
@@ -38,10 +38,10 @@ package indirect enum DescriptionValue: Hashable, Sendable {
     case flag(Bool)
     case list([DescriptionValue])
     case table([String: DescriptionValue])
-    /// Something that no key takes, such as a date, as it was written.
+    /// A value that no key takes, such as a date, as the user wrote it.
     case other(String)
 
-    /// The value as an error repeats it.
+    /// Text of the value in errors.
     package var shown: String {
         switch self {
         case .text(let text): "\"\(text.visible)\""
@@ -55,13 +55,12 @@ package indirect enum DescriptionValue: Hashable, Sendable {
     }
 }
 
-/// A value in a description that means nothing, or one that is missing.
+/// A missing value in a description, or one that means nothing.
 package struct DescriptionError: Error, Hashable, Sendable {
-    /// The key, with those around it: `fields.V.factor`. Empty for the description as a whole.
+    /// The key with its parents: `fields.V.factor`. Empty for the description as a whole.
     package var key: String
     /// What is wrong, with the value: `cannot be "x"`.
     package var problem: String
-    /// What to do about it.
     package var remedy: String
 
     package init(_ key: String, _ problem: String, remedy: String) {
@@ -72,12 +71,12 @@ package struct DescriptionError: Error, Hashable, Sendable {
 }
 
 extension MeterCatalogue {
-    /// What can be said of a model that a person describes; empty where no family takes descriptions.
+    /// Keys of a description; empty if no family takes descriptions.
     package var descriptionKeys: [DescriptionKey] { describable?.descriptionKeys ?? [] }
 
-    /// This catalogue, with one more model.
+    /// Returns this catalogue with one more model.
     ///
-    /// - Parameter name: what people type: 1 to 32 lower-case letters, digits and hyphens, and no other model's.
+    /// - Parameter name: 1 to 32 lower-case letters, digits and hyphens, and not the name of another model.
     package func adding(
         model name: String, described values: [String: DescriptionValue]
     ) throws(DescriptionError) -> MeterCatalogue {
@@ -105,7 +104,7 @@ extension MeterCatalogue {
     }
 }
 
-/// Two catalogues are equal if they know the same models, and what people described is described alike.
+/// Catalogues are equal if they have the same models and the same descriptions.
 extension MeterCatalogue: Hashable {
     package static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.models == rhs.models && lhs.descriptions == rhs.descriptions

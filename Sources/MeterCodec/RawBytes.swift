@@ -1,7 +1,7 @@
 /// Reads numbers from raw bytes, in either byte order and at any alignment.
 ///
-/// Each read checks its range and returns 0 outside it, so that a wrong offset in a table is a wrong number in a test
-/// and never a trap in the field. Decoders check the frame's length before they read.
+/// A read outside the range returns 0: a wrong offset in a table fails a test and never traps in the field. Decoders
+/// check the frame's length before they read.
 extension UnsafeRawBufferPointer {
     @inline(__always)
     private func load<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type) -> Number {
@@ -18,7 +18,7 @@ extension UnsafeRawBufferPointer {
     @inline(__always) package func i32LE(_ offset: Int) -> Int32 { load(offset, as: Int32.self).littleEndian }
 
     @inline(__always) func u64LE(_ offset: Int) -> UInt64 { load(offset, as: UInt64.self).littleEndian }
-    /// An IEEE 754 number of 32 bits, as the wire has it: it need not be finite.
+    /// An IEEE 754 number of 32 bits. It need not be finite.
     @inline(__always) func f32LE(_ offset: Int) -> Float { Float(bitPattern: u32LE(offset)) }
 
     /// Three bytes, most significant first.
@@ -26,7 +26,7 @@ extension UnsafeRawBufferPointer {
         UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))
     }
 
-    /// `length` bytes as ASCII, without trailing zeros. Nil if any of the rest is not printable, which includes zeros.
+    /// Returns `length` bytes as ASCII without trailing zeros; nil if any other byte is not printable, zeros included.
     package func ascii(_ offset: Int, length: Int) -> String? {
         guard offset >= 0, length >= 0, offset <= count - length else { return nil }
         let bytes = self[offset..<(offset + length)]
@@ -37,11 +37,11 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// Whether the word, read with a sign, is a number from `-most` to -1. A meter may mean that where nobody has published
-    /// what it sends below zero, so such a value is unknown.
+    /// Whether the word, read as signed, is a number from `-most` to -1. Some meters may send negative values in an
+    /// unpublished way, so such a value is unknown.
     @inline(__always) func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
 
-    /// Whether the word is up to `max`, or below zero as above: neither is a reason to refuse its frame.
+    /// Whether the word is up to `max`, or negative as above. Neither is a reason to refuse its frame.
     @inline(__always) package func isPossible(upTo max: Self, orBelowZeroBy most: Self) -> Bool {
         self <= max || isBelowZero(byUpTo: most)
     }
@@ -66,7 +66,7 @@ extension [UInt8] {
     package mutating func appendLE(_ value: Float) { appendLE(value.bitPattern) }
     package mutating func appendLE(_ value: Int32) { appendLE(UInt32(bitPattern: value)) }
 
-    /// The low three bytes of a number, most significant first.
+    /// Appends the low three bytes of a number, most significant first.
     package mutating func appendU24BE(_ value: UInt32) {
         append(UInt8(truncatingIfNeeded: value >> 16))
         append(UInt8(truncatingIfNeeded: value >> 8))

@@ -1,8 +1,8 @@
 /// Received bytes that do not make a frame yet: the basis of every streaming decoder.
 ///
-/// It stays small because a decoder whose `next` has returned nil leaves less than one frame waiting (DecoderVerifier
-/// and the fuzzers hold every decoder to that), and because a channel delivers a bounded piece at a time. Taking a
-/// frame copies nothing; the bytes taken last stay readable (`lastTaken`) until the next `append`.
+/// It stays small for two reasons. A decoder whose `next` returned nil leaves less than one frame waiting (checked by
+/// DecoderVerifier and the fuzzers), and a channel delivers bounded pieces. Taking a frame copies nothing; `lastTaken`
+/// stays readable until the next `append`.
 package struct ReceiveBuffer: Sendable {
     private var storage: [UInt8] = []
     private var head = 0
@@ -16,7 +16,6 @@ package struct ReceiveBuffer: Sendable {
     /// Number of waiting bytes.
     package var count: Int { storage.count - head }
 
-    /// Appends bytes to those that wait.
     package mutating func append(_ bytes: [UInt8]) {
         taken = 0..<0
         if head == storage.count {
@@ -32,7 +31,7 @@ package struct ReceiveBuffer: Sendable {
     /// The byte at an offset from the first waiting one. The caller checks `count` first.
     package subscript(offset: Int) -> UInt8 { storage[head + offset] }
 
-    /// Runs `body` on the waiting bytes, the first at offset 0.
+    /// Runs `body` on the waiting bytes.
     package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[head...])) }
     }
@@ -49,16 +48,15 @@ package struct ReceiveBuffer: Sendable {
         head = min(head + length, storage.count)
     }
 
-    /// Discards all waiting bytes.
     package mutating func removeAll() {
         head = storage.count
         taken = 0..<0
     }
 
-    /// The bytes of the frame taken last, valid until the next `append`.
+    /// Bytes of the frame taken last, valid until the next `append`.
     var lastTaken: [UInt8] { Array(storage[taken]) }
 
-    /// The offset of the first waiting byte equal to `value`, at or after `start`, if any.
+    /// Returns the offset of the first waiting byte equal to `value`, at or after `start`.
     func firstOffset(of value: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
         return storage[(head + start)...].firstIndex(of: value).map { $0 - head }

@@ -1,8 +1,8 @@
-/// How far apart two values may be that should be one.
+/// Allowed difference between two values that should be equal.
 struct Slack {
     /// In the values' unit.
     var steps: Double
-    /// Of the greater one.
+    /// Fraction of the greater value, added to `steps`.
     var part: Double
 
     func covers(_ one: Double, _ other: Double) -> Bool {

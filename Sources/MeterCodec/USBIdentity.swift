@@ -3,12 +3,12 @@ package import Domain
 /// How a USB device is recognised as a meter of a model: a line of `udev/devices.tsv`.
 package struct USBIdentity: Hashable, Sendable {
     package var vendor: UInt16
-    /// Nil accepts any product of that vendor.
+    /// Nil accepts any product of the vendor.
     package var product: UInt16?
     package var subsystem: Subsystem
-    /// Interfaces that the device must have, and must not have. Empty accepts any interfaces.
+    /// Interfaces that the device must have, and must not have.
     package var layout: Layout
-    /// What the manufacturer or product text must contain, in upper or lower case. Nil accepts any text.
+    /// Text in the manufacturer or product name, ignoring case. Nil accepts any text.
     package var match: String?
     package var model: ModelName
 
@@ -24,18 +24,18 @@ package struct USBIdentity: Hashable, Sendable {
         self.model = model
     }
 
-    /// The kind of device node through which the meter is reached.
+    /// Kind of device node through which the meter is reached.
     package enum Subsystem: String, Sendable {
         case tty, hidraw
-        /// The device itself, for an interface that no kernel driver turns into a node.
+        /// The device itself, for an interface without a kernel driver that makes a node.
         case usb
 
-        /// Those by which a meter is recognised: the kernel creates such a node for an interface.
+        /// Subsystems for which the kernel creates a node per interface.
         package static let ofInterfaces: [Subsystem] = [.tty, .hidraw]
     }
 
-    /// Classes of interfaces (USB-IF, Defined Class Codes) that tell devices with the same ids apart. Never interface
-    /// numbers: those differ between models that are otherwise alike.
+    /// Classes of interfaces (USB-IF, Defined Class Codes) that tell devices with the same ids apart. Interface numbers
+    /// do not serve: they differ between models that are otherwise alike.
     package struct Layout: Hashable, Sendable {
         package var has: Set<UInt8>
         package var lacks: Set<UInt8>
@@ -47,7 +47,7 @@ package struct USBIdentity: Hashable, Sendable {
 
         package var isEmpty: Bool { has.isEmpty && lacks.isEmpty }
 
-        /// - Parameter classes: those of all interfaces. Nil if unknown, which fits only an empty layout.
+        /// - Parameter classes: classes of all interfaces. Nil if unknown, which fits only an empty layout.
         package func fits(_ classes: Set<UInt8>?) -> Bool {
             guard !isEmpty else { return true }
             guard let classes else { return false }
@@ -56,17 +56,17 @@ package struct USBIdentity: Hashable, Sendable {
     }
 }
 
-/// What USB tells about the maker of a meter when it does not tell the model.
+/// USB properties that identify the maker of a meter when they do not identify the model.
 package struct USBMaker: Hashable, Sendable {
     package var maker: MeterMaker
-    /// Vendor ids that belong to nobody else.
+    /// Vendor ids that only this maker uses.
     package var vendors: Set<UInt16>
-    /// A word in the texts of its devices, in lower case, if there is one.
+    /// Lower-case word in the texts of the maker's devices.
     package var word: String?
-    /// Product ids that only its meters have, as far as anybody has published, under vendor ids that many other devices
-    /// share. They are recognised without a text, and their text says nothing.
+    /// Product ids under shared vendor ids that only the maker's meters have, as far as anybody has published. They are
+    /// recognised without a text, and their text says nothing.
     package var ownProducts: [UInt16: Set<UInt16>]
-    /// Whether the serial numbers of the devices with its vendor ids are those of batches, and name no device.
+    /// Whether serial numbers under the maker's vendor ids stand for batches and identify no device.
     package var sharesSerials: Bool
 
     package init(

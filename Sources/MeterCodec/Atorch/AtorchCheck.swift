@@ -15,12 +15,11 @@ package enum AtorchCheck {
         }
     }
 
-    /// The sum of the bytes between the two header bytes and the check byte, XOR 44.
+    /// Returns the sum of the bytes between header and check byte, XOR 44.
     package static func byte(over body: some Sequence<UInt8>) -> UInt8 {
         body.reduce(0, &+) ^ 0x44
     }
 
-    /// The check byte of a whole message, which includes its header and check byte.
     package static func byte(ofMessage message: UnsafeRawBufferPointer) -> UInt8 {
         byte(ofMessage: message, by: .fromMessage)
     }
@@ -29,7 +28,7 @@ package enum AtorchCheck {
         byte(over: message.dropFirst(rule.start).dropLast())
     }
 
-    /// The rule that the last byte of a whole report follows, if any. No report follows both.
+    /// Returns the rule that the last byte of a whole report follows, if any. No report follows both.
     package static func rule(ofReport report: UnsafeRawBufferPointer) -> Rule? {
         Rule.allCases.first { byte(ofMessage: report, by: $0) == report.last }
     }

@@ -10,8 +10,8 @@ package struct AtorchCommand: Hashable, Sendable {
     /// Seconds for `backlight`, hundredths for `price`, otherwise 0.
     package var value: UInt32
 
-    /// The commands and their bytes. There are two pairs of plus and minus: AC meters have the first, the others the
-    /// second. The first has no effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
+    /// Command codes. AC meters have the first pair of plus and minus, the others the second. The first has no effect
+    /// on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
     package enum Code: UInt8, CaseIterable, Sendable {
         case clearEnergy = 0x01
         case clearCharge = 0x02
@@ -22,7 +22,7 @@ package struct AtorchCommand: Hashable, Sendable {
         case backlight = 0x21
         case price = 0x22
         case setup = 0x31
-        /// On a DL24 and similar models this switches the load on or off (tshaddack/dl24).
+        /// Switches the load of a DL24 and similar models on or off (tshaddack/dl24).
         case enter = 0x32
         case plusUSB = 0x33
         case minusUSB = 0x34
@@ -39,7 +39,7 @@ package struct AtorchCommand: Hashable, Sendable {
         self.value = value
     }
 
-    /// - Parameter keys: the pair of plus and minus to use; nil for the pair that most meters of the type have.
+    /// - Parameter keys: pair of plus and minus; nil for the usual pair of the type.
     /// - Returns: nil if no Atorch of the type has the command.
     package init?(_ command: MeterCommand, type: AtorchReportType, keys: Keys? = nil) {
         let keys = keys ?? (type == .ac ? .first : .second)
@@ -72,7 +72,6 @@ package struct AtorchCommand: Hashable, Sendable {
         self.init(code, type: type, value: bytes.withUnsafeBytes { $0.u32BE(5) })
     }
 
-    /// The command as it is sent.
     package var bytes: [UInt8] {
         var body: [UInt8] = [0x11, type.rawValue, code.rawValue]
         body.appendBE(value)

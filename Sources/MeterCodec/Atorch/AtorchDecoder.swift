@@ -1,35 +1,34 @@
 import Domain
 
-/// Splits the bytes from an Atorch meter into reports and replies, however Bluetooth fragments them.
+/// Splits bytes from an Atorch meter into reports and replies, however Bluetooth fragments them.
 ///
-/// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. A reply must have a correct check
-/// byte. A report's check byte alone cannot decide, since several models send one that nobody has worked out
-/// (Docs/Protocols/Atorch.md#check-byte). Its shape does: a known type, plausible values, nothing in the unused bytes,
-/// and no other message starting before the end of this one. Once a meter has proved to send the known check byte, a
-/// correct one is required as well.
+/// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. Replies must have a correct check
+/// byte. Reports are judged by shape, because several models send an unexplained check byte
+/// (Docs/Protocols/Atorch.md#check-byte). The shape needs a known type, plausible values, zeros in unused bytes, and no
+/// other message starting inside. Once a meter has proved to send the known check byte, reports need it as well.
 ///
-/// A load answers queries in the same stream (Docs/Protocols/Atorch.md#loads-the-px100-queries). The bytes that begin such
-/// an answer may occur inside a report, and the other way round, so whichever began first is taken whole. Since an answer
-/// says nothing about itself, one that nobody waits for is skipped.
+/// A load answers queries in the same stream (Docs/Protocols/Atorch.md#loads-the-px100-queries). The first bytes of an
+/// answer may occur inside a report, and vice versa: the message that began first is taken whole. An answer does not
+/// say what it answers, so one that nobody awaits is skipped.
 package struct AtorchDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 256)
     private var score = CheckScore()
     private let enforcesCheck: Bool
     private let speakers: Speakers
 
-    /// Whose bytes there are.
+    /// Sender of the bytes.
     package enum Speakers: Sendable {
         /// A meter that pushes reports and takes commands.
         case meter
         /// A load, which answers queries too.
         case load
-        /// A load and its host, recorded together: what was asked is read from the host's bytes.
+        /// A load and its host, recorded together: queries are read from the host's bytes.
         case loadAndHost
     }
 
-    /// What the next answer is to. Nil while nobody waits for one.
+    /// The query that awaits its answer, if any.
     package var asked: PX100Query?
-    /// Whether an order was sent whose confirmation is due: a single byte, which means nothing at any other time.
+    /// Whether an order awaits its confirmation, a single byte that means nothing at other times.
     package var awaitsDone = false
 
     /// - Parameter enforcesCheck: if false, any check byte is accepted, even from a meter that has proved to send the
@@ -72,7 +71,6 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// What the buffered bytes start with.
     private enum Verdict {
         case wait
         case rubbish(count: Int, CodecError)
@@ -99,7 +97,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Judges an answer by its last two bytes, and by whether what was asked can have this value.
+    /// Judges an answer by its last two bytes and by the range of the queried value.
     private func judgeAnswer(_ raw: UnsafeRawBufferPointer) -> Verdict {
         for (offset, byte) in [(5, PX100.answerEnd.0), (6, PX100.answerEnd.1)]
         where offset < raw.count && raw.u8(offset) != byte {
@@ -112,7 +110,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .answer(.value(value, of: asked))
     }
 
-    /// Judges what a host said: a query or an order.
+    /// Judges a host's query or order.
     private func judgeRequest(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= PX100.requestLength else { return .wait }
         guard raw.u8(5) == PX100.requestEnd else {
@@ -130,7 +128,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .request(message, length: PX100.requestLength)
     }
 
-    /// Judges what a host said: a key or another command of the reports' own protocol.
+    /// Judges a host's key or other command of the reports' own protocol.
     private func judgeCommand(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchCommand.length else { return .wait }
         let command = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchCommand.length))
@@ -147,7 +145,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
         let isProved = score.proves(AtorchCheck.rule(ofReport: report))
-        // Searches `report`, not `raw`: bytes after the report must not matter, since they may arrive later.
+        // Searches `report`, not `raw`: bytes after the report may arrive later and must not matter.
         if !isProved, let inner = (4..<AtorchReport.length).first(where: { starts(report, at: $0) }) {
             return .rubbish(count: inner, .truncated(have: inner))
         }
@@ -172,13 +170,13 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         let expected = AtorchCheck.byte(ofMessage: UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReply.length)))
         let found = raw.u8(AtorchReply.length - 1)
         guard expected == found || !enforcesCheck else {
-            // Not `wrongCheck`: `score` counts that error for reports, and this is a reply.
+            // Not `wrongCheck`: `score` counts that error for reports.
             return .rubbish(count: nextStart(raw), .implausibleField(offset: AtorchReply.length - 1))
         }
         return .reply(AtorchReply(sender: raw.u8(3), code: raw.u8(4)))
     }
 
-    /// Whether a message may start at `offset`, as far as the bytes received so far can tell.
+    /// Whether a message may start at `offset`, as far as the received bytes tell.
     private func mayStart(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         switch raw.u8(offset) {
         case 0xFF: mayStartMessage(raw, at: offset)
@@ -189,7 +187,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// The same for a report, a reply and a command.
+    /// Whether a report, a reply or a command may start at `offset`.
     private func mayStartMessage(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard raw.u8(offset) == 0xFF, Self.may(raw, offset + 1, be: 0x55) else { return false }
         guard offset + 2 < raw.count else { return true }
@@ -201,21 +199,21 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         offset >= raw.count || raw.u8(offset) == byte
     }
 
-    /// Whether both header bytes of a report or reply are present and nothing after them rules it out. An FF as the last
-    /// byte may just as well be an unknown check byte, and is not a start by itself.
+    /// Whether both header bytes of a report or reply are present and nothing after them contradicts. An FF at the end
+    /// may be an unknown check byte, so it is no start by itself.
     private func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         offset + 1 < raw.count && mayStartMessage(raw, at: offset)
     }
 
-    /// The offset of the next possible start after the first byte, or else of the end.
+    /// Returns the offset of the next possible start after the first byte, or of the end.
     private func nextStart(_ raw: UnsafeRawBufferPointer) -> Int {
         raw.indices.dropFirst().first { mayStart(raw, at: $0) } ?? raw.count
     }
 
-    /// The offset of the first field with an implausible value, if any.
+    /// Returns the offset of the first implausible field, if any.
     ///
-    /// - Parameter isProved: whether the check byte is correct; if so, only what every reading needs has to be possible, and
-    ///   whatever else is not is unknown. A meter in frost must not be taken for a dead one.
+    /// - Parameter isProved: whether the check byte is correct. Then only vital fields must be possible; other
+    ///   impossible values are unknown. Otherwise a meter in frost would look dead.
     private static func implausibleOffset(
         _ report: UnsafeRawBufferPointer, type: AtorchReportType, isProved: Bool
     ) -> Int? {
@@ -232,15 +230,15 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             }
         }
         if type == .ac, !AtorchReport(report, type: type).powerAgrees { return 10 }
-        // If a byte was lost, the check byte ends up here, and the first byte of the next report in its place.
+        // If a byte was lost, the check byte is here, and the next report's first byte is in the check byte's place.
         return type.usedOffset(in: report)
     }
 }
 
-/// Which check byte a meter sends, judged by what it has sent so far. Reports that fail for another reason do not
-/// count, so that the result does not depend on how the bytes are fragmented.
+/// Check byte rule of a meter, judged by its reports so far. Reports that fail for another reason do not count: the
+/// result must not depend on how the bytes are fragmented.
 private struct CheckScore {
-    /// Number of reports in a row that change the verdict; by chance this happens once in 16 million.
+    /// Number of reports in a row that change the verdict; by chance once in 16 million.
     private static let needed = 3
     /// The rule that the meter has proved to follow.
     private(set) var trusted: AtorchCheck.Rule?
@@ -248,12 +246,11 @@ private struct CheckScore {
     private var against = 0
 
     /// Whether following this rule proves a report. Until the meter has proved a rule, only the more common one counts:
-    /// accepting either would double the odds of a match by chance.
+    /// accepting both would double the odds of a match by chance.
     func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
 
-    /// Notes the rule that a report follows, if any. Three in a row by the same rule establish trust; three in a row
-    /// that follow another rule or none end it, since the meter at the other end may have changed, and a meter must not
-    /// be ignored forever because of three bytes.
+    /// Notes the rule that a report follows, if any. Three reports in a row by one rule establish trust; three that
+    /// break it end trust, because the meter at the other end may have changed.
     mutating func note(_ rule: AtorchCheck.Rule?) {
         guard rule != trusted else {
             against = 0

@@ -1,44 +1,45 @@
 package import Domain
 
-/// The driver of an Atorch meter, which pushes a report every second by itself and takes commands
-/// (Docs/Protocols/Atorch.md#links and Docs/Protocols/Atorch.md#commands-and-replies).
+/// Driver of an Atorch meter, which pushes a report every second and takes commands (Docs/Protocols/Atorch.md#links and
+/// Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// A J7-C sometimes sends nothing until a key is pressed or a command arrives. It is not known which command would do
-/// no harm, so none is sent unasked.
+/// A J7-C sometimes sends nothing until it gets a key press or a command. No command is known to be harmless, so the
+/// driver sends none by itself.
 package struct AtorchDriver: MeterDriver {
     package let profile: MeterProfile
     private let type: AtorchReportType
     private var decoder = AtorchDecoder()
     private var breaks = BreakGuard<AtorchSuccession>()
     package var isFiltering = true
-    /// The pair of plus and minus that the meter has. DC meters differ: after each `unsupported` from one, the next
-    /// press uses the other pair.
+    /// Pair of plus and minus that the meter has. DC meters differ: after each `unsupported`, the next press uses the
+    /// other pair.
     private var keys: AtorchCommand.Keys?
-    /// The command that waits for its reply, and the reports that came since it was sent.
+    /// Command that awaits its reply, and the number of reports since it was sent.
     private var unanswered: (command: MeterCommand, reports: Int)?
 
-    /// A reply comes between two reports (msillano/UD18-protocol-and-node-red), so after so many it does not come.
+    /// Number of reports after which a reply counts as lost. A reply comes between two reports
+    /// (msillano/UD18-protocol-and-node-red).
     private static let reportsMax = 3
-    /// Commands that may be sent twice. A key that was pressed twice does something else.
+    /// Commands that may be sent twice; pressing a key twice does something else.
     private static let repeatable: Set<MeterCommand.Kind> = [
         .clearEnergy, .clearCharge, .clearTime, .clearAll, .screenTimeout, .price,
     ]
 
-    /// - Parameter model: determines what goes into commands; reports are decoded by the type they name. A model of
-    ///   another family is treated as a USB meter.
+    /// - Parameter model: determines the bytes of commands; reports are decoded by the type that they name. A model of
+    ///   another family counts as a USB meter.
     package init(model: ModelName) {
         type = AtorchReportType(model: model) ?? .usb
         profile = Self.profile(of: type)
     }
 
-    /// Sends nothing. The decoder starts afresh, because what it learned about the check byte belongs to the last link.
+    /// Sends nothing. The decoder starts new: what it learned about the check byte belongs to the last link.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (AtorchDecoder(), BreakGuard())
         (keys, unanswered) = (nil, nil)
         return []
     }
 
-    /// Turns a reply into the event that it means. A reply without a meaning is passed on as a frame.
+    /// Turns replies into events; a reply without a meaning stays a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var (keys, unanswered, breaks) = (keys, unanswered, breaks)
         let isFiltering = isFiltering
@@ -62,13 +63,13 @@ package struct AtorchDriver: MeterDriver {
 
     package var doubtsOutput: Bool { unanswered.map { $0.reports >= Self.reportsMax } ?? false }
 
-    /// A command that was not confirmed is sent again, but for keys.
+    /// Repeats an unconfirmed command, except for keys.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         guard isSwitched, let command = unanswered.take()?.command, Self.repeatable.contains(command.kind) else {
             unanswered = nil
             return []
         }
-        // Nobody takes a command for legal that is not sent: `encode` took this one.
+        // Never nil here: `encode` accepted this command.
         return AtorchCommand(command, type: type, keys: keys)?.bytes ?? []
     }
 
@@ -82,8 +83,8 @@ package struct AtorchDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// A USB meter has no price: its report has no field for one. A DC meter has no `enter`: on a DL24 its byte is the
-    /// button that toggles the load, and no report says whether the load is on.
+    /// A USB meter has no price: its report has no field for one. A DC meter has no `enter`: on a DL24 its byte toggles
+    /// the load, and no report says whether the load is on.
     static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),

@@ -15,7 +15,6 @@ extension ModelName {
     package static let dl24 = ModelName("dl24", of: .atorch, displayName: "DL24")
 }
 
-/// Atorch's meters (Docs/Protocols/Atorch.md).
 package struct AtorchFamily: FamilyDescription {
     package init() {}
 
@@ -47,7 +46,7 @@ package struct AtorchFamily: FamilyDescription {
             switch name.text {
             // One of the two names that a CW20 has (patman15/aiobmsble cw20_bms.py).
             case "ATORCH-CW20": return .atorchDC
-            // A radio module's own name; together with this service it is a J7-H's (devanlai/webvoltmeter REVERSE.md).
+            // A radio module's own name; with this service it is a J7-H's (devanlai/webvoltmeter REVERSE.md).
             case "JDY-19": return name.services.contains(0xFEE7) ? .atorchUSB : nil
             default: break
             }
@@ -60,13 +59,13 @@ package struct AtorchFamily: FamilyDescription {
         }?.model
     }
 
-    /// The start of each name, and the model by the kind of report it sends (Docs/Protocols/Atorch.md#reports).
+    /// Start of each name, and the model by the kind of report it sends (Docs/Protocols/Atorch.md#reports).
     private static let prefixes: [(prefix: String, model: ModelName)] = [
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),
         ("AT24", .atorchAC), ("S1", .atorchAC),
         ("DT24", .atorchDC), ("DT3010", .atorchDC), ("CW20", .atorchDC),
-        // Loads. Those of an unknown firmware that answer no query are read by their reports.
+        // Loads. Those with an unknown firmware that answers no query are read by their reports.
         ("DL24", .dl24), ("BW150", .dl24),
     ]
 
@@ -75,13 +74,12 @@ package struct AtorchFamily: FamilyDescription {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
     }
 
-    /// Over Classic, most other devices offer the same serial port as the meters; only the suffix of the name is
-    /// theirs.
+    /// Over Classic, most other devices offer the same serial port; only the name's suffix is Atorch's.
     package var makersNameRadio: LinkAddress.Transport? { .spp }
 
     package var radioModules: Set<RadioModule> { [.oneService] }
 
-    /// Asks nothing: the meter pushes a report every second by itself.
+    /// Sends nothing: the meter pushes a report every second.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(makeDecoder: { AtorchDecoder() }) { frame, unproved in
             guard case .atorchReport(let report) = frame else { return nil }

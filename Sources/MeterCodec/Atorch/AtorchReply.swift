@@ -4,7 +4,7 @@ package import Domain
 /// (Docs/Protocols/Atorch.md#commands-and-replies).
 ///
 /// The fourth byte is the meter's own type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a
-/// DL24P, whatever their type, so only the fifth says anything.
+/// DL24P. So only the fifth byte is used.
 package struct AtorchReply: Hashable, Sendable {
     package static let length = 8
 
@@ -23,7 +23,7 @@ package struct AtorchReply: Hashable, Sendable {
         case malformed
         /// 00, a code without a meaning.
         case undefined
-        /// A code that nobody has described; the command had no effect.
+        /// An undescribed code; the command had no effect.
         case unknown
     }
 
@@ -32,7 +32,7 @@ package struct AtorchReply: Hashable, Sendable {
         self.code = code
     }
 
-    /// - Parameter outcome: any but `unknown`, which gets a code without a meaning.
+    /// - Parameter outcome: `unknown` gets an undescribed code.
     package init(_ outcome: Outcome) {
         sender = outcome == .undefined ? 0 : 1
         code =
@@ -60,7 +60,7 @@ package struct AtorchReply: Hashable, Sendable {
         }
     }
 
-    /// What it means to who sent the command; nil for a reply without a meaning.
+    /// Event for the sender of the command; nil for a reply without a meaning.
     var event: MeterEvent? {
         switch outcome {
         case .done: .acknowledged
@@ -69,7 +69,6 @@ package struct AtorchReply: Hashable, Sendable {
         }
     }
 
-    /// The reply as the meter sends it.
     package var bytes: [UInt8] {
         let body = [0x02, sender, code, 0, 0]
         return [0xFF, 0x55] + body + [AtorchCheck.byte(over: body)]

@@ -14,37 +14,38 @@ package struct AtorchReport: Sendable {
         self.type = type
     }
 
-    /// The rule that the last byte follows, if any. Several models send something there that nobody has worked out, so
-    /// nil does not mean that the report is wrong (Docs/Protocols/Atorch.md#check-byte).
+    /// The rule that the last byte follows, if any. Several models send an unexplained byte there, so nil does not mean
+    /// that the report is wrong (Docs/Protocols/Atorch.md#check-byte).
     package var checkRule: AtorchCheck.Rule? { bytes.withRawBytes(AtorchCheck.rule(ofReport:)) }
     package var checkMatches: Bool { checkRule != nil }
 
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
 
-    /// The report's quantities; those that cannot be are unknown. The power of a type 2 or 3 is computed as voltage times
-    /// current; type 1 sends its own.
+    /// Quantities of the report; impossible ones are unknown. Power is sent by type 1, and computed from voltage and
+    /// current for types 2 and 3.
     package var reading: Reading {
         var reading = Reading()
         bytes.withRawBytes { raw in
             for field in type.fields { reading[field.quantity] = field.value(in: raw) }
         }
         if type != .ac, let voltage = reading[.voltage], let current = reading[.current] {
-            // Rounded to the step of the product, so that 28.2 V times 0.06 A is 1.692 W and not a hair less.
+            // Rounded to the step of the product: 28.2 V times 0.06 A is then exactly 1.692 W.
             reading[.power] = (voltage * current * 1e4).rounded() / 1e4
         }
         reading[.duration] = duration.map(Double.init)
         return reading
     }
 
-    /// How long the meter has been counting, in seconds. Nil for a sixtieth minute or second.
+    /// Counting time in seconds. Nil for a sixtieth minute or second.
     package var duration: Int? {
         let (minutes, seconds) = (u8(type.timeOffset + 2), u8(type.timeOffset + 3))
         guard minutes < 60, seconds < 60 else { return nil }
         return u16(type.timeOffset) * 3600 + minutes * 60 + seconds
     }
 
-    /// Whether the power of a type 1 is voltage times current times power factor, to 6 % and 1 W: all eighteen public reports are.
+    /// Whether the power of a type 1 is voltage times current times power factor, to 6 % and 1 W, as in all eighteen
+    /// public reports.
     var powerAgrees: Bool {
         let reading = reading
         guard let voltage = reading[.voltage], let current = reading[.current], let power = reading[.power],
@@ -55,7 +56,7 @@ package struct AtorchReport: Sendable {
 
     /// Charge and energy in the meter's own steps, for comparing two reports.
     var counters: [Int] { raw { [.charge, .energy].contains($0) } }
-    /// Price and limits, likewise.
+    /// Price, limits and backlight in the meter's own steps.
     var settings: [Int] {
         raw { $0 == .price } + (type == .usb ? AtorchReportType.usbLimits.map { u16($0.offset) } : []) + [
             backlight ?? 0
@@ -69,14 +70,14 @@ package struct AtorchReport: Sendable {
     /// The highest `backlight`, which means that the screen stays on.
     static let backlightMax = 60
 
-    /// The power factor of a type 3: the byte before the check byte, in hundredths on a J7-H (fawno/ATORCH-HiDANCE,
-    /// docs/J7-H) and 0 on the others. Nil if it is 0, and for the other types.
+    /// Power factor of a type 3: the byte before the check byte. It is in hundredths on a J7-H (fawno/ATORCH-HiDANCE,
+    /// docs/J7-H) and 0 on others. Nil if it is 0, and for the other types.
     package var powerFactor: Double? {
         guard type == .usb, u8(34) > 0 else { return nil }
         return Double(u8(34)) / 100
     }
 
-    /// The value of that byte: with direct current the power factor is always 1.
+    /// Value of that byte with direct current, where the power factor is always 1.
     static let powerFactorByte: UInt8 = 100
 
     /// Seconds until the screen goes dark; 60 means that it stays on. Nil above that.
@@ -85,7 +86,7 @@ package struct AtorchReport: Sendable {
         return seconds <= Self.backlightMax ? seconds : nil
     }
 
-    /// Volts or amperes of one of a type 3's limits.
+    /// Returns one of a type 3's limits in volts or amperes.
     private func limit(_ limit: (offset: Int, max: Int)) -> FrameDetail.Value {
         let raw = u16(limit.offset)
         return raw <= limit.max ? .number(Double(raw) / 100) : .unknown

@@ -1,7 +1,7 @@
 package import Domain
 
-/// The three kinds of Atorch meter, with the byte that identifies each in every message and the layout of its reports
-/// (Docs/Protocols/Atorch.md#reports): the table to extend when a fourth appears.
+/// The three kinds of Atorch meter: the byte that identifies each in every message, and the layout of its reports
+/// (Docs/Protocols/Atorch.md#reports). Extend this table when a fourth appears.
 package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     case ac = 1
     case dc = 2
@@ -20,7 +20,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         self = type
     }
 
-    /// Offset of the counter's time: hours u16, minutes u8, seconds u8, followed by the backlight u8.
+    /// Offset of the counting time: hours u16, minutes u8, seconds u8, followed by the backlight u8.
     package var timeOffset: Int { self == .usb ? 23 : 26 }
 
     package var fields: [AtorchField] {
@@ -53,8 +53,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// The charge is counted in single milliampere-hours, as the steps of a recorded UD18 show; a reader that
-    /// multiplies by ten is wrong (Docs/Protocols/Atorch.md#reports).
+    /// Charge is counted in single milliampere-hours, as the steps of a recorded UD18 show; a reader that multiplies by
+    /// ten is wrong (Docs/Protocols/Atorch.md#reports).
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
@@ -65,14 +65,14 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 21, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// The over-voltage, under-voltage and over-current limits in a type 3, in hundredths, each with its highest
-    /// accepted value.
+    /// Over-voltage, under-voltage and over-current limits in a type 3, in hundredths, each with its highest accepted
+    /// value.
     static let usbLimits: [(offset: Int, max: Int)] = [(28, 10_000), (30, 10_000), (32, 5000)]
 
-    /// The bytes between the last field and the check byte: 0 in every report ever recorded.
+    /// Bytes between the last field and the check byte: 0 in every report ever recorded.
     private var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
 
-    /// The offset of the first unused byte that is not 0, if any; the one of a type 3 may also be a power factor of 1.
+    /// Returns the offset of the first unused byte that is not 0, if any. A type 3's may also be a power factor of 1.
     func usedOffset(in report: UnsafeRawBufferPointer) -> Int? {
         unused.first { offset in
             let byte = report.u8(offset)
@@ -81,20 +81,19 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// A numeric field of a report.
 package struct AtorchField: Sendable {
     package let quantity: Quantity
     package let offset: Int
     /// In bytes: 2, 3 or 4.
     package let width: Int
     package let scale: Scale
-    /// The highest raw value accepted in a report of this type: several times what the meters can measure, yet low
-    /// enough to tell a report from noise.
+    /// Highest accepted raw value: several times what the meters can measure, yet low enough to tell a report from
+    /// noise.
     package let rawMax: UInt32
 
-    /// Whether a report without a possible value of it is worth nothing.
+    /// Whether a report is useless without a possible value of this field.
     var isVital: Bool { [.voltage, .current, .power].contains(quantity) }
-    /// Whether it may be below zero: half a volt on a data line, 50 degrees.
+    /// Whether the value may be negative: to -0.5 V on a data line, to -50 °C.
     private var maySink: Bool { [.temperature, .dataPlus, .dataMinus].contains(quantity) }
 
     package enum Scale: Sendable {
@@ -118,17 +117,17 @@ package struct AtorchField: Sendable {
         }
     }
 
-    /// The values that are accepted.
+    /// Accepted values.
     var range: ClosedRange<Double> { (quantity == .temperature ? -50 : 0)...value(of: rawMax) }
 
     func isPossible(in report: UnsafeRawBufferPointer) -> Bool { raw(in: report) <= rawMax }
 
-    /// Whether it would be a number below zero if it had a sign. Nobody has published what a meter sends below zero.
+    /// Whether the field would be negative if it were signed. What meters send below zero is unpublished.
     func isBelowZero(in report: UnsafeRawBufferPointer) -> Bool {
         maySink && report.u16BE(offset).isBelowZero(byUpTo: 50)
     }
 
-    /// Nil for a number that no meter measures.
+    /// Returns the value; nil for a number that no meter measures.
     package func value(in report: UnsafeRawBufferPointer) -> Double? {
         isPossible(in: report) ? value(of: raw(in: report)) : nil
     }

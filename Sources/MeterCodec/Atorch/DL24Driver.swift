@@ -1,37 +1,38 @@
 package import Domain
 
-/// The driver of a load that pushes the reports of an Atorch DC meter and answers queries in the same stream
+/// Driver of a load that pushes the reports of an Atorch DC meter and answers queries in the same stream
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
 ///
-/// Answers are finer than reports: a report's voltage is rounded down to 0.1 V, its charge to 10 mAh. So reports only vouch
-/// for answers, and are readings where answers fail to come. A load that answers nothing at all goes on with its reports.
+/// Answers are finer than reports: a report's voltage is rounded down to 0.1 V, its charge to 10 mAh. Reports confirm
+/// answers, and become readings only where answers are missing. A load without answers is read by its reports.
 package struct DL24Driver: MeterDriver {
-    /// A load that answers counts single milliwatt-hours; one that does not is a DC meter with steps of 10 Wh.
+    /// A load that answers counts single milliwatt-hours; a silent one is a DC meter with steps of 10 Wh.
     package var profile: MeterProfile { conversation.queries == .silent ? Self.silentProfile : Self.loadProfile }
     private var decoder = AtorchDecoder(from: .load)
     private var conversation = PX100Conversation()
     private var state = DL24State()
     private var breaks = BreakGuard<AtorchSuccession>()
     package var isFiltering = true
-    /// What was believed since the last reading.
+    /// Queries with an accepted answer since the last reading.
     private var fresh: Set<PX100Query> = []
-    /// Reports since the last reading that was made of answers.
+    /// Reports since the last reading made from answers.
     private var reportsSinceReading = 0
-    /// Readings made of answers over this link.
+    /// Number of readings made from answers over this link.
     private var readings = 0
     private var keys: AtorchCommand.Keys?
-    /// Whether the other way to its line was tried over this link, if there is one.
+    /// Whether the caller has tried another way to the line over this link.
     private var hasTriedOther = false
 
-    /// After more reports without a reading out of answers, a report is one: its coarse values are better than none.
+    /// After more reports than this without a reading from answers, reports become readings: coarse values are better
+    /// than none.
     private static let reportsHeldBack = 2
-    /// The first readings wait until everything was answered once, but no longer than so many rounds.
+    /// The first readings wait until each query has an answer, for at most this number of rounds.
     private static let roundsHeldBack = 3
     private static let measured: [PX100Query] = [.voltage, .current, .time, .charge, .energy, .temperature]
 
     package init() {}
 
-    /// Sends nothing: the first step asks.
+    /// Sends nothing: the first poll queries.
     package mutating func opening() -> [Outgoing] {
         let isFiltering = isFiltering
         self = DL24Driver()
@@ -40,7 +41,7 @@ package struct DL24Driver: MeterDriver {
     }
 
     package mutating func poll() -> [UInt8] {
-        // A confirmation comes at once, or not at all; the pause after an order is far longer.
+        // A confirmation comes at once or not at all; the pause after an order is far longer.
         decoder.awaitsDone = false
         let query = conversation.next()
         decoder.asked = conversation.asked
@@ -64,10 +65,10 @@ package struct DL24Driver: MeterDriver {
         }
     }
 
-    /// A load that answers nothing may be heard and not reached.
+    /// A silent load may be unable to hear the host.
     package var doubtsOutput: Bool { conversation.queries == .silent && !hasTriedOther }
 
-    /// Over another way it is asked from the beginning.
+    /// Starts the queries again over another way.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         hasTriedOther = true
         if isSwitched { conversation = PX100Conversation() }
@@ -75,7 +76,7 @@ package struct DL24Driver: MeterDriver {
     }
 
     private mutating func answered(_ answer: PX100Answer, _ handle: (MeterEvent) -> Void) {
-        // The line is free for the next question, whether this answer is believed or not.
+        // The line is free for the next query, whether this answer is accepted or not.
         handle(.acknowledged)
         guard case .value(let raw, let query) = answer else { return }
         switch conversation.answered(raw) {
@@ -108,7 +109,7 @@ package struct DL24Driver: MeterDriver {
         if wasAnswering {
             state.price = reading[.price]
             guard reportsSinceReading > Self.reportsHeldBack else { return }
-            // Rounded down as they are, they would look like counters that were reset.
+            // Counters are left out: rounded down, they would look reset.
             reading = Reading()
             for quantity in [Quantity.voltage, .current, .temperature, .duration] {
                 reading[quantity] = report.reading[quantity]
@@ -129,7 +130,7 @@ package struct DL24Driver: MeterDriver {
         }
         guard conversation.queries == .silent else { return order.bytes }
         switch order {
-        // Whatever the load makes of it, it draws no more than before.
+        // Sent to any load: it cannot make the load draw more.
         case .isOn(false): return order.bytes
         case .resetCounters: return AtorchCommand(.clearAll, type: .dc).bytes
         case .isOn(true), .current, .cutoff, .timer: throw .unanswering(command.kind)
@@ -143,19 +144,20 @@ package struct DL24Driver: MeterDriver {
         if let (query, raw) = order.readBack { conversation.expect(query, raw) }
     }
 
-    /// Nothing: a load that is on stays on, down to its own cut-off. Switching it off is for who switched it on to decide.
+    /// Sends nothing: a load that is on stays on, down to its own cut-off voltage. Whoever switched it on decides when
+    /// to switch it off.
     package mutating func closing() -> [Outgoing] { [] }
 
-    /// An answer is overdue. A report of which some is here goes on by itself.
+    /// Handles an overdue answer. A partial report continues by itself.
     package mutating func discardPartial() -> Int {
         conversation.answerLost()
         decoder.asked = nil
         return decoder.discardAnswer()
     }
 
-    /// Steps of 200 ms, since answers took up to 104 ms (andrewchuev/reslab-dl24-monitor), and half a second after an order,
-    /// as misdoro/Electronic_load_px100 waits before it reads back. The answer's time is above a report's second, so that
-    /// a load that only reports is never called late.
+    /// Steps of 200 ms, since answers took up to 104 ms (andrewchuev/reslab-dl24-monitor). Half a second after an
+    /// order, as misdoro/Electronic_load_px100 waits before it reads back. The answer timeout exceeds a report's
+    /// second, so that a silent load never times out.
     private static let loadProfile = profile(.fine)
     private static let silentProfile = profile(.tens)
 
@@ -163,7 +165,7 @@ package struct DL24Driver: MeterDriver {
         var commands = AtorchDriver.profile(of: .dc).commands
         commands += [
             .init(.loadOn, isReadBack: true), .init(.loadOff, isReadBack: true),
-            // The DLB-600W draws most of these loads, 40 A; the others refuse or cap what is beyond them.
+            // 40 A is the current of the largest of these loads, the DLB-600W; others refuse or cap higher values.
             .init(.loadCurrent, 0...40_000, step: 10, isReadBack: true),
             .init(.loadCutoff, 0...200_000, step: 10, isReadBack: true),
             .init(.loadTimer, 0...1092, isReadBack: true),
@@ -176,7 +178,7 @@ package struct DL24Driver: MeterDriver {
 }
 
 extension PX100Query {
-    /// The command that makes a load answer this; nil for what is measured.
+    /// Returns the command that sets this value; nil for measured values.
     func command(for raw: UInt32) -> MeterCommand? {
         switch self {
         case .isOn: MeterCommand(raw == 1 ? .loadOn : .loadOff)

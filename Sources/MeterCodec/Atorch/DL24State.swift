@@ -1,41 +1,42 @@
 package import Domain
 
-/// What is known of a load: the last answer to each query, and what only its reports say. One a second counts as a reading.
+/// State of a load: the last answer to each query, and values that only reports hold. One state per second counts as a
+/// reading.
 package struct DL24State: Hashable, Sendable {
     /// Whether the load answers queries.
     package enum Queries: String, Sendable {
         /// Not known yet.
         case asked
         case answered
-        /// It sends reports and nothing else.
+        /// Only reports come.
         case silent = "no answer"
     }
 
     package var queries = Queries.asked
     private(set) var values: [PX100Query: UInt32] = [:]
-    /// What a report says where answers fail to come, in their stead.
+    /// Reading of a report that replaces missing answers.
     private var report: Reading?
-    /// What a kilowatt-hour costs, as set in the load; only reports tell.
+    /// Price of a kilowatt-hour, as set in the load; only in reports.
     package var price: Double?
-    /// Seconds until the screen goes dark, out of the last report.
+    /// Seconds until the screen goes dark, from the last report.
     package var backlight: Int?
 
     package init() {}
 
-    /// The last value, as it was sent.
+    /// The last raw value.
     package subscript(query: PX100Query) -> UInt32? {
         get { values[query] }
         set { values[query] = newValue }
     }
 
-    /// The same with a report's reading instead of what was answered.
+    /// Returns the same state with a report's reading in place of the answers.
     func standingIn(_ reading: Reading) -> DL24State {
         var state = self
         state.report = reading
         return state
     }
 
-    /// What stands beside the readings, under the key that Docs/Meters/Atorch.md promises.
+    /// Returns a setting under the key that Docs/Meters/Atorch.md names; nil for measured values.
     static func detail(of query: PX100Query, _ raw: UInt32) -> FrameDetail? {
         switch query {
         case .isOn: .told("load_on", .flag(raw == 1))

@@ -1,16 +1,16 @@
 package import Domain
 
-/// A load's answer to a query: 7 bytes, `CA CB <u24> CE CF`, or to an order: the byte 6F
+/// A load's answer: to a query 7 bytes, `CA CB <u24> CE CF`, to an order the byte 6F
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
 ///
-/// It does not say what was asked and has no check sum, so it means what was asked last and nothing is asked meanwhile.
+/// It has no checksum and does not name its query. So it answers the last query, and only one query is sent at a time.
 package enum PX100Answer: Hashable, Sendable {
     case value(UInt32, of: PX100Query)
-    /// An order was carried out.
+    /// The load carried out an order.
     case done
 }
 
-/// What a host said to a load, in bytes recorded in both directions.
+/// A host's message to a load, in bytes recorded in both directions.
 package enum PX100Message: Hashable, Sendable {
     case query(PX100Query)
     case order(PX100Order)

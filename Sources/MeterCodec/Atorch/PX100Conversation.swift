@@ -1,6 +1,6 @@
 import Domain
 
-/// Decides what a load is asked next, and which of its answers are believed.
+/// Chooses the next query to a load, and judges the answers.
 ///
 /// ```
 ///   free ── next ──▶ asked ── answer ─────────────▶ free
@@ -8,59 +8,57 @@ import Domain
 ///    └──── pausing ◀───┘ or an answer that cannot be believed yet, or one that nobody asked for
 /// ```
 ///
-/// An answer says neither what it answers nor whether it is whole. So one thing is asked at a time; after a lost answer the
-/// line is left alone, so that a late one is not taken for the next; and an answer counts if it is near the last one, near
-/// what the load's report says, or near what the same question gave once more.
+/// Answers have no checksum and do not name their query, so one query is sent at a time. After a lost answer nothing is
+/// sent for a while, because a late answer would count for the next query. An answer counts if it is near one of three
+/// values: the last answer, the load's report, or a repeated query's answer.
 struct PX100Conversation: Sendable {
-    /// So many steps an answer may take: 1 s, as KrystianD/dl24-electronic-load waits. A DL24P took 29 to 104 ms
+    /// Steps until an answer counts as lost: 1 s, as KrystianD/dl24-electronic-load waits. A DL24P took 29 to 104 ms
     /// (andrewchuev/reslab-dl24-monitor).
     static let patience = 5
-    /// So many steps nothing is asked when answers and questions may have come apart.
+    /// Steps without a query when answers and queries may be out of step.
     static let pauseLength = 2
-    /// How often a question is put before the next one has its turn.
+    /// Attempts per query.
     static let triesMax = 3
-    /// After so many lost answers and none in between, a load that sends reports is taken for one that answers nothing.
+    /// Number of answers lost in a row after which a load that sends reports counts as silent.
     static let lostMax = 5
-    /// After so many reports such a load is asked again.
+    /// Number of reports after which a silent load is queried again.
     static let reportsPerProbe = 30
 
-    /// What is asked once a second.
+    /// Queries of each round, once a second.
     static let eachRound: [PX100Query] = [.isOn, .voltage, .current]
-    /// Two of these are asked after them in turn, so each every 3.5 s.
+    /// Queries of which two follow in each round, so that each has its turn every 3.5 s.
     static let inTurn: [PX100Query] = [.charge, .energy, .time, .temperature, .setCurrent, .cutoff, .timer]
     private static let inTurnPerRound = 2
 
     private(set) var queries = DL24State.Queries.asked
     private(set) var asked: PX100Query?
-    /// What to ask again, and how often it was asked.
+    /// The query to repeat, and its attempts so far.
     private var again: (query: PX100Query, tries: Int)?
     private var waited = 0
     private var pause = 0
     /// Answers lost since the last one, and reports since then.
     private var lost = 0
     private var reports = 0
-    /// What is asked before anything else, as it was just set.
+    /// Queries to send first, because an order has just set their values.
     private var wanted: [PX100Query] = []
     private var place = 0
     private var turn = 0
     private var believed: [PX100Query: UInt32] = [:]
-    /// An answer that was not believed when it came.
+    /// Answers that were not accepted when they came.
     private var doubted: [PX100Query: UInt32] = [:]
 
-    /// The answers that would agree with the load's last report.
+    /// Answers that would agree with the load's last report.
     private var reported: [PX100Query: ClosedRange<Int>] = [:]
 
     enum Judgement: Equatable {
         case believed
-        /// It is asked again.
+        /// The query is repeated.
         case doubted
-        /// It is not asked again: the last value stays.
+        /// The query is not repeated; the last value stays.
         case dropped
     }
 
-    /// Called every step.
-    ///
-    /// - Returns: what to ask now, if anything.
+    /// Returns the query to send now, if any. Called every step.
     mutating func next() -> PX100Query? {
         if asked != nil {
             waited += 1
@@ -90,7 +88,7 @@ struct PX100Conversation: Sendable {
         return Self.inTurn[turn]
     }
 
-    /// The load answered what is asked.
+    /// Judges an answer to the current query.
     mutating func answered(_ raw: UInt32) -> Judgement {
         guard let query = asked.take() else {
             unaskedCame()
@@ -107,7 +105,7 @@ struct PX100Conversation: Sendable {
             return .believed
         }
         let tries = again.map { $0.tries + 1 } ?? 1
-        // Without anything to compare it with, asking once more is enough.
+        // Without a value to compare with, one repetition is enough.
         if !references.isEmpty { pause = Self.pauseLength }
         doubted[query] = raw
         guard tries < Self.triesMax else {
@@ -118,10 +116,10 @@ struct PX100Conversation: Sendable {
         return .doubted
     }
 
-    /// An answer came that nobody waits for: it may be the late one to a question that was given up.
+    /// Pauses after an answer without a query: it may be the late answer to an abandoned query.
     mutating func unaskedCame() { pause = Self.pauseLength }
 
-    /// The answer is overdue.
+    /// Handles a lost answer: pauses, then repeats the query or gives it up.
     mutating func answerLost() {
         guard let query = asked.take() else { return }
         lost += 1
@@ -139,27 +137,27 @@ struct PX100Conversation: Sendable {
         for query in PX100Query.allCases { reported[query] = query.range(in: report) }
     }
 
-    /// The load was told something: its answer to this is expected to be so, and is asked for first.
+    /// Expects this answer after an order and queries it first.
     mutating func expect(_ query: PX100Query, _ raw: UInt32) {
         doubted[query] = raw
         if !wanted.contains(query) { wanted.append(query) }
     }
 
-    /// The counters were told to begin at zero.
+    /// Expects zero from the counters after a reset.
     mutating func expectZero() {
         for query in [PX100Query.charge, .energy, .time] { doubted[query] = 0 }
     }
 }
 
 extension PX100Query {
-    /// Whether two answers, some seconds apart, are alike enough to vouch for each other.
+    /// Whether two answers, some seconds apart, are near enough to confirm each other.
     package func isNear(_ first: UInt32, _ second: UInt32) -> Bool {
         let (low, high) = (min(first, second), max(first, second))
         switch self {
         case .isOn, .setCurrent, .cutoff, .timer: return low == high
         case .voltage: return high - low <= max(50, high / 32)
         case .current: return high - low <= max(20, high / 32)
-        // What the largest of these loads counts in 10 s, 40 A or 600 W, and then some.
+        // More than the largest of these loads (40 A, 600 W) counts in 10 s.
         case .charge: return high - low <= 150
         case .energy: return high - low <= 2000
         case .time: return PX100.seconds(high) - PX100.seconds(low) <= 10
@@ -167,14 +165,14 @@ extension PX100Query {
         }
     }
 
-    /// An answer as a number that grows with what it says: a time in seconds, anything else as it is.
+    /// Returns an answer as a number that grows with its value: times in seconds, all else as it is.
     func counted(_ raw: UInt32) -> Int { self == .time ? Int(PX100.seconds(raw)) : Int(raw) }
 
-    /// The answers, counted, that agree with a report, which is a second old at most and rounds down.
+    /// Returns the answers (as in `counted`) that agree with a report, which is at most a second old and rounds down.
     package func range(in report: AtorchReport) -> ClosedRange<Int>? {
         let reading = report.reading
         func range(_ quantity: Quantity, scale: Double, step: Int) -> ClosedRange<Int>? {
-            // No field of a report is above 10^12 of what is counted here.
+            // No field of a report exceeds 10^12 in these units.
             guard let value = reading[quantity] else { return nil }
             let raw = Int((value * scale).rounded())
             let slack =

@@ -1,6 +1,6 @@
 package import Domain
 
-/// What a DL24 and its relatives can be asked: 6 bytes, `B1 B2 <code> 00 00 B6`
+/// Queries to a DL24 and its relatives: 6 bytes, `B1 B2 <code> 00 00 B6`
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
 package enum PX100Query: UInt8, CaseIterable, Sendable {
     case isOn = 0x10
@@ -16,9 +16,10 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { PX100.message(rawValue, 0, 0) }
 
-    /// Whether a load may have this value. Times are as they are sent: hours, minutes and seconds in a byte each.
+    /// Whether a load may have this raw value. Times are hours, minutes and seconds in a byte each.
     ///
-    /// Limits are twice what the largest of these loads is sold for (DLB-600W: 150 V, 40 A), so that they refuse noise alone.
+    /// Limits are twice the ratings of the largest of these loads (DLB-600W: 150 V, 40 A), so that they refuse only
+    /// noise.
     package func allows(_ raw: UInt32) -> Bool {
         switch self {
         case .isOn: raw <= 1
@@ -32,13 +33,13 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a temperature is up to 50 degrees below zero, if it has a sign in two or in all three bytes.
+    /// Whether a temperature is down to -50 °C, if it has a sign in two or in all three bytes.
     private func isBelowZero(_ raw: UInt32) -> Bool {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }
 
-    /// The value in what people use: V, A, Wh, mAh, °C, seconds; 1 where the load is on. Nil for a temperature below zero, of
-    /// which nobody has published what a load sends.
+    /// Returns the value in V, A, Wh, mAh, °C or seconds; 1 where the load is on. Nil for a temperature below zero:
+    /// what a load sends for it is unpublished.
     package func value(of raw: UInt32) -> Double? {
         switch self {
         case .temperature where isBelowZero(raw): nil
@@ -49,7 +50,7 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The quantity of a reading; nil for what the load is set to.
+    /// Quantity of a reading; nil for a setting.
     package var quantity: Quantity? {
         switch self {
         case .voltage: .voltage
@@ -63,12 +64,12 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// What such a load can be told: 6 bytes, `B1 B2 <code> <high> <low> B6`, confirmed by the single byte 6F.
+/// Orders to such a load: 6 bytes, `B1 B2 <code> <high> <low> B6`, confirmed by the single byte 6F.
 package enum PX100Order: Hashable, Sendable {
     case isOn(Bool)
     /// In hundredths of an ampere, 0 to 25,599.
     case current(UInt16)
-    /// In hundredths of a volt, 0 to 25,599: below it, the load switches itself off.
+    /// In hundredths of a volt, 0 to 25,599. Below it, the load switches itself off.
     case cutoff(UInt16)
     /// In seconds; 0 for none. The load keeps whole minutes.
     case timer(UInt16)
@@ -76,7 +77,7 @@ package enum PX100Order: Hashable, Sendable {
 
     package static let hundredthsMax: UInt16 = 25_599
 
-    /// - Returns: nil for any other command, and without the number that it needs.
+    /// - Returns: nil for any other command, or if the number that it needs is missing.
     package init?(_ command: MeterCommand) {
         let number = command.number.map { UInt16(clamping: $0) }
         switch (command.kind, number) {
@@ -90,15 +91,13 @@ package enum PX100Order: Hashable, Sendable {
         }
     }
 
-    /// Reads an order as a load does.
-    ///
-    /// - Returns: nil for anything else.
+    /// Reads an order as a load does; nil for anything else.
     package init?(code: UInt8, _ high: UInt8, _ low: UInt8) {
         let word = UInt16(high) << 8 | UInt16(low)
         switch code {
         case 0x01 where word == 0x0100: self = .isOn(true)
         case 0x01 where word == 0: self = .isOn(false)
-        // A byte of hundredths above 99 is one that a careless program sends; what a load makes of it is not known.
+        // A careless program may send hundredths above 99; what a load does with them is not known.
         case 0x02 where low < 100: self = .current(UInt16(high) * 100 + UInt16(low))
         case 0x03 where low < 100: self = .cutoff(UInt16(high) * 100 + UInt16(low))
         case 0x04: self = .timer(word)
@@ -121,8 +120,8 @@ package enum PX100Order: Hashable, Sendable {
         }
     }
 
-    /// The query that reads it back, and the value that it then has, as it is sent. Counters that are reset count on at
-    /// once, so nothing is compared.
+    /// The query that reads the order back, and its expected raw value. Nil for the counters: after a reset they count
+    /// on at once.
     package var readBack: (query: PX100Query, raw: UInt32)? {
         switch self {
         case .isOn(let isOn): (.isOn, isOn ? 1 : 0)
@@ -134,7 +133,7 @@ package enum PX100Order: Hashable, Sendable {
     }
 }
 
-/// The parts that all messages of this protocol have (misdoro/Electronic_load_px100 its paper on the PX-100 2.70;
+/// Common parts of all messages of this protocol (misdoro/Electronic_load_px100 its paper on the PX-100 2.70;
 /// tshaddack/dl24 README.md).
 package enum PX100 {
     /// Length of a query or an order.
@@ -144,7 +143,7 @@ package enum PX100 {
     /// The whole answer to an order.
     package static let done: UInt8 = 0x6F
 
-    /// With which a query or an order begins and ends, and an answer to a query.
+    /// Start and end marks of queries and orders, and of answers to queries.
     package static let requestStart: (UInt8, UInt8) = (0xB1, 0xB2)
     package static let requestEnd: UInt8 = 0xB6
     package static let answerStart: (UInt8, UInt8) = (0xCA, 0xCB)
@@ -154,7 +153,7 @@ package enum PX100 {
         [requestStart.0, requestStart.1, code, high, low, requestEnd]
     }
 
-    /// The seconds of a time as it is sent: hours, minutes and seconds in a byte each.
+    /// Returns the seconds of a raw time: hours, minutes and seconds in a byte each.
     package static func seconds(_ raw: UInt32) -> UInt32 {
         (raw >> 16 & 0xFF) * 3600 + (raw >> 8 & 0xFF) * 60 + raw & 0xFF
     }

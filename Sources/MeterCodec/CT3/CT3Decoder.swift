@@ -1,6 +1,6 @@
 import Domain
 
-/// Splits the bytes of a CT-3 into frames. Several come in one read, and a read may end inside one.
+/// Splits bytes of a CT-3 into frames. A read may hold several frames and end inside one.
 package struct CT3Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { CT3Framing.startMark }
     package var buffer = ReceiveBuffer(capacity: 4096)
@@ -28,9 +28,9 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return step(verdict, length: whole)
     }
 
-    /// The offset of a whole frame of a usual length, with a right check, that begins after the first byte. Of several it is the
-    /// one that ends first, and one that reaches beyond `end` does not count: so the result does not depend on how many bytes
-    /// have arrived.
+    /// Returns the offset of a whole frame of a usual length, with a correct check, that begins after the first byte.
+    /// The frame that ends first wins, and one that reaches beyond `end` does not count: the result must not depend on
+    /// how many bytes have arrived.
     private static func usualFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         let ends = inside.indices.dropFirst().compactMap { offset in
@@ -39,7 +39,8 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return ends.min { $0.end < $1.end }?.offset
     }
 
-    /// The length of the frame that `raw` begins with, if it is whole, of a usual length and has a right check.
+    /// Returns the length of the frame at the start of `raw`, if it is whole, of a usual length and has a correct
+    /// check.
     private static func usualLength(_ raw: UnsafeRawBufferPointer) -> Int? {
         guard raw.u8(0) == CT3Framing.startMark, raw.count >= CT3Framing.headerLength else { return nil }
         let length = Int(raw.u32LE(1))

@@ -1,18 +1,19 @@
 package import Domain
 
-/// The driver of a CT-3: stops what may still be running, starts samples, and listens (Docs/Protocols/CT3.md#conversation).
+/// Driver of a CT-3: stops streams that may still run, starts samples, and listens
+/// (Docs/Protocols/CT3.md#conversation).
 package struct CT3Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = CT3Decoder()
     private var lastID: UInt8 = 0
-    /// The id of the last start; its samples are read.
+    /// Id of the last start; only its samples are read.
     private var streamID: UInt8 = 0
     /// Whether a sample came since the last `poll`.
     private var heard = false
-    /// Polls since the last start in a row before which no sample came.
+    /// Number of polls in a row without a sample before them, since the last start.
     private var silentPolls = 0
 
-    /// Milliseconds between samples. The meter can do 1; every tenth suffices for what people look at.
+    /// Milliseconds between samples. The meter can do 1, but 10 suffice for display.
     package static let interval_ms: Int32 = 10
 
     package init(model: ModelName) {
@@ -22,15 +23,16 @@ package struct CT3Driver: MeterDriver {
             answerTimeout: .seconds(1))
     }
 
-    /// A stop, time for its answer, and a start. Readers wait for the answer for up to a second (fqueze).
+    /// Sends a stop, leaves time for its answer, and sends a start. Other readers wait up to a second for the answer
+    /// (fqueze).
     package mutating func opening() -> [Outgoing] {
         decoder = CT3Decoder()
         (heard, silentPolls) = (false, 0)
         return [Outgoing(stop(), pause: .milliseconds(250)), Outgoing(start())]
     }
 
-    /// Nothing while samples come. The first silent poll waits, since it may follow the start at once; the second sends a
-    /// stop, and the third a start.
+    /// Sends nothing while samples come. The first silent poll waits, since it may follow the start at once. The second
+    /// sends a stop, the third a start.
     package mutating func poll() -> [UInt8] {
         silentPolls = heard ? 0 : silentPolls + 1
         heard = false
@@ -55,8 +57,8 @@ package struct CT3Driver: MeterDriver {
         return CT3Request.start(interval_ms: Self.interval_ms).bytes(id: streamID)
     }
 
-    /// Only samples of the last start are passed on: those of a stream that another program has left running come first,
-    /// and answers say nothing of what is measured.
+    /// Passes on only samples of the last start: a stream that another program has left running may come first. Answers
+    /// hold no measurement.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         let streamID = streamID
         var heard = false

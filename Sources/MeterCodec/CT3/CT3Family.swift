@@ -29,8 +29,9 @@ package struct CT3Family: FamilyDescription {
 
     package var decoders: [NamedDecoder] { [NamedDecoder("ct3") { CT3Decoder(enforcesChecks: $0) }] }
 
-    /// ST's vendor id, so the text decides: a C3 calls itself `Korona YK003C in Application Mode` (Docs/Identities.md), and
-    /// every other ends alike (fqueze/usb-power-profiling takes that ending off any name). 374B is an ST-Link's otherwise.
+    /// ST's vendor id, so the text decides. A C3 calls itself `Korona YK003C in Application Mode` (Docs/Identities.md),
+    /// and all others end alike (fqueze/usb-power-profiling takes that ending off any name). 374B is otherwise an
+    /// ST-Link's.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0xFFFF, .tty, match: "in Application Mode", .avhzyCT3),

@@ -1,19 +1,19 @@
 package import Domain
 
-/// The frame in which a CT-3 and its host put everything: A5, the payload's length as u32 little-endian, the payload, the XOR
-/// of its bytes, 5A (Docs/Protocols/CT3.md#frame).
+/// The frame of a CT-3 and its host: A5, the payload's length as u32 little-endian, the payload, the XOR of its bytes,
+/// 5A (Docs/Protocols/CT3.md#frame).
 package enum CT3Framing {
     package static let startMark: UInt8 = 0xA5
     package static let endMark: UInt8 = 0x5A
     /// Bytes before the payload.
     package static let headerLength = 5
-    /// Bytes around it.
+    /// Bytes around the payload.
     package static let overhead = 7
-    /// Payloads that are believed. Published ones have 4 to 28 bytes; fqueze/usb-power-profiling takes samples of any length
-    /// from 20.
+    /// Accepted payload lengths. Published payloads have 4 to 28 bytes; fqueze/usb-power-profiling takes samples of any
+    /// length from 20.
     package static let payloadLengths = 4...256
-    /// A longer one is not waited for where a frame up to this length begins inside it: its start mark is only a byte that
-    /// looks like one.
+    /// Longest usual payload. If a usual frame begins inside a longer one, the longer one's start mark was an ordinary
+    /// byte.
     static let usualLengthMax = 64
 
     package static func check(_ payload: UnsafeRawBufferPointer) -> UInt8 { payload.reduce(0, ^) }
@@ -25,11 +25,10 @@ package enum CT3Framing {
     }
 }
 
-/// What a host asks a CT-3 for. The payload is 01, the command, an id that the answer repeats, 0, and an argument.
+/// A request to a CT-3. The payload is 01, the command, an id that the answer repeats, 0, and an argument.
 package enum CT3Request: Hashable, Sendable {
-    /// Stops the samples.
     case stop
-    /// Starts samples that far apart, in whole milliseconds of 1 or more.
+    /// Starts samples at this interval, at least 1 ms.
     case start(interval_ms: Int32)
 
     package static let stopCode: UInt8 = 0x07
@@ -47,22 +46,22 @@ package enum CT3Request: Hashable, Sendable {
     }
 }
 
-/// A payload of a CT-3: a sample, the answer to a request, or one that nobody has described.
+/// A payload of a CT-3: a sample, the answer to a request, or an undescribed one.
 package struct CT3Message: Sendable {
-    /// A sample has at least its four first bytes, two values and a clock.
+    /// Four first bytes, two values and a clock.
     static let sampleLengthMin = 20
     static let replyLength = 4
-    /// Where the id of the request stands to which the payload belongs.
+    /// Offset of the id of the payload's request.
     static let idOffset = 2
 
-    /// Volts that are accepted: twice what the maker gives, 26 V (unverified), and a little below zero, as of an offset.
+    /// Accepted volts: twice the maker's 26 V (unverified), and a little below zero for an offset.
     package static let voltages: ClosedRange<Float> = -0.1...52
-    /// The most amperes in either direction that are accepted: twice what the maker gives, 6 A (unverified).
+    /// Highest accepted amperes in either direction: twice the maker's 6 A (unverified).
     static let currentMax: Float = 12
 
     private let bytes: InlineArray<64, UInt8>
     private let length: Int
-    /// All bytes of a payload that `bytes` cannot hold; empty for any other, so that a usual one allocates nothing.
+    /// All bytes of a payload that `bytes` cannot hold; otherwise empty, so that a usual payload allocates nothing.
     private let long: [UInt8]
 
     private func read<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
@@ -70,7 +69,6 @@ package struct CT3Message: Sendable {
         return bytes.withRawBytes { body(UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }
     }
 
-    /// What a payload is.
     package enum Kind: Hashable, Sendable {
         /// Voltage, current and a clock, for the start with this id.
         case sample(UInt8)
@@ -93,10 +91,10 @@ package struct CT3Message: Sendable {
 
     private var isSample: Bool { if case .sample = kind { true } else { false } }
 
-    /// The id of the request to which it belongs.
+    /// Id of the payload's request.
     package var id: UInt8 { bytes[Self.idOffset] }
 
-    /// Microseconds since the meter was switched on, at the end of a sample.
+    /// Microseconds since the meter was switched on; the last field of a sample.
     package var microseconds: UInt64 { read { $0.u64LE($0.count - 8) } }
 
     static var ranges: [Quantity: ClosedRange<Double>] {
@@ -106,7 +104,7 @@ package struct CT3Message: Sendable {
         ]
     }
 
-    /// The offset of the first field that no meter can have measured, if any; counted from the beginning of the frame.
+    /// Returns the offset in the frame of the first field that no meter can have measured, if any.
     static func implausibleOffset(_ payload: UnsafeRawBufferPointer) -> Int? {
         guard case .sample = Kind(payload) else { return nil }
         if !voltages.contains(payload.f32LE(4)) { return CT3Framing.headerLength + 4 }
@@ -126,7 +124,7 @@ extension CT3Message: PackedFrameContent {
     /// Not in the payload; the USB ids tell it.
     package var model: ModelName? { nil }
 
-    /// Power is voltage times current, with the current's sign: the meter does not send it, as far as is known.
+    /// Computes power, with the current's sign: the meter is not known to send it.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard isSample else { return }
         let (voltage, current) = read { (Double($0.f32LE(4)), Double($0.f32LE(8))) }
@@ -138,14 +136,15 @@ extension CT3Message: PackedFrameContent {
         body(reading)
     }
 
-    /// Its own clock tells when it was taken (fqueze/usb-power-profiling usb-power-profiling.js takes it so).
+    /// The meter's clock tells when the sample was taken (fqueze/usb-power-profiling usb-power-profiling.js takes it
+    /// so).
     package var sampleTicks: SampleTicks? {
         guard isSample else { return nil }
         let tick = UInt16(truncatingIfNeeded: microseconds / 1000)
         return SampleTicks(oldest: tick, newest: tick, step: UInt16(CT3Driver.interval_ms), count: 1)
     }
 
-    /// What is not understood, as hex, for whoever wants to find out what it means.
+    /// Bytes of unknown meaning, as hex, for research.
     package var details: [FrameDetail] {
         let number = FrameDetail("id", .integer(Int(id)))
         guard isSample else {

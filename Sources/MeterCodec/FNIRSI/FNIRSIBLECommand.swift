@@ -1,5 +1,5 @@
 /// A command to a FNIRSI meter over Bluetooth LE, framed like the meter's own frames
-/// (Docs/Protocols/FNIRSI.md#bluetooth-le). The commands 86 to 8A, which one reader guesses at, are left out.
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le). Commands 86 to 8A are one reader's guess and left out.
 package enum FNIRSIBLECommand: UInt8, CaseIterable, Sendable {
     /// Answered by a frame of type 03.
     case info = 0x81

@@ -1,11 +1,11 @@
 import Domain
 
 /// Splits a FNIRSI meter's notifications into frames. A notification may hold several frames or part of one, so they
-/// are read as one stream; after noise the decoder resynchronises at the next AA whose check is right
+/// form one stream. After noise the decoder resynchronises at the next AA with a correct check byte
 /// (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// The check is only one byte, so a frame of a known type must also have its known length and plausible values, and a
-/// frame of a type that nobody has described must be short and contain no good frame of a known type.
+/// The check is only one byte. A frame of a known type must therefore also have its known length and plausible values.
+/// A frame of an undescribed type must be short and contain no good frame of a known type.
 package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIBLEFrame.startMark }
     package var buffer = ReceiveBuffer(capacity: 1024)
@@ -39,13 +39,13 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return .frame(.fnirsiBLE(frame))
     }
 
-    /// The limit for unknown types: half as long again as the longest known one. A length byte alone could hold back
-    /// 255 bytes of good frames.
+    /// Limit for unknown types: half as long again as the longest known one. A length byte alone could hold back 255
+    /// bytes of good frames.
     private static let longestUnknownPayload = 32
 
-    /// The offset of a complete frame of a known type that starts after the first byte and ends before `end`, if any.
-    /// It takes precedence over the frame of an unknown type around it, which may be nothing but a stray start mark. A
-    /// frame that extends beyond `end` does not count: the result must not depend on whether its rest has arrived yet.
+    /// Returns the offset of a complete frame of a known type that starts after the first byte and ends before `end`.
+    /// It precedes the unknown frame around it, which may be only a stray start mark. A frame that extends beyond `end`
+    /// does not count: the result must not depend on whether its rest has arrived.
     private func firstKnownFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         return inside.indices.dropFirst().first { offset in
@@ -73,7 +73,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     /// In ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
     private static let powerMax: UInt32 = 15_750_000
 
-    /// The offset in the frame of the first value that no meter sends, if any. The limits are those of a USB packet.
+    /// Returns the offset of the first value that no meter sends, if any. Limits are those of a USB packet.
     private static func implausibleOffset(_ raw: UnsafeRawBufferPointer, _ kind: FNIRSIBLEFrame.Kind) -> Int? {
         let isPossible: [(offset: Int, Bool)] =
             switch kind {
@@ -95,21 +95,21 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
             // Thousandths; a voltage of 16 bits cannot exceed the limit.
             case .quick: [(5, UInt32(raw.i16LE(5).magnitude) <= FNIRSIUSBPacket.currentMax / 100)]
             case .triggerState: [(3, raw.u8(3) <= FNIRSITriggerState.codeMax)]
-            // Groups are numbered from 1, and the info frame says how many a model has.
+            // Groups are numbered from 1; the info frame tells how many a model has.
             case .totals, .groupTotals: []
             }
         return isPossible.first { !$0.1 }?.offset
     }
 
-    /// Whether the power in a 04 is voltage times current, to 5 % and 50 mW. In the published one it is to 0.005 %
-    /// (osnwt/ha-fnirsi-fnb58 tests/test_parser.py); a load that pulses may be averaged before or after it is multiplied.
+    /// Whether the power in a 04 is voltage times current, to 5 % and 50 mW. The published one agrees to 0.005 %
+    /// (osnwt/ha-fnirsi-fnb58 tests/test_parser.py). A pulsing load may be averaged before or after the multiplication.
     private static func powerAgrees(_ raw: UnsafeRawBufferPointer) -> Bool {
         guard raw.u32LE(3) <= FNIRSIBLEFrame.voltageMax else { return true }
         let (power, product) = (Double(raw.i32LE(11)) / 1e4, Double(raw.u32LE(3)) * Double(raw.i32LE(7)) / 1e8)
         return Slack(steps: 0.05, part: 0.05).covers(power, product)
     }
 
-    /// Whether a word is up to its limit, or a number below zero, of which the frame tells nothing (`FNIRSIBLEFrame`).
+    /// Whether a word is up to its limit, or may be negative: then its value is unknown (`FNIRSIBLEFrame`).
     private static func mayBe(_ word: UInt16, _ max: UInt16) -> Bool {
         word.isPossible(upTo: max, orBelowZeroBy: FNIRSIBLEFrame.belowZero)
     }

@@ -1,7 +1,7 @@
 package import Domain
 
-/// The driver of an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): asks which meter it
-/// is, starts the stream once, and starts it again when nothing has arrived for a while. No command is certain over Bluetooth, so it has none.
+/// Driver of an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). It requests the model,
+/// starts the stream, and restarts it after a silence. It has no commands: none is certain over Bluetooth.
 package struct FNIRSIBLEDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = FNIRSIBLEDecoder()
@@ -24,7 +24,7 @@ package struct FNIRSIBLEDriver: MeterDriver {
         ]
     }
 
-    /// A watchdog rather than a keep-alive: sends nothing while frames arrive, and the start command when none did.
+    /// Sends the start command if no frame came since the last poll: a watchdog rather than a keep-alive.
     package mutating func poll() -> [UInt8] {
         defer { heardSincePoll = false }
         return heardSincePoll ? [] : FNIRSIBLECommand.start.bytes

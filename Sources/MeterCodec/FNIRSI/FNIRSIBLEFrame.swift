@@ -17,7 +17,7 @@ package struct FNIRSIBLEFrame: Sendable {
         self.payload = payload
     }
 
-    /// The types whose payload is known.
+    /// Types whose payload is known.
     package enum Kind: UInt8, CaseIterable, Sendable {
         case info = 0x03
         /// Voltage, current and power in full resolution.
@@ -28,11 +28,11 @@ package struct FNIRSIBLEFrame: Sendable {
         case dataLines = 0x06
         /// Voltage and current in thousandths, about ten times a second.
         case quick = 0x07
-        /// The totals of the group that is counting.
+        /// Totals of the counting group.
         case totals = 0x08
-        /// What the meter's own fast-charge trigger is doing.
+        /// State of the meter's own fast-charge trigger.
         case triggerState = 0x09
-        /// The totals of any group.
+        /// Totals of any group.
         case groupTotals = 0x0A
 
         package var payloadLength: Int {
@@ -51,7 +51,7 @@ package struct FNIRSIBLEFrame: Sendable {
 
     package var kind: Kind? { Kind(rawValue: type) }
 
-    /// The check byte for everything before it: the low byte of CRC-16/XMODEM.
+    /// Returns the check byte for everything before it: the low byte of CRC-16/XMODEM.
     package static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
         UInt8(truncatingIfNeeded: Checksum.crc16Xmodem(bytes))
     }
@@ -62,33 +62,32 @@ package struct FNIRSIBLEFrame: Sendable {
     private func i32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.i32LE(offset)) } }
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
-    /// The model number in an info frame; known are 9 for a C1, 38 for an FNB38, 48 and 58. Nil for any other frame.
+    /// Model number in an info frame, else nil. Known are 9 for a C1, 38 for an FNB38, 48 and 58.
     var modelCode: Int? { kind == .info ? u16(0) : nil }
 
     /// In ten-thousandths of a volt.
     static let voltageMax = FNIRSIUSBPacket.voltageMax / 10
-    /// Steps below zero that may be meant by the words without a sign, in thousandths of a volt and tenths of a degree:
-    /// no meter on USB has the 65 V that they would be otherwise.
+    /// Steps below zero that an unsigned word may mean, in thousandths of a volt and tenths of a degree. No USB meter
+    /// has the 65 V that the word would be otherwise.
     static let belowZero: UInt16 = 500
 
-    /// A word without a sign. Nil for one that may be below zero.
+    /// Returns an unsigned word; nil for one that may be negative.
     private func unsigned(_ offset: Int) -> Double? {
         let word = payload.withUnsafeBytes { $0.u16LE(offset) }
         return word.isBelowZero(byUpTo: Self.belowZero) ? nil : Double(word)
     }
 
-    /// A counter. Nil above the half of its range, where it would be below zero with a sign.
+    /// Returns a counter; nil above half its range, where it would be negative as a signed number.
     private func counter(_ offset: Int) -> Double? { i32(offset) < 0 ? nil : i32(offset) }
 
-    /// The resistance, in steps of 0.1 mΩ, at or above which nothing flows and there is no value (CapnBry/fnb48-web,
+    /// Resistance, in steps of 0.1 mΩ, from which on no current flows and there is no value (CapnBry/fnb48-web,
     /// PROTOCOL.md).
     static let openCircuit = 99_999_999.0
 
-    /// The measurement in the frame. Nil for a frame without one; group totals are not a measurement, as they need not
-    /// be those of the group that is counting.
+    /// The measurement in the frame, if any. Totals of a group are none: the group need not be the counting one.
     ///
-    /// Current and power are signed: the vendor's app reads them so (CapnBry/fnb48-web, PROTOCOL.md), and unsigned, the
-    /// numbers that it reads as negative would be beyond every model's range.
+    /// Current and power are signed, as the vendor's app reads them (CapnBry/fnb48-web, PROTOCOL.md). Unsigned, its
+    /// negative numbers would be beyond every model's range.
     package var reading: Reading? {
         var reading = Reading()
         switch kind {
@@ -99,7 +98,8 @@ package struct FNIRSIBLEFrame: Sendable {
         case .load:
             let degrees = unsigned(5).map { $0 / 10 }
             reading[.resistance] = u32(0) < Self.openCircuit ? u32(0) / 1e4 : nil
-            // Any number above 0 is a plus (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58). Adding 0 turns a -0 into 0.
+            // Any number above 0 is a plus (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58). Adding 0 turns a -0
+            // into 0.
             reading[.temperature] = u8(4) > 0 ? degrees : degrees.map { -$0 + 0 }
         case .dataLines:
             reading[.dataPlus] = unsigned(0).map { $0 / 1000 }
@@ -119,7 +119,7 @@ package struct FNIRSIBLEFrame: Sendable {
 }
 
 extension FNIRSIBLEFrame: FrameContent {
-    /// 48 is sent by an FNB48S and possibly by its sister models, so it does not identify a model.
+    /// An FNB48S, and possibly its sister models, send 48, so it does not identify a model.
     package var model: ModelName? {
         switch modelCode {
         case 58: .fnb58

@@ -1,8 +1,8 @@
 /// A fast-charge protocol that a FNIRSI meter detects on the data lines, by its number in a frame of type 06.
 ///
-/// The numbers are from the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Two observations confirm some of them: 1 and
-/// 11 with data lines near 0 V (dandrej/usb-meters, ble/fnirsi.py), 5 with 20.27 V and 3.3 V on both lines
-/// (osnwt/ha-fnirsi-fnb58, tests/test_parser.py).
+/// Numbers are from the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Observations confirm 1 and 11 with data lines
+/// near 0 V (dandrej/usb-meters, ble/fnirsi.py), and 5 with 20.27 V and 3.3 V on both lines (osnwt/ha-fnirsi-fnb58,
+/// tests/test_parser.py).
 package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
     /// No protocol, or one that the meter does not know.
     case none
@@ -16,7 +16,7 @@ package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
     case huaweiSCP
     case powerDeliveryMTK
 
-    /// As people write it. Nil for `none`.
+    /// Display name; nil for `none`.
     package var name: String? {
         switch self {
         case .none: nil

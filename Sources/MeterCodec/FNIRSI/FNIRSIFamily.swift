@@ -10,13 +10,13 @@ extension ModelName {
     package static let fnb48s = ModelName("fnb48s", of: .fnirsi)
     package static let fnb58 = ModelName("fnb58", of: .fnirsi)
     package static let c1 = ModelName("c1", of: .fnirsi)
-    /// An FNAC-28, which USB does not tell from a C1: a person may.
+    /// An FNAC-28. Its USB ids are a C1's, so only the user can name it.
     package static let fnac28 = ModelName("fnac-28", of: .fnirsi)
-    /// An FNB-C2, which has the USB ids of an FNB58 and a different set of interfaces.
+    /// An FNB-C2, which has the USB ids of an FNB58 and other interfaces.
     package static let fnbC2 = ModelName("fnb-c2", of: .fnirsi)
 }
 
-/// FNIRSI's meters (Docs/Protocols/FNIRSI.md). Docs/Identities.md lists the texts and names that each device gives.
+/// FNIRSI's meters (Docs/Protocols/FNIRSI.md). Docs/Identities.md lists the texts and names of each device.
 package struct FNIRSIFamily: FamilyDescription {
     package init() {}
 
@@ -26,7 +26,7 @@ package struct FNIRSIFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: FNIRSIUSBDriver(model: model)
-        // Nobody has published anything of an FNAC-28 over a radio.
+        // An FNAC-28's radio is undescribed.
         case .ble: model == .fnac28 ? nil : FNIRSIBLEDriver(model: model)
         case .serial, .spp, .bulk, .network: nil
         }
@@ -58,9 +58,8 @@ package struct FNIRSIFamily: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { FNIRSIUSBPacket.ranges }
 
-    /// Names are the model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air), with the model also
-    /// written as `FNB-58` (maxim75/fnb58 cli.py). The digits of a serial number may be hexadecimal, `FNB58-0517A0`
-    /// (maxim75/fnb58 README.md).
+    /// Names are the model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air); the model may also be
+    /// `FNB-58` (maxim75/fnb58 cli.py). Serial numbers may be hexadecimal, `FNB58-0517A0` (maxim75/fnb58 README.md).
     package func model(named advertised: AdvertisedName) -> ModelName? {
         guard advertised.radio == .ble else { return nil }
         let name = advertised.text.hasPrefix("FNB-") ? "FNB" + advertised.text.dropFirst(4) : advertised.text
@@ -94,8 +93,8 @@ package struct FNIRSIFamily: FamilyDescription {
 }
 
 extension FNIRSIBLEFrame {
-    /// The model that an info frame identifies over the radio. Nil for any other frame. 48 is taken for an FNB48S, the
-    /// one with that number whose frames are known; it may be a sister model, which is read the same way.
+    /// Model that an info frame identifies over the radio, else nil. 48 counts as an FNB48S, the only model of that
+    /// number with known frames; a sister model reads the same way.
     fileprivate var modelOverRadio: ModelName? {
         guard let code = modelCode else { return nil }
         switch code {

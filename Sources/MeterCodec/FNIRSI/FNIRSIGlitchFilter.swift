@@ -1,13 +1,13 @@
 /// Removes single absurd voltages and currents from a stream of samples.
 ///
-/// About one current in 500 of an FNB-C2 is absurd although its packet's check is right: 1290, 2097 and 8388 mA were seen
-/// against a floor of 55 mA (a bench logger for the FNB-C2, 2.86 million samples in eight hours). So were 293 of 242,847 samples
-/// of a logger, 221 of them voltages (hleserg/Attadipa docs/research; the meter's model is not said). The rule is the bench
-/// logger's: a sample too far from the median of itself and its neighbours is wrong, and gets that median instead. A step that
-/// lasts for two samples, 20 ms, passes. The last sample of a packet waits for the next packet if it may be wrong, and is passed
-/// on at once if it is close to the one before it.
+/// About one current in 500 of an FNB-C2 is absurd in a packet with a correct check. 1290, 2097 and 8388 mA were seen
+/// against a floor of 55 mA (a bench logger for the FNB-C2, 2.86 million samples in eight hours). A logger of an
+/// unnamed model saw 293 in 242,847 samples, 221 of them voltages (hleserg/Attadipa docs/research).
+///
+/// The rule is the bench logger's: a sample too far from the median of itself and its neighbours gets that median. A
+/// step that lasts for two samples, 20 ms, passes. A suspect last sample of a packet waits for the next packet.
 package struct FNIRSIGlitchFilter: Sendable {
-    /// What of a sample is judged, in hundred-thousandths of a volt and of an ampere.
+    /// Compared values of a sample, in hundred-thousandths of a volt and of an ampere.
     struct Level: Equatable, Sendable {
         var voltage: Int
         var current: Int
@@ -20,7 +20,7 @@ package struct FNIRSIGlitchFilter: Sendable {
             abs(voltage - other.voltage) > Self.voltageMax || abs(current - other.current) > Self.currentMax
         }
 
-        /// The level between two neighbours, where it is far from their middle.
+        /// Returns this level, with the median of the three in place of each value that is far from it.
         func judged(between before: Level, and after: Level) -> Level {
             let (volts, amperes) = (
                 Self.median(before.voltage, voltage, after.voltage), Self.median(before.current, current, after.current)
@@ -39,9 +39,9 @@ package struct FNIRSIGlitchFilter: Sendable {
 
     package init() {}
 
-    /// Takes a packet and returns what can be shown now, oldest first: a packet with the sample that was held back, if
-    /// any, and the packet itself, which may lack its last sample. Each tells how many of its samples were replaced. A packet
-    /// without samples is returned as it is.
+    /// Takes a packet and returns the packets to show now, oldest first. A sample held back before comes first, in a
+    /// packet of its own; the packet itself may lack its last sample. Each counts its replaced samples. A packet
+    /// without samples passes unchanged.
     package mutating func filter(_ packet: FNIRSIUSBPacket) -> [FNIRSIUSBPacket] {
         if neighbours.held == nil, let last = packet.calmLevel(after: neighbours.before) {
             neighbours.before = last
@@ -59,19 +59,19 @@ package struct FNIRSIGlitchFilter: Sendable {
     }
 }
 
-/// What the filter judges.
+/// A sample that the filter can judge.
 protocol FNIRSISample: Sendable {
     var level: FNIRSIGlitchFilter.Level { get }
     func with(_ level: FNIRSIGlitchFilter.Level) -> Self
 }
 
-/// Judges each sample by those before and behind it.
+/// Judges each sample by its neighbours.
 struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
-    /// The sample that waits for its neighbour, if any, and the level of the one before it.
+    /// The sample that waits for its next neighbour, and the level before it.
     private(set) var held: Sample?
     var before: FNIRSIGlitchFilter.Level?
 
-    /// Shows the sample that was held, and this one unless it may be wrong.
+    /// Shows the held sample, and this one unless it is suspect.
     mutating func take(_ sample: Sample, _ show: (_ sample: Sample, _ isReplaced: Bool) -> Void) {
         if let held, let before {
             let judged = held.level.judged(between: before, and: sample.level)

@@ -1,21 +1,20 @@
 package import Domain
 
-/// What a FNIRSI meter on USB needs to keep streaming, by model and firmware (Docs/Protocols/FNIRSI.md#commands): the
-/// table to extend when another one misbehaves.
+/// What a FNIRSI meter on USB needs to keep streaming, by model and firmware (Docs/Protocols/FNIRSI.md#commands).
+/// Extend this table when another one misbehaves.
 package struct FNIRSIQuirks: Hashable, Sendable {
-    /// The command after the first `start` when the link opens.
+    /// Command after the first `start` when the link opens.
     var secondStart: FNIRSIUSBCommand
-    /// The command that keeps the stream alive.
+    /// Command that keeps the stream alive.
     package var keepAlive: FNIRSIUSBCommand
-    /// How often it is sent. The meter streams for one second at a time.
+    /// Time between keep-alives. The meter streams for one second at a time.
     package var keepAlivePeriod: Duration
-    /// Whether it is found out which keep-alive the meter takes: `start` is tried first, and `keepAlive` after a silence.
+    /// Whether the driver finds out which keep-alive works: first `start`, then, after a silence, `keepAlive`.
     var findsKeepAlive = false
-    /// The shortest time between two commands; closer ones can hang the meter.
+    /// Shortest time between two commands; closer ones can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
 
-    /// How many keep-alives may be sent without a packet coming back before the stream counts as ended: one second's
-    /// worth.
+    /// Number of keep-alives without a packet after which the stream counts as ended: one second's worth.
     var silentKeepAlivesMax: Int {
         Int(clamping: max(1, Duration.seconds(1).milliseconds / max(1, keepAlivePeriod.milliseconds)))
     }
@@ -32,19 +31,18 @@ package struct FNIRSIQuirks: Hashable, Sendable {
         }
     }
 
-    /// FNB58 and FNB48S: a `start` twice in each second of streaming. It also revives a stream that ran out because the
-    /// scheduler was late, which `keepOn` would not; hence not `keepOn` once a second, which readers also use.
+    /// FNB58 and FNB48S: a `start` twice in each second of streaming. Other readers send `keepOn` once a second, but
+    /// that would not revive a stream that ran out because the scheduler was late.
     private static let relaxed = FNIRSIQuirks(
         secondStart: .start, keepAlive: .start, keepAlivePeriod: .milliseconds(500))
 
-    /// The ids of a C1, which an FNAC-28 has too (baryluk/fnirsi-usb-power-data-logger issue 27): an FNAC-28 takes what an
-    /// FNB58 takes, a C1 is read with `keepOn` by most.
+    /// The ids of a C1, which an FNAC-28 has too (baryluk/fnirsi-usb-power-data-logger issue 27). An FNAC-28 takes what
+    /// an FNB58 takes; most readers use `keepOn` for a C1.
     private static let either = FNIRSIQuirks(
         secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
 
-    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet. The reader that this comes from is set to
-    /// 3 ms and waits for a packet before each write, which makes it once every 40 ms; 3 ms apart they would violate
-    /// `commandGap`.
+    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet. The source reader is set to 3 ms but waits
+    /// for a packet before each write, so once every 40 ms. Commands 3 ms apart would violate `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
 }

@@ -1,13 +1,13 @@
 package import Domain
 
-/// The filter of FNIRSI's samples (`FNIRSIGlitchFilter`) for readings of a file.
+/// Applies `FNIRSIGlitchFilter` to readings of a file.
 package struct FNIRSIReadingFilter: Sendable {
     private struct Sample: FNIRSISample {
         let time: WallTime
         private(set) var reading: Reading
         let level: FNIRSIGlitchFilter.Level
 
-        /// - Parameter last: the level that stands in for what is unknown.
+        /// - Parameter last: the level that replaces unknown values.
         init(_ time: WallTime, _ reading: Reading, after last: FNIRSIGlitchFilter.Level?) {
             (self.time, self.reading) = (time, reading)
             func steps(_ value: Double?) -> Int? { value.flatMap { Int(exactly: ($0 * 1e5).rounded()) } }
@@ -26,7 +26,7 @@ package struct FNIRSIReadingFilter: Sendable {
             return other
         }
 
-        /// What is unknown stays so.
+        /// Unknown values stay unknown.
         private mutating func replace(_ quantity: Quantity, by steps: Int) {
             if reading[quantity] != nil { reading[quantity] = Double(steps) / 1e5 }
         }
@@ -35,20 +35,20 @@ package struct FNIRSIReadingFilter: Sendable {
     private var neighbours = FNIRSINeighbours<Sample>()
     private var last: (time: WallTime, level: FNIRSIGlitchFilter.Level)?
     private let reach: Int64
-    /// Samples that hold a neighbour's voltage or current, or were left out since nothing confirmed them.
+    /// Number of samples with a neighbour's voltage or current, or left out without confirmation.
     package private(set) var filtered = 0
-    /// When the first of them was.
+    /// Time of the first of them.
     package private(set) var first: WallTime?
 
-    /// Between samples that follow each other: twice what lies between them.
+    /// Reach for successive samples: twice their interval.
     package static let samplesReach = Duration.milliseconds(2 * Int64(FNIRSIUSBPacket.interval_ms))
-    /// The same where packets are stamped as they are read, some up to a second late.
+    /// Reach for packets that are stamped when read, some up to a second late.
     package static let packetsReach = Duration.seconds(1)
 
-    /// - Parameter reach: samples that are farther apart are no neighbours.
+    /// - Parameter reach: samples farther apart are no neighbours.
     package init(reach: Duration) { self.reach = reach.milliseconds }
 
-    /// Takes a reading and shows those that can be shown now, oldest first.
+    /// Takes a reading and shows the readings that are ready, oldest first.
     package mutating func take(_ time: WallTime, _ reading: Reading, _ show: (WallTime, Reading) -> Void) {
         if let last, time.millisecondsSince1970 - last.time.millisecondsSince1970 > reach {
             finish()
@@ -64,7 +64,7 @@ package struct FNIRSIReadingFilter: Sendable {
         if let found { count(found) }
     }
 
-    /// No more comes. A sample that waits for its neighbour is left out, as it is where a meter's stream ends.
+    /// Ends the input. A sample that waits for its neighbour is left out, as at the end of a meter's stream.
     package mutating func finish() {
         if let held = neighbours.held { count(held.time) }
     }

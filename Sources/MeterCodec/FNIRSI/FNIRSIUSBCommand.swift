@@ -1,7 +1,7 @@
-/// A command to a FNIRSI meter on USB: 64 bytes, made of AA, the command, zeros, and a CRC-8 over bytes 1-62
+/// A command to a FNIRSI meter on USB: 64 bytes of AA, the command, zeros, and a CRC-8 over bytes 1-62
 /// (Docs/Protocols/FNIRSI.md#commands).
 package enum FNIRSIUSBCommand: UInt8, CaseIterable, Sendable {
-    /// Asks which meter it is; answered by a packet of type 03. The stream works without it.
+    /// Requests the model; answered by a packet of type 03. The stream works without it.
     case hello = 0x81
     /// Streams for one second from now, whether the meter is streaming or not.
     case start = 0x82

@@ -1,17 +1,17 @@
 import Domain
 
-/// Splits the bytes from a FNIRSI meter on USB into packets of 64 bytes.
+/// Splits bytes from a FNIRSI meter on USB into packets of 64 bytes.
 ///
-/// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder accepts any pieces, and after
-/// noise resynchronises at the next AA whose check is right. A complete packet that holds an implausible value, as the
-/// first after an unclean stop does, is skipped as a whole. Single absurd samples are replaced where `filter` is set.
+/// A packet starts with AA and ends in a CRC-8. After noise the decoder resynchronises at the next AA with a correct
+/// check. A complete packet with an implausible value is skipped as a whole; the first after an unclean stop is one.
+/// With `filter`, single absurd samples are replaced.
 package struct FNIRSIUSBDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIUSBPacket.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
-    /// Nil where every sample is shown as it came.
+    /// Nil to show every sample as it came.
     var filter: FNIRSIGlitchFilter?
-    /// What the filter has let go and `next` has not returned yet, the oldest last.
+    /// Filtered packets that `next` has not returned yet, the oldest last.
     private var shown: [FNIRSIUSBPacket] = []
 
     /// - Parameters:

@@ -1,7 +1,7 @@
 package import Domain
 
-/// The driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a
-/// second at a time, and `poll` renews that second. No command is known on USB.
+/// Driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands). The meter streams for a second at a time, and
+/// `poll` renews that second. No command is known on USB.
 package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
@@ -12,8 +12,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
     private var isGreeted = false
     /// Whether a start follows the hello that was sent last.
     private var startsNext = false
-    /// Where it is found out which keep-alive the meter takes (`FNIRSIQuirks.findsKeepAlive`): the number of turns since the
-    /// last `start`. Nil once the meter was silent for half a second of those.
+    /// Turns since the last `start`, while the driver finds out which keep-alive works (`FNIRSIQuirks.findsKeepAlive`).
+    /// Nil after half a second of silence.
     private var turnsSinceStart: Int?
 
     /// - Parameters:
@@ -31,12 +31,12 @@ package struct FNIRSIUSBDriver: MeterDriver {
         forgetNeighbours()
     }
 
-    /// The next sample is not a neighbour of the last one.
+    /// Tells the filter that the next sample is not a neighbour of the last one.
     private mutating func forgetNeighbours() { decoder.filter = isFiltering ? FNIRSIGlitchFilter() : nil }
 
-    /// Two starts, separated by twice the shortest gap: waiting costs nothing, and a meter that hangs has to be revived by
-    /// hand. Whoever had the meter before may just have written to it, so that the first waits as well. No hello: one reader
-    /// warns that it may restart the meter, and the stream works without it (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends two starts, separated by twice the shortest gap: a hung meter must be revived by hand. The first waits
+    /// too, because another program may just have written to the meter. No hello: one reader warns that it may restart
+    /// the meter, and the stream works without it (Docs/Protocols/FNIRSI.md#commands).
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
@@ -46,8 +46,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return ([[]] + commands.map(\.bytes)).map { Outgoing($0, pause: quirks.commandGap * 2) }
     }
 
-    /// The keep-alive. When one second's worth of them has brought nothing, the stream has ended and must be restarted; a meter
-    /// that has sent no sample yet gets a hello before that.
+    /// Returns the keep-alive. After one second's worth without a packet, it restarts the stream. A meter that has sent
+    /// no sample yet gets a hello before that.
     package mutating func poll() -> [UInt8] {
         guard !startsNext else { return startAnew() }
         silentKeepAlives += 1
@@ -64,8 +64,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return FNIRSIUSBCommand.start.bytes
     }
 
-    /// A `start` each half second as long as packets come, and nothing between. Half a second without one, and the meter is
-    /// taken for one that wants `keepOn`.
+    /// Returns a `start` each half second while packets come. After half a second without one, it switches to the
+    /// model's `keepAlive`.
     private mutating func renewed(after turns: Int) -> [UInt8] {
         let isTurn = quirks.keepAlivePeriod * turns >= Self.patience
         if quirks.keepAlivePeriod * silentKeepAlives >= Self.patience {
@@ -102,8 +102,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         if hasSamples { isGreeted = true }
     }
 
-    /// Sends nothing, but leaves time to read on for as long as the meter may stream: a meter whose last packets are
-    /// not read may freeze (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends nothing, but leaves time to read as long as the meter may stream: it may freeze if its last packets are
+    /// not read (Docs/Protocols/FNIRSI.md#commands).
     package mutating func closing() -> [Outgoing] { [Outgoing([], pause: .milliseconds(1100))] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

@@ -1,23 +1,23 @@
 package import Domain
 
-/// One 64-byte HID report of a FNIRSI meter on USB. Numbers are little-endian (Docs/Protocols/FNIRSI.md#packet).
+/// One 64-byte HID report of a FNIRSI meter on USB, little-endian (Docs/Protocols/FNIRSI.md#packet).
 package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
-    /// The first byte of every packet, in either direction.
+    /// First byte of every packet, in either direction.
     package static let startMark: UInt8 = 0xAA
     /// Number of samples in a packet of type `samplesType`.
     package static let samplesPerPacket = 4
-    /// Milliseconds between two of them, and between the last of a packet and the first of the next, which comes 40 ms later
+    /// Milliseconds between two samples, also across packets, which come every 40 ms
     /// (baryluk/fnirsi-usb-power-data-logger README.md, fqueze/usb-power-profiling usb-power-profiling.js).
     package static let interval_ms: UInt16 = 10
     package static let samplesType: UInt8 = 0x04
-    /// The type of the answer to a hello. No other type is known or accepted as a packet.
+    /// Type of the answer to a hello. No other type is known or accepted.
     static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
     /// Index of the first valid sample; 0 in a packet as the meter sends it.
     private let firstSample: Int
-    /// Samples that hold a neighbour's voltage or current; 0 in a packet as the meter sends it.
+    /// Number of samples with a neighbour's voltage or current; 0 in a packet as the meter sends it.
     let replaced: Int
 
     /// - Parameter raw: exactly one packet, already checked by `FNIRSIUSBDecoder`.
@@ -26,7 +26,7 @@ package struct FNIRSIUSBPacket: Sendable {
         (firstSample, replaced) = (0, 0)
     }
 
-    /// A packet rebuilt from up to four filtered samples; the last of them is the last of the packet.
+    /// Rebuilds a packet from up to four filtered samples, at its end.
     init(samples: [Sample], replaced: Int) {
         let samples = samples.suffix(Self.samplesPerPacket).map(\.bytes)
         self.replaced = replaced
@@ -67,7 +67,7 @@ package struct FNIRSIUSBPacket: Sendable {
         FNIRSIGlitchFilter.Level(voltage: Int(raw.u32LE(offset)), current: Int(raw.i32LE(offset + 4)))
     }
 
-    /// The level of the last sample of a packet in which none is far from the one before it. Nil otherwise, and for a packet
+    /// Returns the level of the last sample if no sample is far from the one before it. Nil otherwise, and for a packet
     /// without samples.
     func calmLevel(after before: FNIRSIGlitchFilter.Level?) -> FNIRSIGlitchFilter.Level? {
         guard type == Self.samplesType else { return nil }
@@ -82,25 +82,25 @@ package struct FNIRSIUSBPacket: Sendable {
         }
     }
 
-    /// 04 for four samples, 03 for the answer to a hello, which nobody has described.
+    /// 04 for four samples, 03 for the undescribed answer to a hello.
     package var type: UInt8 { bytes[1] }
 
-    /// The check byte of a packet: CRC-8 over bytes 1-62.
+    /// Returns the check byte of a packet: CRC-8 over bytes 1-62.
     package static func check(_ packet: UnsafeRawBufferPointer) -> UInt8 {
         Checksum.crc8FNIRSI(UnsafeRawBufferPointer(rebasing: packet.dropFirst().prefix(length - 2)))
     }
 
-    /// Offset of sample number `index` in a packet. Its fields, from there: voltage u32 at 0, current i32 at 4, D+ u16
-    /// at 8, D- u16 at 10, a byte at 12, temperature u16 at 13. The byte at 12 was always 1; over LE the byte before the
-    /// temperature is its sign (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
+    /// Returns the offset of sample number `index`. Its fields, from there: voltage u32 at 0, current i32 at 4, D+ u16
+    /// at 8, D- u16 at 10, a byte at 12, temperature u16 at 13. The byte at 12 was always 1; over LE the byte before
+    /// the temperature is its sign (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
     ///
-    /// Some readers take the current as unsigned, one as signed (fqueze/usb-power-profiling); nobody has published a
-    /// reversed cable. Read as signed, an offset of -1 mA is just that; as unsigned it would be 42 kA.
+    /// Some readers take the current as unsigned, one as signed (fqueze/usb-power-profiling); no reversed cable is
+    /// published. Signed, an offset is -1 mA; unsigned it would be 42 kA.
     static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
     static let sampleLength = 15
 
-    /// The highest values accepted in a sample, in hundred-thousandths of a volt and, in either direction, of an
-    /// ampere. The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen
+    /// Highest accepted values, in hundred-thousandths of a volt and, in either direction, of an ampere. The meters
+    /// stop at 120 V and 7 A. After an unclean stop a packet with 188 V and 170 A was seen
     /// (Docs/Protocols/FNIRSI.md#packet).
     static let voltageMax: UInt32 = 15_000_000
     static let currentMax: UInt32 = 1_050_000
@@ -108,7 +108,7 @@ package struct FNIRSIUSBPacket: Sendable {
     static let dataLineMax: UInt16 = 10_000
     /// In tenths of a degree Celsius.
     static let temperatureMax: UInt16 = 2000
-    /// The steps below zero, of each of these, that are no reason to refuse: half a volt or 50 degrees.
+    /// Accepted steps below zero of each of these: half a volt or 50 degrees.
     static let voltageBelowZero: UInt32 = 50_000
     static let dataLineBelowZero: UInt16 = 500
     static let temperatureBelowZero: UInt16 = 500
@@ -121,7 +121,7 @@ package struct FNIRSIUSBPacket: Sendable {
         ]
     }
 
-    /// The offset of the first field that no meter can have measured, if any.
+    /// Returns the offset of the first field that no meter can have measured, if any.
     package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
         guard packet.u8(1) == samplesType else { return nil }
         for index in 0..<samplesPerPacket {
@@ -141,8 +141,8 @@ package struct FNIRSIUSBPacket: Sendable {
         word.isPossible(upTo: dataLineMax, orBelowZeroBy: dataLineBelowZero)
     }
 
-    /// The reading of one sample. Its power is computed as voltage times current, since the meter does not send it. A word
-    /// above its limit, which `implausibleOffset` has let through, is unknown.
+    /// Returns the reading of one sample. The power is computed, since the meter does not send it. An accepted word
+    /// above its limit is unknown.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
         let current = Double(packet.i32LE(offset + 4))
         let voltage = packet.u32LE(offset) <= voltageMax ? Double(packet.u32LE(offset)) : nil
@@ -166,7 +166,7 @@ extension FNIRSIUSBPacket: FrameContent {
 
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
-    /// The meter tells no time. The ticks say that its samples are 10 ms apart.
+    /// Passes ticks that only say that samples are 10 ms apart: the meter tells no time.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard type == Self.samplesType else { return }
         bytes.withRawBytes { raw in
@@ -185,7 +185,7 @@ extension FNIRSIUSBPacket: FrameContent {
             count: Self.samplesPerPacket - firstSample, countedBy: .frame)
     }
 
-    /// The type, and for a packet without samples its payload as hex, for whoever wants to find out what it means.
+    /// The type, and the payload as hex of a packet without samples, for research.
     package var details: [FrameDetail] {
         let type = FrameDetail("packet_type", .integer(Int(type)))
         guard self.type != Self.samplesType else {

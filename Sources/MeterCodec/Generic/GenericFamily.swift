@@ -1,7 +1,7 @@
 package import Domain
 
 extension MeterFamily {
-    /// Boards that print what they measure as lines of text, and whose lines people describe.
+    /// Boards that print measurements as lines of text, which users describe.
     package static let generic = MeterFamily("generic", of: MeterMaker("generic"))
 }
 
@@ -12,8 +12,8 @@ extension ModelName {
     package static let esphome = ModelName("esphome", of: .generic, displayName: "ESPHome")
 }
 
-/// Boards that print lines (Docs/Meters/GENERIC.md): one model that is known without a description, and those that people
-/// described.
+/// Boards that print lines (Docs/Meters/GENERIC.md): two models that need no description, and those that users
+/// describe.
 package struct GenericFamily: DescribableFamily {
     private var described: [Described] = []
 
@@ -27,7 +27,7 @@ package struct GenericFamily: DescribableFamily {
     package var family: MeterFamily { .generic }
     package var models: [ModelName] { [.generic, .esphome] + described.map(\.model) }
 
-    /// What the lines of a model look like. Nil for a model of another family.
+    /// Returns the description of a model's lines; nil for a model of another family.
     package func description(of model: ModelName) -> LineDescription? {
         if model == .esphome { return .node }
         return model == .generic ? .usual : described.first { $0.model == model }?.description

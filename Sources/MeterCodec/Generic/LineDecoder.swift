@@ -1,28 +1,27 @@
-/// Splits the bytes from a board into lines, and takes those that fit their description as frames.
+/// Splits bytes from a board into lines. Lines that fit their description are frames.
 ///
-/// A line ends in a line feed; a carriage return before it counts for nothing. One that is longer than `lengthMax` is
-/// skipped up to its end, in pieces as they come.
+/// A line ends in a line feed; a carriage return before it is ignored. The decoder skips a line longer than `lengthMax`
+/// up to its end, in pieces as they come.
 package struct LineDecoder: BufferedFrameDecoder {
-    /// The longest line without its line end, in bytes.
+    /// Maximum length of a line without its line end, in bytes.
     package static let lengthMax = 512
 
     package var buffer = ReceiveBuffer(capacity: 2 * lengthMax)
     private let parser: LineParser
     private var rest = Rest.none
-    /// Why the bytes that `next` skipped last are no reading.
+    /// Why the last skipped bytes are no reading.
     private(set) var lastSkip = Skip.misfit
 
-    /// What the bytes up to the next line end are the rest of.
+    /// What the bytes before the next line end belong to.
     private enum Rest {
         case none
-        /// A line whose beginning nobody saw.
+        /// A line whose beginning was missed.
         case unseen
-        /// A line that is too long.
         case overlong
     }
 
     enum Skip {
-        /// The rest of a line whose beginning was not seen: what fits by chance would be a false reading.
+        /// The rest of a line whose beginning was missed: a chance fit would be a false reading.
         case unseen
         case remark
         case misfit
@@ -30,7 +29,7 @@ package struct LineDecoder: BufferedFrameDecoder {
 
     /// - Parameters:
     ///   - startsMidLine: whether the first bytes may be the rest of a line.
-    ///   - enforcesCheck: if false, lines with a wrong check are accepted too, where the description has one.
+    ///   - enforcesCheck: if false, lines with a wrong checksum are accepted too.
     package init(_ description: LineDescription, startsMidLine: Bool = false, enforcesCheck: Bool = true) {
         parser = LineParser(description: description, enforcesCheck: enforcesCheck)
         rest = startsMidLine ? .unseen : .none
@@ -56,7 +55,7 @@ package struct LineDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// What to do while no line end is there.
+    /// Skips bytes without a line end, if they belong to no good line.
     private mutating func waiting() -> DecodeStep? {
         let count = buffer.count
         guard count > 0 else { return nil }
@@ -74,7 +73,7 @@ package struct LineDecoder: BufferedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Discards the beginning of a line, if there is one, and with it what still comes of that line.
+    /// Discards the beginning of a line, and the rest of that line when it comes.
     package mutating func reset() -> Int {
         let count = buffer.count
         if count > 0 { rest = .unseen }

@@ -1,15 +1,15 @@
 import Domain
 
 extension LineDescription {
-    /// What a field can be. Energy and charge that meterd counts are not among them.
+    /// Quantities of a field: all but the energy and charge that meterd counts.
     static let quantities = Quantity.allCases.filter { $0 != .countedEnergy && $0 != .countedCharge }
-    /// The rates that a serial line can be set to here (LinuxIO's `BaudRate`).
+    /// Rates that a serial line can have here (LinuxIO's `BaudRate`).
     static let baudRates = [
         1200, 2400, 4800, 9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000,
     ]
     private static let keys = GenericFamily().descriptionKeys.map(\.name)
 
-    /// Reads what a person wrote.
+    /// Reads a user's description.
     package init(_ values: [String: DescriptionValue]) throws(DescriptionError) {
         let reader = DescriptionReader(values)
         try reader.check(keys: Self.keys, of: "a model")
@@ -47,7 +47,7 @@ extension LineDescription {
         try checkNames()
     }
 
-    /// A name in which a separator stands is never found.
+    /// Refuses names that contain a separator: they would never be found.
     private func checkNames() throws(DescriptionError) {
         guard format == .pairs else { return }
         for field in fields where field.name.contains(separator) || field.name.contains(assignment) {
@@ -135,10 +135,10 @@ extension LineDescription {
     }
 }
 
-/// Reads a table that a person wrote, key by key.
+/// Reads a user's table, key by key.
 private struct DescriptionReader {
     let values: [String: DescriptionValue]
-    /// In front of each key in errors.
+    /// Precedes each key in errors.
     private let prefix: String
 
     init(_ values: [String: DescriptionValue], in key: String = "") {
@@ -189,7 +189,7 @@ private struct DescriptionReader {
         return check
     }
 
-    /// One character that can be no part of a number or a name.
+    /// Reads one character that cannot be part of a number or a name.
     func mark(_ key: String) throws(DescriptionError) -> UInt8? {
         guard let value = values[key] else { return nil }
         guard case .text(let text) = value, text.utf8.count == 1, let byte = text.utf8.first, byte.isMark else {

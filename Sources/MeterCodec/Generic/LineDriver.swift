@@ -1,6 +1,6 @@
 package import Domain
 
-/// The driver of a board that sends lines, by itself or when it is asked (Docs/Meters/GENERIC.md).
+/// Driver of a board that sends lines by itself or on request (Docs/Meters/GENERIC.md).
 package struct LineDriver: MeterDriver {
     package let profile: MeterProfile
     private let description: LineDescription
@@ -21,8 +21,8 @@ package struct LineDriver: MeterDriver {
             counterSteps: .whole)
     }
 
-    /// Waits, where the board is asked, until one that was reset by the opening listens again, and asks once. That answer, or
-    /// what the board happened to be sending, counts for nothing: its beginning may be missing.
+    /// For a board that needs requests, waits until it is ready after a reset, and sends one request. Its answer does
+    /// not count, because its beginning may be missing.
     package mutating func opening() -> [Outgoing] {
         decoder = LineDecoder(description, startsMidLine: startsMidLine)
         guard !description.request.isEmpty else { return [] }
@@ -31,7 +31,7 @@ package struct LineDriver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { description.request }
 
-    /// What was no reading and need not be one is not told: the rest of a line, blank lines and comments.
+    /// Does not report the rest of a line, blank lines and comments.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         while let step = decoder.next() {

@@ -1,8 +1,7 @@
 package import Domain
 
-/// A line that fits its description: some quantities, each known or not.
-///
-/// As small as its values, and without a reference, so that a line costs no memory.
+/// A line that fits its description: some quantities, each known or not. It holds no reference, so that a line
+/// allocates nothing.
 package struct LineFrame: Sendable {
     private var quantities = InlineArray<12, UInt8>(repeating: 0)
     private var values = InlineArray<12, Double>(repeating: 0)
@@ -11,12 +10,11 @@ package struct LineFrame: Sendable {
 
     package init() {}
 
-    /// Whether nothing was added.
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds a quantity that is not there yet. Beyond `LineDescription.fieldsMax` nothing is added.
+    /// Adds a quantity, up to `LineDescription.fieldsMax`. It must not be there yet.
     ///
-    /// - Parameter value: nil where the board says that it does not know it.
+    /// - Parameter value: nil if the board does not know the value.
     package mutating func add(_ quantity: Quantity, _ value: Double?) {
         guard count < LineDescription.fieldsMax else { return }
         quantities[count] = quantity.rawValue
@@ -27,7 +25,7 @@ package struct LineFrame: Sendable {
         count += 1
     }
 
-    /// Power is voltage times current where the line has both and no power.
+    /// Power is computed if the line has voltage and current but no power.
     package var reading: Reading {
         var reading = Reading()
         for index in 0..<count {
@@ -38,7 +36,7 @@ package struct LineFrame: Sendable {
             !reading.supported.contains(.power)
         else { return reading }
         if let voltage = reading[.voltage], let current = reading[.current] {
-            // Rounded, so that 5.02 V times 0.31 A is 1.5562 W and not a hair less.
+            // Rounded: 5.02 V times 0.31 A is then exactly 1.5562 W.
             reading[.power] = (voltage * current * 1e9).rounded() / 1e9
         } else {
             reading[.power] = nil
@@ -48,7 +46,7 @@ package struct LineFrame: Sendable {
 }
 
 extension LineFrame: FrameContent {
-    /// A line does not say whose it is.
+    /// A line does not tell its model.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) { body(reading) }

@@ -1,7 +1,7 @@
 import Domain
 
-/// Decides what one line is: a reading, a remark, or something that does not fit its description. Nothing is guessed: every
-/// described field has to be there and to be a number that can be, or the whole line is refused.
+/// Judges one line: a reading, a remark, or a misfit. Nothing is guessed: a described field that is missing or
+/// impossible makes the whole line a misfit.
 struct LineParser: Sendable {
     let description: LineDescription
     /// If false, the digits behind a line's `*` may be wrong.
@@ -39,7 +39,7 @@ struct LineParser: Sendable {
         return .reading(fields.frame)
     }
 
-    /// The part of a line in front of its check, if that is right.
+    /// Returns the part of a line before its checksum, if that is right.
     private func proved(
         _ part: Range<Int>, by check: LineDescription.Check, in text: LineText
     ) -> Result<Range<Int>, CodecError> {
@@ -60,12 +60,12 @@ struct LineParser: Sendable {
     }
 }
 
-/// The fields of one line, as far as they were found.
+/// The fields found in one line.
 private struct Fields {
     let text: LineText
     let description: LineDescription
     var frame = LineFrame()
-    /// A bit for each field that was there.
+    /// One bit per field found.
     private var seen: UInt16 = 0
 
     init(text: LineText, description: LineDescription) {
@@ -73,7 +73,7 @@ private struct Fields {
         self.description = description
     }
 
-    /// What the line lacks, if anything.
+    /// Error for the first missing field, if any.
     var missing: CodecError? {
         for (index, field) in description.fields.enumerated() where !field.isOptional && seen & 1 << UInt16(index) == 0
         {
@@ -82,7 +82,7 @@ private struct Fields {
         return frame.isEmpty ? .truncated(have: text.bytes.count) : nil
     }
 
-    /// Takes a field's text, and returns what is wrong with it.
+    /// Takes a field's text and returns its error, if any.
     private mutating func take(_ index: Int, _ value: Range<Int>) -> CodecError? {
         let field = description.fields[index]
         let isAgain = seen & 1 << UInt16(index) != 0
@@ -108,7 +108,7 @@ private struct Fields {
         return nil
     }
 
-    /// Calls `body` for each part between separators, until it returns an error. `isLast` tells the last one.
+    /// Calls `body` for each part between separators, until it returns an error. `isLast` marks the last part.
     private func forEachPart(
         of part: Range<Int>, _ body: (_ part: Range<Int>, _ isLast: Bool) -> CodecError?
     ) -> CodecError? {
@@ -124,7 +124,7 @@ private struct Fields {
         }
     }
 
-    /// Names that are not described may have any value. Behind the last pair there may be one more separator.
+    /// Names without a description may have any value. The last pair may end in a separator.
     mutating func takePairs(_ part: Range<Int>) -> CodecError? {
         var own = self
         let error = forEachPart(of: part) { pair, isLast in
@@ -141,7 +141,7 @@ private struct Fields {
         return error
     }
 
-    /// There have to be as many columns as are described. An optional one may be empty.
+    /// A line must have all described columns; an optional one may be empty.
     mutating func takeColumns(_ part: Range<Int>) -> CodecError? {
         var own = self
         var column = 0
@@ -157,8 +157,8 @@ private struct Fields {
         return column == description.columns ? nil : .truncated(have: text.bytes.count)
     }
 
-    /// One flat object. A described value is a number, a text that holds one, or null, which is an unknown value; other
-    /// values may be any number, text or word. Names with escapes in them are nobody's.
+    /// Takes one flat object. A described value is a number, a text with a number, or null for an unknown value. Other
+    /// values may be any number, text or word. Names with escapes match no field.
     mutating func takeObject(_ part: Range<Int>) -> CodecError? {
         var rest = part
         guard skip(UInt8(ascii: "{"), &rest) else { return .implausibleField(offset: rest.lowerBound) }
@@ -191,7 +191,7 @@ private struct Fields {
         rest.isEmpty ? nil : .implausibleField(offset: rest.lowerBound)
     }
 
-    /// Skips blanks, and then one byte if it is this one, and the blanks behind it.
+    /// Skips one byte, if it is this one, and the blanks behind it.
     private func skip(_ byte: UInt8, _ rest: inout Range<Int>) -> Bool {
         guard let first = rest.first, text.bytes[first] == byte else { return false }
         rest = rest.dropFirst()
@@ -199,7 +199,7 @@ private struct Fields {
         return true
     }
 
-    /// The inside of a text in quotes, and skips the blanks behind it.
+    /// Returns the inside of a text in quotes, and skips the blanks behind it.
     private func quoted(_ rest: inout Range<Int>) -> Range<Int>? {
         let quote = UInt8(ascii: "\"")
         guard let first = rest.first, text.bytes[first] == quote else { return nil }
@@ -213,7 +213,7 @@ private struct Fields {
         return first + 1..<index
     }
 
-    /// A text's inside, or a number or word up to what ends it.
+    /// Returns the inside of a text, or a number or word up to its end.
     private func value(_ rest: inout Range<Int>) -> Range<Int>? {
         if let first = rest.first, text.bytes[first] == UInt8(ascii: "\"") { return quoted(&rest) }
         let start = rest.lowerBound

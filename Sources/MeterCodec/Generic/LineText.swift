@@ -1,4 +1,4 @@
-/// Reads text in a line. Everything has bounds and nothing traps: the bytes come from outside.
+/// Reads text in a line. All reads check bounds and none traps: the bytes come from outside.
 struct LineText {
     let bytes: UnsafeRawBufferPointer
 
@@ -7,7 +7,7 @@ struct LineText {
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == blank || byte == tab }
 
-    /// A part of the line without the blanks around it.
+    /// Returns a part of the line without the blanks around it.
     func trimmed(_ part: Range<Int>) -> Range<Int> {
         var (start, end) = (part.lowerBound, part.upperBound)
         while start < end, Self.isBlank(bytes[start]) { start += 1 }
@@ -30,23 +30,22 @@ struct LineText {
         return true
     }
 
-    /// Whether a part begins with a text.
     func begins(_ part: Range<Int>, with text: [UInt8]) -> Bool {
         part.count >= text.count && isEqual(part.lowerBound..<part.lowerBound + text.count, text)
     }
 
-    /// What a value's text says.
+    /// Result of reading a value's text.
     enum Number: Equatable {
         case value(Double)
-        /// A word for a value that is not known.
+        /// A word for an unknown value.
         case unknown
         case misfit
     }
 
-    /// Reads a decimal number with a point or without, and with an exponent or without, and behind it the unit.
+    /// Reads a decimal number, with or without a point and an exponent, and the unit behind it.
     ///
-    /// A board's `print` writes `nan`, `inf` and `ovf` for what is not a number (arduino/ArduinoCore-avr
-    /// cores/arduino/Print.cpp, printFloat), also with a minus before it; all of them are unknown values.
+    /// A board's `print` writes `nan`, `inf` and `ovf`, also with a minus, for what is not a number
+    /// (arduino/ArduinoCore-avr cores/arduino/Print.cpp, printFloat). All of them are unknown values.
     func number(_ part: Range<Int>, unit: [UInt8]) -> Number {
         var rest = part
         var isNegative = false
@@ -67,14 +66,14 @@ struct LineText {
 
     private func isUnit(_ part: Range<Int>, _ unit: [UInt8]) -> Bool { isEqual(trimmed(part), unit) }
 
-    /// Digits that are read and none lost: more of them make no double more exact.
+    /// Maximum number of significant digits; more would not make a double more exact. Longer numbers are a misfit.
     private static let digitsMax = 18
     /// Powers of ten that are exact in a double.
     private static let powers: [Double] = (0...22).reduce(into: []) { powers, _ in
         powers.append((powers.last ?? 0.1) * 10)
     }
 
-    /// A number without a sign at the start of a part, which is left with what follows it.
+    /// Reads a number without a sign, and removes it from the part.
     private func decimal(_ part: inout Range<Int>) -> Double? {
         var mantissa: UInt64 = 0
         var (digits, significant, scale) = (0, 0, 0)
@@ -103,7 +102,7 @@ struct LineText {
         return scale < 0 ? value / Self.powers[-scale] : value * Self.powers[scale]
     }
 
-    /// `e`, a sign or none, and one or two digits.
+    /// `e`, an optional sign, and one or two digits.
     private func exponent(_ part: inout Range<Int>) -> Int? {
         part = part.dropFirst()
         var isNegative = false

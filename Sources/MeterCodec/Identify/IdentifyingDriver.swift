@@ -1,26 +1,25 @@
 package import Domain
 
-/// Finds out which meter is at the other end of a radio link when its name and characteristics do not tell, or may be
-/// wrong (Docs/Protocols/Identification.md). It listens for a meter that pushes, then asks each family's question, and
-/// the first good answer decides.
+/// Identifies the meter at the other end of a radio link when its name and characteristics do not tell it, or may be
+/// wrong (Docs/Protocols/Identification.md). It listens for a meter that pushes, then sends each family's question; the
+/// first good answer decides.
 ///
-/// It yields no readings and takes no commands: its only event is `.identified`, after which the caller goes on with
-/// that model's own driver.
+/// It yields no readings and takes no commands. Its only event is `.identified`, after which the caller uses that
+/// model's own driver.
 ///
-/// A question that one family understands must not be a command to another. One that is (`RadioQuestion.isOrderTo`) is
-/// sent only where no meter of the other family can be, behind characteristics that those do not have.
+/// A question to one family must not be a command to another. Such a question (`RadioQuestion.isOrderTo`) is sent only
+/// where characteristics rule the other family out.
 package struct IdentifyingDriver: MeterDriver {
     package let profile: MeterProfile
-    /// The families whose meters may be there.
+    /// Families whose meters may be there.
     package let families: Set<MeterFamily>
     private let questions: [RadioQuestion]
-    /// What is sent in one round of steps.
+    /// Requests of one round of steps.
     private let round: [[UInt8]]
     private var step = 0
     private var listeners: [Listener] = []
     private var isIdentified = false
 
-    /// Listens for one family.
     private struct Listener {
         let question: RadioQuestion
         var decoder: any FrameDecoder
@@ -28,32 +27,32 @@ package struct IdentifyingDriver: MeterDriver {
     }
 
     /// - Parameters:
-    ///   - families: those whose meters may be there; families without a radio are skipped.
-    ///   - guess: the model that the meter seems to be, for whoever reads the profile meanwhile.
+    ///   - families: families whose meters may be there; those without a radio are skipped.
+    ///   - guess: the likely model, for the profile.
     package init(among families: Set<MeterFamily>, guess: ModelName, in catalogue: MeterCatalogue = .standard) {
         let candidates = catalogue.families.compactMap { family in
             families.contains(family.family) ? family.radioQuestion.map { (family: family.family, question: $0) } : nil
         }
         let present = Set(candidates.map(\.family))
         self.families = present
-        // Meters that push are listened for before the others are asked.
+        // Meters that push come first.
         let asked = candidates.map(\.question)
         questions = asked.filter(\.steps.isEmpty) + asked.filter { !$0.steps.isEmpty }
         round = questions.filter { $0.isOrderTo.isDisjoint(with: present) }.flatMap(\.steps)
         profile = MeterProfile(
             model: guess,
-            // The driver has its own rhythm, whatever arrives: each `poll` is a step.
+            // The driver keeps its own rhythm, whatever arrives: each `poll` is a step.
             rhythm: .push(expected: Self.stepLength, keepAlive: Self.stepLength),
             answerTimeout: .seconds(3)
         )
         startOver()
     }
 
-    /// For a link to an unknown meter, or to one that does not answer as the model it seems to be.
+    /// Creates a driver for a link to an unknown meter, or to one that does not answer as the suspected model.
     ///
-    /// - Parameter suspected: the model it seems to be, by its name or by what was remembered. A family that does not
-    ///   share its characteristics is ruled out.
-    /// - Returns: nil over a cable, where USB tells which meter it is.
+    /// - Parameter suspected: the model by the meter's name or by memory. Rules out families with other
+    ///   characteristics.
+    /// - Returns: nil over a cable, where USB identifies the meter.
     package init?(
         over transport: LinkAddress.Transport, suspecting suspected: ModelName? = nil,
         in catalogue: MeterCatalogue = .standard
@@ -98,7 +97,7 @@ package struct IdentifyingDriver: MeterDriver {
         listeners.indices.reduce(0) { most, place in max(most, listeners[place].decoder.reset()) }
     }
 
-    /// How long one step lasts. The slowest meter takes 0.8 s to answer.
+    /// Duration of one step. The slowest meter takes 0.8 s to answer.
     private static let stepLength = Duration.seconds(1)
     /// Number of steps before the first question. An Atorch pushes a report every second, so two of them may arrive
     /// first.

@@ -1,17 +1,16 @@
 package import Domain
 
-/// The measurements of a KM003C or KM002C, 44 or 40 bytes, little-endian
+/// Measurements of a KM003C or KM002C: 44 or 40 bytes, little-endian
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 ///
-/// The vendor's paper has 40 bytes, of which the last three and six bits before them are spare and not zeroed; KM003C
-/// with newer firmware send 44. Both have the same layout in the first 36 bytes, followed by two bits for the rate.
+/// The vendor's paper has 40 bytes; its last three bytes, and six bits before them, are spare and not zeroed. KM003C
+/// with newer firmware send 44. Both share the first 36 bytes, followed by two bits for the rate.
 package struct KM003CADC: Sendable {
     package static let length = 44
     package static let shortLength = 40
-    /// Longest accepted payload. Anything after the first 44 bytes is kept as it is.
+    /// Bytes after the first 44 are kept unparsed.
     static let longestLength = 64
 
-    /// Whether a payload of this length holds measurements.
     package static func isLength(_ length: Int) -> Bool {
         length == shortLength || (Self.length...longestLength).contains(length)
     }
@@ -32,15 +31,14 @@ package struct KM003CADC: Sendable {
     package var microvolts: Int32 { i32(0) }
     /// Positive from the female to the male connector.
     var microamperes: Int32 { i32(4) }
-    /// Nil for the lowest number of the field, which stands for "not measured": real answers have it while the graph
-    /// runs fast.
+    /// Nil for the field's lowest number, "not measured": real answers have it while the graph runs fast.
     package var celsius: Double? {
         let steps = bytes.withRawBytes { $0.i16LE(24) }
         return steps == .min ? nil : Double(steps) / 128
     }
     package var supplyVoltage: Double { Double(u16(34)) / 10_000 }
-    /// How often these values are updated. In 40 bytes it has two bits, and those above them have no meaning; in 44 it is a byte
-    /// of its own (okhsunrog/km003c-rs km003c-lib/src/adc.rs, which has a 4 for 10,000 a second). Nil for an index without a rate.
+    /// Update rate of these values; nil for an index without a rate. In 40 bytes only the low two bits count; in 44 the
+    /// index is a whole byte (okhsunrog/km003c-rs km003c-lib/src/adc.rs, which has a 4 for 10,000 a second).
     package var rate: KM003CRate? { KM003CRate(index: UInt16(isShort ? u8(36) & 3 : u8(36))) }
 
     package var reading: Reading {
@@ -55,8 +53,8 @@ package struct KM003CADC: Sendable {
         return reading
     }
 
-    /// The offset of the first value far outside the meter's range (50 V, 6 A by its label), if any. The payload has no
-    /// checksum; this check is what tells two halves of different answers from a whole one.
+    /// Offset of the first value far outside the meter's range (50 V, 6 A by its label), if any. The payload has no
+    /// checksum: only this check detects a payload joined from halves of two answers.
     package var implausibleOffset: Int? {
         if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
         if !isAveragePlausible(at: 8) { return 8 }
@@ -66,27 +64,28 @@ package struct KM003CADC: Sendable {
         return nil
     }
 
-    /// Whether an average agrees with its uncalibrated twin, eight bytes later, to a tenth and a little: captured ones
-    /// are within a quarter of a percent. An average is not compared with the momentary value, nor the averaged lines
-    /// with the lines: while a charger and a phone agree on a voltage they are far apart (9.09 V against 1.85 V and
-    /// 0.067 V against 0.894 V in one captured attach).
+    /// Whether an average agrees with its uncalibrated twin, eight bytes later, to 10 % plus 100 mV or 100 mA. Captured
+    /// twins agree within 0.25 %.
+    ///
+    /// Averages are not compared with momentary values, neither for VBUS nor for the lines. These differ widely while a
+    /// charger and a phone negotiate (9.09 V against 1.85 V and 0.067 V against 0.894 V in one captured attach).
     private func isAveragePlausible(at offset: Int) -> Bool {
         let (calibrated, raw) = (Int64(i32(offset)), Int64(i32(offset + 8)))
         return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
     }
 
-    /// How far the values of the moment are from the meter's own averages.
+    /// Momentary values beside the meter's own averages.
     var steadiness: KM003CSteadiness {
         KM003CSteadiness(
             level: StepLevel(voltage: Double(microvolts) / 1e6, current: Double(microamperes) / 1e6),
             average: StepLevel(voltage: Double(i32(8)) / 1e6, current: Double(i32(12)) / 1e6))
     }
 
-    /// Whether two bytes were lost before the tail: rate and flags, 0 to 4 and 80, are where the supply voltage
-    /// belongs, which then reads as 3.277 V, and there is no flag in its own place.
+    /// Whether two bytes before the tail were lost. Rate and flags (0 to 4, then 80) then stand in the place of the
+    /// supply voltage, which reads as 3.277 V, and their own place has no flag.
     private var isTailEarly: Bool { !isShort && u8(34) <= 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
-    /// Whether both are within twice the voltage and eight times the current that the meter is made for.
+    /// Whether voltage is within twice, and current within eight times, what the meter is made for.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
         microvolts.magnitude <= voltageMax && microamperes.magnitude <= currentMax
     }
@@ -121,8 +120,8 @@ package struct KM003CADC: Sendable {
     }
 }
 
-/// A measurement beside the meter's own averages. It need not agree with them: while a charger and a phone agree on a voltage
-/// they are far apart. But then the next measurement has to agree with it.
+/// A measurement beside the meter's own averages. The two may differ widely while a charger and a phone negotiate; then
+/// the next measurement must agree with this one.
 struct KM003CSteadiness: Successor {
     let level: StepLevel
     let average: StepLevel
@@ -135,7 +134,7 @@ struct KM003CSteadiness: Successor {
 }
 
 extension Reading {
-    /// Sets voltage, current, and the power computed from both, rounded to microwatts: the meter does not send a power.
+    /// Sets voltage, current and the power computed from both, rounded to microwatts. The meter sends no power.
     mutating func setElectrical(microvolts: Int32, microamperes: Int32) {
         self[.voltage] = Double(microvolts) / 1e6
         self[.current] = Double(microamperes) / 1e6

@@ -1,4 +1,4 @@
-/// What can be requested from a KM003C, one bit each; an answer carries one payload for each
+/// Data that a request names, one bit each; an answer carries one payload for each
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
@@ -19,10 +19,10 @@ package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package static let known: Self = [
         .adc, .queue, .fastQueue, .settings, .pd, .pdTrace, .quickCharge, .unknown80, .logCatalogue,
     ]
-    /// What the meter sends without authentication; it leaves the others out of its answer.
+    /// Attributes that the meter sends without authentication. It leaves others out of its answer.
     package static let unauthenticated: Self = [.adc, .settings, .pd]
 
-    /// The name of a single attribute, as it appears in JSON. Nil for any other set.
+    /// JSON name of a single attribute; nil for any other set.
     package var name: String? {
         switch self {
         case .adc: "adc"
@@ -38,7 +38,7 @@ package struct KM003CAttributes: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// The single attributes in this set, lowest first, which is their order in an answer.
+    /// Single attributes in this set, lowest first: their order in an answer.
     package var singles: [Self] {
         (0..<16).map { Self(rawValue: 1 << $0) }.filter { isSuperset(of: $0) }
     }

@@ -1,28 +1,28 @@
 import Domain
 
-/// Splits the bytes from a KM003C into messages by their headers, since a serial line does not carry lengths
+/// Splits bytes from a KM003C into messages by their headers, because a serial line does not carry lengths
 /// (Docs/Protocols/KM003C.md#where-a-message-ends).
 ///
-/// Measurements have no checksum: a header that no meter sends, or a value that no meter measures, shows that bytes
-/// were lost, and the search goes on at the next byte.
+/// Measurements have no checksum. An impossible header or value shows that bytes were lost; the search then continues
+/// at the next byte.
 package struct KM003CDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
     private let framing: KM003CFraming
     private let enforcesChecks: Bool
-    /// The rate at which the meter fills its queue, if known; it determines the units in it.
+    /// Rate at which the meter fills its queue, if known; it determines the units in the queue.
     var graphRate: KM003CRate?
-    /// Number of encrypted bytes still to come that a memory answer announced: they have no header of their own.
+    /// Number of encrypted bytes still to come after a memory answer. They have no header of their own.
     private var memoryRemaining = 0
-    /// What the USB PD messages between source and sink have led to so far.
+    /// State of the USB PD negotiation between source and sink so far.
     private var negotiation = PDNegotiation()
-    /// What the sample after the queue in the last message would start with.
+    /// Expected start of a sample after the queue in the last message.
     private var queueRest: KM003CQueueRest?
 
     /// - Parameters:
     ///   - side: `both` decodes captures of both directions.
-    ///   - graphRate: the rate that the graph was started with, if known; it determines a queue's units.
-    ///   - enforcesChecks: if false, settings with a wrong checksum and measurements beyond the meter's range are
-    ///     accepted.
+    ///   - graphRate: rate of the graph, if known; it determines a queue's units.
+    ///   - enforcesChecks: if false, the decoder accepts settings with a wrong checksum and measurements beyond the
+    ///     meter's range.
     package init(side: KM003CFraming.Side = .meter, graphRate: KM003CRate? = nil, enforcesChecks: Bool = true) {
         framing = KM003CFraming(side: side)
         self.graphRate = graphRate
@@ -70,7 +70,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(message))
     }
 
-    /// Follows the negotiation in a PD status, and adds the resulting contract to the message.
+    /// Adds to the message the contract that results from its PD status.
     private mutating func follow(_ message: inout KM003CMessage) {
         guard let status = message.pdStatus else { return }
         negotiation.heard(status)
@@ -85,8 +85,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(KM003CMessage(memoryPiece: length)))
     }
 
-    /// Accepts one sample beyond the count in the header of the last queue, as a captured answer has it; anything else
-    /// is noise.
+    /// Accepts one sample beyond the count in the last queue's header, as in a captured answer; all else is noise.
     private mutating func nextQueueRest(because error: CodecError) -> DecodeStep? {
         guard let rest = queueRest else { return skipRubbish(because: error) }
         switch buffer.withBytes(rest.judge) {
@@ -102,7 +101,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Skips everything before the next place where a message may start.
+    /// Skips all bytes before the next possible start of a message.
     private mutating func skipRubbish(because error: CodecError) -> DecodeStep {
         let rubbish = buffer.withBytes { bytes in
             var offset = 1

@@ -1,11 +1,11 @@
 package import Domain
 
-/// What the meter says about itself, from three places in its memory (Docs/Protocols/KM003C.md#logs; the offsets of the
-/// texts are those of captured blocks).
+/// Device information from three places in the meter's memory (Docs/Protocols/KM003C.md#logs). Text offsets are from
+/// captured blocks.
 package enum KM003CDeviceBlock {
-    /// Adds what a block says about the device.
+    /// Adds a block's information to `device`.
     ///
-    /// - Parameter block: decrypted; a block that is too short, or has no text where one belongs, adds nothing.
+    /// - Parameter block: decrypted. A block that is too short, or lacks a text, adds nothing.
     package static func read(_ place: KM003CMemory, _ block: [UInt8], into device: inout DeviceInfo) {
         block.withUnsafeBytes { raw in
             switch place {
@@ -30,7 +30,7 @@ package enum KM003CDeviceBlock {
         return KM003CFamily().models.first { $0.rawValue == name }
     }
 
-    /// A text in a block, where texts are twelve bytes apart. Nil if it is empty.
+    /// Returns a text of a block, where texts are twelve bytes apart; nil if it is empty.
     private static func text(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> String? {
         guard let text = raw.ascii(offset, length: 12), !text.isEmpty else { return nil }
         return text

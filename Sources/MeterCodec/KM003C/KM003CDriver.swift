@@ -1,10 +1,9 @@
 package import Domain
 
-/// The driver of a KM003C or KM002C: each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
+/// Driver of a KM003C or KM002C. Each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///
-/// It connects, asks for data and disconnects, and knows no message that could change the meter: no command is
-/// known to be harmless. Where a rate is wanted, it
-/// proves itself, starts the meter's graph and fetches the samples from its queue (`KM003CSampling`).
+/// It connects, requests data and disconnects. It has no command, because none is known to be harmless. For a wanted
+/// rate it authenticates, starts the meter's graph and fetches the samples from the queue (`KM003CSampling`).
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
@@ -12,21 +11,21 @@ package struct KM003CDriver: MeterDriver {
     private var breaks = BreakGuard<KM003CSteadiness>()
     package var isFiltering = true
     private var lastID: UInt8 = 0
-    /// The number of the request that starts or stops the graph, until it is answered.
+    /// Number of the unanswered request that starts or stops the graph.
     private var queueControlID: UInt8?
     private var isMonitorOn = false
-    /// The number of the request for the PD monitor, until it is refused.
+    /// Number of the request for the PD monitor, until it is refused.
     private var monitorID: UInt8?
-    /// The numbers of the requests that still expect an accept or reject, newest last.
+    /// Numbers of requests that await an accept or reject, newest last.
     private var awaited: [UInt8] = []
-    /// The numbers of the requests for data that are not answered yet, newest last.
+    /// Numbers of unanswered requests for data, newest last.
     private var asked: [UInt8] = []
-    /// Whether the last data answered one of them: whatever follows a queue belongs to it.
+    /// Whether the last data answered a request of this driver: samples that follow a queue belong to it.
     private var isLastDataOurs = false
-    /// Most requests of either kind that are remembered: answers to older ones no longer come.
+    /// Number of requests of either kind to remember; answers to older ones no longer come.
     private static let rememberedMax = 8
 
-    /// - Parameter transport: the link, which tells whether anybody has shown the queue over it
+    /// - Parameter transport: the link. The queue has been shown to work only over some links
     ///   (Docs/Protocols/KM003C.md#link).
     package init(model: ModelName, over transport: LinkAddress.Transport = .bulk) {
         profile = Self.profile(of: model)
@@ -41,16 +40,15 @@ package struct KM003CDriver: MeterDriver {
 
     package var sampling: MeterSampling { queue.report }
 
-    /// Connects. The decoder starts afresh, because the contract that it has followed belongs to the last link.
+    /// Connects, with a new decoder: the negotiated contract belongs to the last link.
     ///
-    /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md); a KM003C
-    /// does not need it and may refuse. Neither an accept, a refusal, nor 200 ms of silence keeps the driver from
-    /// asking.
+    /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md). A KM003C
+    /// does not need that and may refuse. The driver polls on after an accept, a refusal, or 200 ms of silence.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (KM003CDecoder(), BreakGuard())
         monitorID = nil
         queueControlID = nil
-        // What was asked over the last link is not answered over this one.
+        // Requests of the last link get no answer over this one.
         (awaited, asked, isLastDataOurs) = ([], [], false)
         queue.restart()
         var steps = [control(.connect)]
@@ -80,7 +78,7 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// The request for any attributes, for example the settings, which `poll` does not request.
+    /// Returns a request for any attributes, for example the settings, which `poll` does not request.
     package mutating func request(_ attributes: KM003CAttributes) -> [UInt8] {
         let id = nextID()
         asked.append(id)
@@ -103,8 +101,8 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// Passes an event on, or holds its measurements back (`BreakGuard`). Those in a queue have a clock of their own, and wait for
-    /// nothing.
+    /// Passes an event on, or holds its measurements back (`BreakGuard`). Queue samples have their own clock and pass
+    /// at once.
     private mutating func tell(_ event: MeterEvent, _ handle: (MeterEvent) -> Void) {
         guard isFiltering, case .frame(.km003c(let message)) = event, let adc = message.adc, message.graphRate == nil,
             message.queueCount == 0
@@ -133,7 +131,7 @@ package struct KM003CDriver: MeterDriver {
         return decoder.reset()
     }
 
-    /// The number of the next request, never 0; `KM003CFraming` says why.
+    /// Returns the number of the next request, never 0 (`KM003CFraming.isPlausible`).
     private mutating func nextID() -> UInt8 {
         lastID = lastID == .max ? 1 : lastID + 1
         return lastID
@@ -148,8 +146,8 @@ package struct KM003CDriver: MeterDriver {
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// Turns a message into an event. Answers have no check, so noise can look like one: an answer counts only with the
-    /// number of a request that waits for it.
+    /// Turns a message into an event. Answers have no checksum, so noise can look like one: an answer counts only with
+    /// the number of a waiting request.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
@@ -158,14 +156,13 @@ package struct KM003CDriver: MeterDriver {
             // Not the refusal of a command.
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == monitorID:
-            // It has no monitor or does not need one: an answer, and not the refusal of a command.
+            // The meter has no monitor or does not need one. This is an answer, not the refusal of a command.
             monitorID = nil
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
         case .disconnect:
-            // Seen from a meter that an earlier program had left (Docs/Protocols/KM003C.md#link); it does not answer
-            // any of our requests.
+            // Seen from a meter that an earlier program had left (Docs/Protocols/KM003C.md#link); answers no request.
             return passedOver
         case .data:
             isLastDataOurs = takeAsked(message.id)
@@ -177,7 +174,7 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// The answer to a control message, if one waits for it.
+    /// Handles the answer to a control message; returns false if none is awaited.
     private mutating func controlTaken(_ message: KM003CMessage) -> Bool {
         guard takeAwaited(message.id) else { return false }
         if message.id == queueControlID {
@@ -187,13 +184,13 @@ package struct KM003CDriver: MeterDriver {
         return true
     }
 
-    /// The event for a message that does not answer any of our requests: its bytes are skipped.
+    /// Event for a message that answers no request of this driver.
     private var passedOver: MeterEvent {
         .skipped(count: decoder.frameBytes.count, because: .implausibleField(offset: 1))
     }
 
-    /// Takes a request for data that is being answered. Each is answered once, and the meter answers in order, so older
-    /// requests will not be answered any more.
+    /// Removes the request for data that this message answers. The meter answers in order and once, so older requests
+    /// are removed too.
     private mutating func takeAsked(_ id: UInt8) -> Bool {
         guard let place = asked.firstIndex(of: id) else { return false }
         asked.removeFirst(place + 1)
@@ -206,9 +203,9 @@ package struct KM003CDriver: MeterDriver {
         return true
     }
 
-    /// The rhythm is from Docs/Protocols/KM003C.md#link and Docs/Protocols/KM003C.md#what-becomes-of-the-payloads: the
-    /// vendor's program asks about five times a second, a queue should be emptied every 40 to 200 ms, answers arrive in
-    /// under 1 ms, and readers wait 2 s for one.
+    /// Rhythm from Docs/Protocols/KM003C.md#link and Docs/Protocols/KM003C.md#what-becomes-of-the-payloads. The
+    /// vendor's program polls about five times a second, and a queue should be emptied every 40 to 200 ms. Answers
+    /// arrive in under 1 ms; readers wait up to 2 s.
     private static func profile(of model: ModelName) -> MeterProfile {
         MeterProfile(
             model: model,

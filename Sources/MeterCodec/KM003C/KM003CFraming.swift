@@ -1,18 +1,18 @@
 import Cryptography
 
-/// Finds where a message ends, which on a serial line only the message itself can tell (Docs/Protocols/KM003C.md).
+/// Finds where a message ends. On a serial line only the message itself tells that (Docs/Protocols/KM003C.md).
 package struct KM003CFraming: Sendable {
-    /// Longer than any message of a meter; a header that claims more is rejected.
+    /// Longer than any message of a meter. Headers that claim more are rejected.
     package static let longest = 4096
-    /// A memory answer comes in pieces of up to this many bytes (Docs/Protocols/KM003C.md#logs).
+    /// Length of the pieces of a memory answer, except the last (Docs/Protocols/KM003C.md#logs).
     package static let longestMemoryPiece = 2544
 
-    /// Whose messages to look for.
+    /// Sender of the messages to look for.
     package enum Side: Sendable {
-        /// What a meter sends to a driver, which neither reads memory nor authenticates: fewer kinds, so that noise is
-        /// less likely to look like a message.
+        /// Messages of a meter to a driver, which neither reads memory nor authenticates. Fewer kinds make it less
+        /// likely that noise looks like a message.
         case meter
-        /// What a meter sends to a transfer, which does both.
+        /// Messages of a meter to a transfer, which does both.
         case transfer
         /// A capture of both directions.
         case both
@@ -28,7 +28,7 @@ package struct KM003CFraming: Sendable {
 
     package init(side: Side) { self.side = side }
 
-    /// The extent of a message that starts at the first of these bytes. There must be at least one.
+    /// Returns the extent of a message that starts at the first byte. There must be at least one byte.
     package func measure(_ bytes: UnsafeRawBufferPointer) -> Extent {
         guard let kind = KM003CKind(rawValue: bytes.u8(0)) else { return .bad(.noStartMark(found: bytes.u8(0))) }
         guard bytes.count >= KM003CHeader.length else { return .incomplete }
@@ -83,14 +83,14 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// Whether a header starts a message. An answer without any payload is followed by the next message, which proves
-    /// that it was empty.
+    /// Whether a header starts a message. After an answer without payloads, the start of the next message proves that
+    /// it was empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
-    /// Rejects a data message inside which the most common answer starts: bytes were lost, or it never was a message.
-    /// In that case the rest of the message is not waited for.
+    /// Rejects a data message that contains the start of the most common answer: bytes were lost, or it never was a
+    /// message. The decoder then does not wait for its rest.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {
@@ -125,7 +125,7 @@ package struct KM003CFraming: Sendable {
         case bad(CodecError)
     }
 
-    /// Calls `body` for each payload of a message that was measured whole, with its header and the range of its bytes.
+    /// Calls `body` with the header and byte range of each payload. The message must be whole.
     static func forEachPayload(
         in message: UnsafeRawBufferPointer, _ body: (KM003CPayloadHeader, Range<Int>) -> Void
     ) {
@@ -140,7 +140,7 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// The length of a payload, whether or not all of it has arrived.
+    /// Returns the length of a payload, whether or not all of it has arrived.
     private static func payloadExtent(
         _ header: KM003CPayloadHeader, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) -> PayloadExtent {
@@ -168,10 +168,10 @@ package struct KM003CFraming: Sendable {
     }
 }
 
-/// The range of memory that was read, according to a memory answer.
+/// Memory range that a memory answer names.
 package struct KM003CMemoryRange: Hashable, Sendable {
     package static let answerLength = 20
-    /// The most log samples of 16 bytes that a catalogue entry can count; nothing else is as long
+    /// Most log samples of 16 bytes that a catalogue entry can count; nothing else is as long
     /// (Docs/Protocols/KM003C.md#logs).
     package static let longest: UInt32 = 65_535 * 16
 
@@ -190,8 +190,8 @@ package struct KM003CMemoryRange: Hashable, Sendable {
         size = answer.u32LE(8)
     }
 
-    /// The range that a whole message asks for or announces. Nil for a message that is not about memory, or whose
-    /// encrypted range is invalid.
+    /// Reads the range from a whole message. Nil for a message that is not about memory, or whose encrypted range is
+    /// invalid.
     init?(in message: UnsafeRawBufferPointer, _ kind: KM003CKind) {
         switch kind {
         case .memoryAnswer:

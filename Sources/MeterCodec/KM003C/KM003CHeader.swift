@@ -1,4 +1,4 @@
-/// The first four bytes of a message, a little-endian word (Docs/Protocols/KM003C.md#where-a-message-ends).
+/// First four bytes of a message, a little-endian word (Docs/Protocols/KM003C.md#where-a-message-ends).
 package struct KM003CHeader: Hashable, Sendable {
     package static let length = 4
 
@@ -12,13 +12,13 @@ package struct KM003CHeader: Hashable, Sendable {
     }
 
     package var kind: KM003CKind? { KM003CKind(rawValue: UInt8(truncatingIfNeeded: word)) }
-    /// The number of the request, which the answer repeats.
+    /// Number of the request, which the answer repeats.
     package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
     /// For all kinds except data and the two with a raw word.
     package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }
-    /// The attributes that a request for data asks for.
+    /// Attributes that a request for data names.
     package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
-    /// The upper half as it is: for control messages and those with a raw word.
+    /// Upper half, unparsed: for control messages and those with a raw word.
     package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
     /// Only in a data message. Not the length of a payload: real answers with data have 0 here too.
     package var objectCount: UInt32 { word >> 22 }
@@ -30,8 +30,8 @@ package struct KM003CHeader: Hashable, Sendable {
     }
 }
 
-/// The kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). The meter knows more; those that could
-/// reset it, start its loader or change it have no case, so that nothing here can send them.
+/// Kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). The meter knows more kinds. Those that could
+/// reset it, start its loader or change it have no case here, so they cannot be sent.
 package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case connect = 0x02
     case disconnect = 0x03
@@ -46,10 +46,10 @@ package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case data = 0x41
     case memoryRead = 0x44
     case streamingAuth = 0x4C
-    /// `memoryRead` with the extend bit: the range from which the data that follow were read.
+    /// `memoryRead` with the extend bit. It names the range of the data that follow.
     case memoryAnswer = 0xC4
 
-    /// The name as it appears in JSON.
+    /// JSON name.
     package var name: String {
         switch self {
         case .connect: "connect"
@@ -70,7 +70,7 @@ package enum KM003CKind: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// The four bytes before each payload of a data message, a little-endian word
+/// Four bytes before each payload of a data message, a little-endian word
 /// (Docs/Protocols/KM003C.md#where-a-message-ends).
 package struct KM003CPayloadHeader: Hashable, Sendable {
     package static let length = 4
@@ -81,7 +81,7 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
 
     /// - Parameters:
     ///   - hasNext: whether another payload follows.
-    ///   - chunk: how many samples a queue payload holds, 0 for other payloads; 6 bits.
+    ///   - chunk: number of samples in a queue payload, 0 for other payloads; 6 bits.
     ///   - size: length in bytes of the payload, or of one sample of a queue; 10 bits.
     package init(_ attribute: KM003CAttributes, hasNext: Bool = false, chunk: Int = 0, size: Int) {
         word =
@@ -94,10 +94,10 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
     package var chunk: Int { Int(word >> 16 & 0x3F) }
     package var size: Int { Int(word >> 22) }
 
-    /// Whether a meter could have sent this header: one known attribute, and a size that fits it.
+    /// Whether a meter could have sent this header: one known attribute and a size that fits it.
     ///
-    /// The limits are generous but still matter: noise can swallow as many good bytes as the size that is accepted. The
-    /// longest captured are a PD status of 88 bytes, and 8 bytes of attribute 80.
+    /// The limits are generous but matter: noise can swallow as many good bytes as the accepted size. The longest
+    /// captured payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
         case .adc: KM003CADC.isLength(size) && chunk == 0
@@ -107,14 +107,14 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
         case .pdTrace: size == 0 && chunk == 0
         case .unknown80: size <= 32 && chunk == 0
         case .logCatalogue: size % 48 == 0 && (chunk == 0 || size == 48)
-        // Nobody has seen one, and no driver requests them.
+        // Never seen, and no driver requests them.
         case .fastQueue, .quickCharge: side == .both
         default: false
         }
     }
 
-    /// The payload's length in bytes, except for a PD trace: with size 0 its length is in its own bytes
-    /// (Docs/Protocols/KM003C.md#usb-power-delivery), and `KM003CFraming` reads it.
+    /// Length of the payload in bytes. A PD trace of size 0 has its length in its own bytes instead
+    /// (Docs/Protocols/KM003C.md#usb-power-delivery); `KM003CFraming` reads it.
     package var payloadLength: Int {
         switch attribute {
         case .queue: size * chunk

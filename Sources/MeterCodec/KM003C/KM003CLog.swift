@@ -1,23 +1,21 @@
 package import Domain
 
-/// One entry in the catalogue of what the meter recorded by itself: 48 bytes, little-endian
-/// (Docs/Protocols/KM003C.md#logs).
+/// One entry in the catalogue of the meter's logs: 48 bytes, little-endian (Docs/Protocols/KM003C.md#logs).
 package struct KM003CLogEntry: Hashable, Sendable {
     package static let length = 48
 
-    /// As the meter shows it. Nil if it is not plain text.
+    /// As the meter shows it; nil if it is not plain text.
     package let name: String?
     package let sampleCount: Int
-    /// The time between two samples.
+    /// Time between two samples.
     package let interval_ms: Int
     /// Not understood.
     package let flags: UInt16
-    /// How long the recording lasted.
     package let duration_s: Int
-    /// What flowed, with the sign of the current.
+    /// With the sign of the current.
     package let charge_uAh: Int
     package let energy_uWh: Int
-    /// Where its samples start, from the start of the logs.
+    /// Offset of the samples from the start of the logs.
     package let offset: UInt32
 
     /// - Parameter raw: at least one entry.
@@ -32,14 +30,13 @@ package struct KM003CLogEntry: Hashable, Sendable {
         offset = raw.u32LE(36)
     }
 
-    /// Every whole entry of a payload.
     package static func all(in payload: UnsafeRawBufferPointer) -> [KM003CLogEntry] {
         stride(from: 0, through: payload.count - length, by: length).map {
             KM003CLogEntry(UnsafeRawBufferPointer(rebasing: payload[$0..<($0 + length)]))
         }
     }
 
-    /// Where its samples are. Nil for a log without any, or outside the logs' memory.
+    /// Memory range of the samples. Nil for a log without samples, or outside the logs' memory.
     package var range: KM003CLogRange? { KM003CLogRange(offset: offset, sampleCount: sampleCount) }
 }
 
@@ -66,7 +63,7 @@ package struct KM003CLogSample: Hashable, Sendable {
         energy_uWh = raw.i32LE(offset + 12)
     }
 
-    /// Every whole sample, oldest first.
+    /// Returns every whole sample, oldest first.
     package static func all(in bytes: [UInt8]) -> [KM003CLogSample] {
         bytes.withUnsafeBytes { raw in
             stride(from: 0, through: raw.count - length, by: length).map { KM003CLogSample(raw, at: $0) }

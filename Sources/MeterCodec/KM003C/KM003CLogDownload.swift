@@ -1,25 +1,23 @@
 import Cryptography
 package import Domain
 
-/// Reads what a KM003C says about itself, the catalogue of its logs, or one of them (Docs/Protocols/KM003C.md#logs).
+/// Reads a KM003C's device information, the catalogue of its logs, or one log (Docs/Protocols/KM003C.md#logs).
 ///
 /// ```
 ///   connect ─▶ read hardware, firmware, serial ─▶ read hardware id ─▶ prove ─▶ list ─▶ read the log
 ///                                             └── .device ends here     .catalogue ──┘
 /// ```
 ///
-/// Each step is a request with its own number, which is repeated if no answer comes, and only an answer with that
-/// number counts. The meter keeps measuring meanwhile and forgets nothing.
+/// Each step is a request with its own number, retried after a timeout; only an answer with that number counts. The
+/// meter keeps measuring meanwhile and forgets nothing.
 package struct KM003CLogDownload: MeterTransfer {
     package struct Outcome: Hashable, Sendable {
         package var device = DeviceInfo()
-        /// Empty unless it was requested.
+        /// Empty unless requested.
         package var catalogue: [KM003CLogEntry] = []
-        /// The requested log.
         package var log: Log?
     }
 
-    /// A log and what is in it.
     package struct Log: Hashable, Sendable {
         package var entry: KM003CLogEntry
         package var samples: [KM003CLogSample] = []
@@ -28,20 +26,20 @@ package struct KM003CLogDownload: MeterTransfer {
     package let answerTimeout = Duration.seconds(2)
     package private(set) var progress = TransferProgress()
     private let wish: LogRequest
-    /// Whether it ends with the proof, over a link on which the host is connected already.
+    /// Whether the transfer ends with the proof. The host is then already connected over this link.
     private let isAccessAlone: Bool
     private let attemptsMax: Int
     private let model: ModelName
     private var decoder = KM003CDecoder(side: .transfer)
-    /// The remaining tasks, the current one first; empty before the start and after the end.
+    /// Remaining tasks, the current one first; empty before the start and after the end.
     private var tasks: [Task] = []
     private var attempts = 0
     private var id: UInt8
-    /// What has arrived so far of an answer that the meter has announced; nil if none is announced.
+    /// Received part of an announced memory answer; nil if none is announced.
     private var arriving: [UInt8]?
-    /// What a host may prove itself with, the current one first.
+    /// Remaining credentials for the proof, the current one first.
     private var credentials: [[UInt8]] = []
-    /// The first twelve bytes of the serial number's block.
+    /// First twelve bytes of the serial number's block.
     private var serialStart: [UInt8] = []
     private var outcome = Outcome()
     private var hasProved = false
@@ -65,9 +63,9 @@ package struct KM003CLogDownload: MeterTransfer {
     }
 
     /// - Parameters:
-    ///   - model: by its USB id. A model other than a KM002C never sees a second credential: the one that opens a
-    ///     KM002C's logs would ask a KM003C for permission to calibrate.
-    ///   - lastID: the number of the last request on this link.
+    ///   - model: by its USB id. Only a KM002C ever gets a second credential: the one that opens a KM002C's logs would
+    ///     request calibration from a KM003C.
+    ///   - lastID: number of the last request on this link.
     package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
         self.model = model
@@ -76,11 +74,11 @@ package struct KM003CLogDownload: MeterTransfer {
         id = lastID
     }
 
-    /// Proves itself and asks for nothing more, for whoever wants the queue.
+    /// Runs only the proof, for access to the queue.
     ///
     /// - Parameters:
-    ///   - attempts: how often each request is made.
-    ///   - lastID: the number of the last request on this link, on which the host is connected.
+    ///   - attempts: attempts per request.
+    ///   - lastID: number of the last request on this link, over which the host is connected.
     init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {
         wish = .device
         isAccessAlone = true
@@ -89,16 +87,16 @@ package struct KM003CLogDownload: MeterTransfer {
         id = lastID
     }
 
-    /// The number of its last request.
     var lastID: UInt8 { id }
 
-    /// Whether it is a KM002C: neither the USB id nor the meter's own name says otherwise.
+    /// Whether it is a KM002C by its USB id, and its own name does not contradict.
     private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
         guard !isAccessAlone else {
-            // A KM003C is asked for no more than it takes; of a KM002C also who it says it is, and what it takes for its id.
+            // A KM003C needs no more than the proof. A KM002C must also tell its model, and its serial block in place
+            // of a hardware id.
             tasks = (model == .km002c ? [.read(.firmware), .read(.serial)] : []) + [.read(.hardwareID), .prove]
             return ask()
         }
@@ -125,18 +123,17 @@ package struct KM003CLogDownload: MeterTransfer {
         return askAgain(orFail: .silent(asked))
     }
 
-    /// What the current task asks for, in words.
+    /// Object of the current request, for errors.
     private var asked: String {
         isAccessAlone && tasks[0] == .prove ? "access to its queue" : tasks[0].description
     }
 
     // MARK: Asking
 
-    /// Sends the request of the current task.
     private mutating func ask() -> TransferStep<Outcome> {
         attempts += 1
         arriving = nil
-        // Never 0; `KM003CFraming` says why.
+        // Never 0 (`KM003CFraming.isPlausible`).
         id = id == .max ? 1 : id + 1
         let bytes =
             switch tasks[0] {
@@ -162,7 +159,6 @@ package struct KM003CLogDownload: MeterTransfer {
         return .failed(failure)
     }
 
-    /// Ends the current task and starts the next.
     private mutating func advance() -> TransferStep<Outcome> {
         if tasks.removeFirst() == .read(.hardwareID), isKM002C { credentials.append(serialStart) }
         attempts = 0
@@ -178,7 +174,7 @@ package struct KM003CLogDownload: MeterTransfer {
         switch (tasks[0], message.kind) {
         case (.read(.hardwareID), .reject), (.read(.hardwareID), .notReadable):
             guard isKM002C else { return message.id == id ? fail(.refused(asked)) : .wait }
-            // It does not reveal its hardware id, and takes the block of its serial number for it.
+            // A KM002C does not reveal its hardware id and accepts the block of its serial number instead.
             return message.id == id ? advance() : .wait
         case (_, .reject), (_, .notReadable):
             return message.id == id ? fail(.refused(asked)) : .wait
@@ -190,7 +186,7 @@ package struct KM003CLogDownload: MeterTransfer {
             arriving = isOurs ? [] : nil
             return .wait
         case (.prove, .streamingAuth):
-            // It does not repeat the number.
+            // This answer does not repeat the request's number.
             if KM003CProof.level(rawWord: message.rawWord, model: model) > 0 { return advance() }
             return proveAgain()
         case (.list, .data):
@@ -200,7 +196,6 @@ package struct KM003CLogDownload: MeterTransfer {
         }
     }
 
-    /// Tries the next credential, if there is one.
     private mutating func proveAgain() -> TransferStep<Outcome> {
         guard credentials.count > 1 else { return fail(.refused(asked)) }
         credentials.removeFirst()
@@ -255,6 +250,6 @@ package struct KM003CLogDownload: MeterTransfer {
 }
 
 extension KM003CMemory {
-    /// The range that the meter repeats in its answer.
+    /// Range that the meter repeats in its answer.
     fileprivate var range: KM003CMemoryRange { KM003CMemoryRange(address: address, size: size) }
 }

@@ -1,8 +1,8 @@
 package import Cryptography
 package import Domain
 
-/// The places that may be read in a meter's memory. There is no other way to make a request, since a read anywhere else
-/// can crash the meter (Docs/Protocols/KM003C.md#logs).
+/// Places in a meter's memory that may be read. No other request can be made, because a read elsewhere can crash the
+/// meter (Docs/Protocols/KM003C.md#logs).
 package enum KM003CMemory: Hashable, Sendable {
     /// Model, hardware version and its date.
     case hardware
@@ -10,7 +10,7 @@ package enum KM003CMemory: Hashable, Sendable {
     case firmware
     /// Serial number and unique id.
     case serial
-    /// The processor's own id, with which a host proves itself.
+    /// The processor's own id, with which the host authenticates.
     case hardwareID
     /// Samples of the meter's own logs.
     case log(KM003CLogRange)
@@ -34,20 +34,19 @@ package enum KM003CMemory: Hashable, Sendable {
         }
     }
 
-    /// Where the logs start.
+    /// Start address of the logs.
     package static let logs: UInt32 = 0x9810_0000
 
-    /// The time that readers leave between two reads (Docs/Protocols/KM003C.md#logs).
+    /// Time that other readers leave between two reads (Docs/Protocols/KM003C.md#logs).
     package static let pause = Duration.milliseconds(50)
 
-    /// The request to read it.
     package func request(id: UInt8) -> [UInt8] {
         let plain = Self.range(address: address, size: size) + [UInt8](repeating: 0xFF, count: 16)
         return [KM003CKind.memoryRead.rawValue, id, 0x01, 0x01] + (ECBCipher.km003cMemory.encrypt(plain) ?? [])
     }
 
-    /// Address, size, filler and their CRC-32: the form of a range in requests, before they are encrypted, and in
-    /// answers.
+    /// Returns address, size, filler and their CRC-32: the form of a range in answers, and in requests before
+    /// encryption.
     package static func range(address: UInt32, size: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLE(address)
@@ -65,8 +64,8 @@ package struct KM003CLogRange: Hashable, Sendable {
     /// In bytes.
     package let size: UInt32
 
-    /// Nobody has said how large the memory for logs is. A catalogue entry is accepted only below 16 MB, which no log
-    /// that it can count comes near.
+    /// The real size of the logs' memory is unpublished. This limit of 16 MB is far above any log that an entry can
+    /// count.
     package static let end: UInt32 = 0x0100_0000
 
     /// - Returns: nil for a range that is empty or extends beyond the memory that holds logs.
@@ -80,17 +79,17 @@ package struct KM003CLogRange: Hashable, Sendable {
 }
 
 extension ECBCipher {
-    /// The cipher of what is read from memory, and of the requests for it (Docs/Protocols/KM003C.md#logs).
+    /// Cipher of memory contents and of the requests for them (Docs/Protocols/KM003C.md#logs).
     package static let km003cMemory = ECBCipher(fixedKey: Array("Lh2yfB7n6X7d9a5Z".utf8))
-    /// The cipher of a host's proof of itself.
+    /// Cipher of the host's proof.
     package static let km003cProof = ECBCipher(fixedKey: Array("Fa0b4tA25f4R038a".utf8))
-    /// The cipher of the meter's answer to it.
+    /// Cipher of the meter's answer to the proof.
     package static let km003cGrant = ECBCipher(fixedKey: Array("FX0b4tA25f4R038a".utf8))
 }
 
-/// How a host proves itself, so that the meter shows its queue and its logs (Docs/Protocols/KM003C.md#logs).
+/// The proof with which a host gets access to the meter's queue and logs (Docs/Protocols/KM003C.md#logs).
 ///
-/// It asks for the first level, which only allows reading. Nothing here can ask for the second, which allows
+/// It requests the first level, which only allows reading. Nothing here can request the second, which allows
 /// calibration.
 package enum KM003CProof {
     package static let hardwareIDLength = 12
@@ -102,16 +101,16 @@ package enum KM003CProof {
         return [KM003CKind.streamingAuth.rawValue, id, 0x00, 0x02] + (ECBCipher.km003cProof.encrypt(plain) ?? [])
     }
 
-    /// The raw words of answers (okhsunrog/km003c-rs; jfessard/km003c-web, tests): 0201 refuses, 0203 and 0205 grant a
-    /// KM003C's first and second level; 0202 refuses and 0204 grants a KM002C's first.
+    /// Raw words of answers (okhsunrog/km003c-rs; jfessard/km003c-web, tests). 0201 refuses; 0203 and 0205 grant a
+    /// KM003C's first and second level. 0202 refuses, and 0204 grants, a KM002C's first level.
     package static let answers: Set<UInt16> = [0x0201, 0x0202, 0x0203, 0x0204, 0x0205]
 
-    /// What an answer grants: 0 for nothing, 1 for reading, 2 for more than was requested.
+    /// Returns the level that an answer grants: 0 for none, 1 for reading, 2 for more than requested.
     ///
     /// - Parameters:
-    ///   - rawWord: the upper half of its header. If the lowest bit is set, the level is in the two bits above it. If
-    ///     not, the word is a KM002C's, whose level is one bit higher; a KM003C refuses with it.
-    ///   - model: the model of the meter that was asked.
+    ///   - rawWord: upper half of the header. If its lowest bit is set, the level is in the two bits above. Otherwise
+    ///     the word is a KM002C's, with the level one bit higher; from a KM003C it means a refusal.
+    ///   - model: model of the meter that got the request.
     package static func level(rawWord: UInt16, model: ModelName) -> Int {
         if rawWord & 1 == 1 { return Int(rawWord >> 1 & 3) }
         return model == .km002c ? Int(rawWord >> 2 & 3) : 0

@@ -4,12 +4,12 @@ extension KM003CMessage: FrameContent {
     /// Unknown: the KM003C and KM002C send the same bytes.
     package var model: ModelName? { nil }
 
-    /// Each sample of a queue, or the measurements if there is no queue. If an answer holds both, the newest sample
-    /// takes from the measurements the temperature and the supply voltage, which samples lack.
+    /// Calls `body` for each sample of a queue, or for the measurements without a queue. With both, the newest sample
+    /// takes temperature and supply voltage from the measurements, because samples lack them.
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
-    /// The same, each sample of a queue with its sequence number. While the graph runs, measurements without samples are
-    /// no reading: the samples of their time are still to come.
+    /// Does the same with each sample's sequence number. While the graph runs, measurements without samples are no
+    /// reading: the samples of that time are still to come.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard !payloads.isEmpty, let queue = payload(.queue), queueCount > 0 else {
             if let adc, graphRate == nil { body(adc.reading, nil) }
@@ -29,7 +29,7 @@ extension KM003CMessage: FrameContent {
         }
     }
 
-    /// Known where the rate is.
+    /// Known only with the rate.
     package var sampleTicks: SampleTicks? {
         guard let graphRate, !payloads.isEmpty, case let count = queueCount, let oldest = queueSample(0),
             let newest = queueSample(count - 1)
@@ -96,7 +96,7 @@ extension KM003CMessage: FrameContent {
         }
     }
 
-    /// Keeps the bytes of a payload that is recognised but not decoded yet.
+    /// Returns the bytes of a payload that has no decoder yet.
     private func rawDetail(_ payload: KM003CPayload) -> FrameDetail {
         FrameDetail("payload_\(payload.attribute.name ?? "unknown")", .text(Hex.encode(payload.bytes)))
     }

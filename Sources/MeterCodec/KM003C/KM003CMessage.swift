@@ -1,34 +1,34 @@
 /// One message to or from a KM003C or KM002C.
 ///
-/// The measurements, which make up nearly all the traffic, are stored inside the value; every other payload is an
-/// array.
+/// Measurements, nearly all of the traffic, are stored inside the value; every other payload is an array.
 package struct KM003CMessage: Sendable {
     package enum Content: Sendable {
         case message(KM003CKind)
-        /// An encrypted piece of what a memory answer announced; the bytes are the frame's own.
+        /// An encrypted piece of an announced memory answer; its bytes are the frame's own.
         case memoryPiece(length: Int)
         /// A sample of the previous message's queue, beyond the number in its header.
         case queueRest
     }
 
     package let content: Content
-    /// The number of the request that it is or answers; 0 for a memory piece.
+    /// Number of the request that it is or answers; 0 for a memory piece.
     package let id: UInt8
-    /// An attribute, a rate or a switch, depending on the kind; see `KM003CHeader`.
+    /// An attribute, a rate or a switch, depending on the kind (`KM003CHeader`).
     package let parameter: UInt16
-    /// The upper half of the header as it is, which some kinds use whole; 0 if there is no header.
+    /// Upper half of the header, unparsed, which some kinds use whole; 0 without a header.
     package let rawWord: UInt16
     package private(set) var adc: KM003CADC?
-    /// All payloads except the measurements, in order of arrival; of the measurements, what follows the known ones.
+    /// All payloads except the measurements, in order of arrival. Measurements appear only with the bytes after the
+    /// known ones.
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
-    /// The rate of the graph, if the decoder knows it.
+    /// Rate of the graph, if the decoder knows it.
     package let graphRate: KM003CRate?
-    /// What source and sink, at the two ends of the meter, have agreed on, as far as the messages up to this one tell;
-    /// only in a message that carries a PD status.
+    /// Contract between the source and sink at the meter's two ends, as far as messages up to this one tell. Only in a
+    /// message with a PD status.
     package internal(set) var contract: PDContract?
 
-    /// A sample after a queue that should have ended.
+    /// Creates the message of a sample beyond the queue's count.
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
         content = .queueRest
         id = 0
@@ -40,7 +40,6 @@ package struct KM003CMessage: Sendable {
         self.graphRate = graphRate
     }
 
-    /// A piece of memory.
     package init(memoryPiece length: Int) {
         content = .memoryPiece(length: length)
         id = 0
@@ -68,7 +67,7 @@ package struct KM003CMessage: Sendable {
             payloads = []
             return
         }
-        // Nearly always there is one payload: the measurements.
+        // Fast path: nearly always the only payload is the measurements.
         if raw.count == Self.adcAnswerLength, raw.u32LE(4) == Self.adcPayloadHeader {
             adc = KM003CADC(UnsafeRawBufferPointer(rebasing: raw[8...]))
             payloads = []
@@ -96,7 +95,7 @@ package struct KM003CMessage: Sendable {
         return (adc, payloads)
     }
 
-    /// The measurements and nothing else, and all else: two messages for one that waits in part.
+    /// The message split in two: its measurements, which may wait for confirmation, and everything else.
     var parts: (measurements: KM003CMessage, rest: KM003CMessage) {
         var (measurements, rest) = (self, self)
         (measurements.payloads, measurements.contract, rest.adc) = ([], nil, nil)
@@ -112,16 +111,15 @@ package struct KM003CMessage: Sendable {
         payloads.first { $0.attribute == attribute }?.bytes
     }
 
-    /// The buffered samples, oldest first.
+    /// Buffered samples, oldest first.
     package var queueSamples: [KM003CQueueSample] {
         guard let queue = payload(.queue) else { return [] }
         return queue.withUnsafeBytes { raw in (0..<queueCount).map { KM003CQueueSample(raw, number: $0) } }
     }
 
-    /// The number of buffered samples.
     package var queueCount: Int { (payload(.queue)?.count ?? 0) / KM003CQueueSample.length }
 
-    /// One of them, counted from the oldest, 0; nil beyond them.
+    /// Returns a buffered sample; 0 is the oldest. Nil beyond the last.
     func queueSample(_ number: Int) -> KM003CQueueSample? {
         guard (0..<queueCount).contains(number) else { return nil }
         return payload(.queue)?.withUnsafeBytes { KM003CQueueSample($0, number: number) }
@@ -139,7 +137,7 @@ package struct KM003CMessage: Sendable {
         payload(.pdTrace).flatMap { $0.withUnsafeBytes { KM003CPDTrace($0) } }
     }
 
-    /// What the meter recorded by itself; empty if it recorded nothing. Nil if the message is about something else.
+    /// Catalogue of the meter's logs, empty if it has none. Nil if the message is about something else.
     package var logCatalogue: [KM003CLogEntry]? {
         payload(.logCatalogue).map { $0.withUnsafeBytes { KM003CLogEntry.all(in: $0) } }
     }

@@ -1,9 +1,9 @@
 import Domain
 
-/// The meter's view of USB Power Delivery: what it measures, and what has happened since it was last asked
+/// The meter's view of USB Power Delivery: measurements, and the events since the last request
 /// (Docs/Protocols/KM003C.md#usb-power-delivery). Little-endian.
 package struct KM003CPDStatus: Hashable, Sendable {
-    /// Length of the part that always comes first.
+    /// Length of the fixed first part.
     package static let preambleLength = 12
 
     /// The meter's clock, wrapping.
@@ -14,12 +14,11 @@ package struct KM003CPDStatus: Hashable, Sendable {
     package let cc2_mV: Int
     /// Oldest first.
     package let events: [PDEvent]
-    /// The bytes from the first event that could not be read to the end of the payload; empty in everything that was
-    /// captured.
+    /// Bytes from the first unreadable event to the end of the payload; empty in all captures.
     package let rest: [UInt8]
 
-    /// The first byte of what could not be read. 05 was reported (inuchanbt/KM003C-CLI, tests/test_km003c.py); neither
-    /// its length nor its meaning is known, so the events after it are lost too.
+    /// First byte of an unknown event. 05 was reported (inuchanbt/KM003C-CLI, tests/test_km003c.py). Its length is
+    /// unknown too, so the events after it are lost.
     package var unknownFlag: UInt8? { rest.first.flatMap { Self.isKnown($0) ? nil : $0 } }
 
     /// Whether the last event ends too early because bytes of it were lost.
@@ -29,7 +28,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
         flag == plugMark || flag & 0xC0 == 0x80 && 1 + Int(flag & 0x3F) >= messageStart
     }
 
-    /// - Returns: nil for a payload that is shorter than the part that always comes first.
+    /// - Returns: nil for a payload shorter than the fixed first part.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count >= Self.preambleLength else { return nil }
         milliseconds = raw.u32LE(0)
@@ -50,7 +49,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
     private static let plugMark: UInt8 = 0x45
     private static let plugLength = 6
 
-    /// The event that the bytes start with, and its length. Nil if they do not start an event or hold only part of one.
+    /// Returns the first event and its length; nil if the bytes do not start an event or hold only part of one.
     ///
     /// - Parameter clock: the meter's, in the preamble.
     private static func event(_ raw: UnsafeRawBufferPointer, at clock: UInt32) -> (PDEvent, length: Int)? {
@@ -68,15 +67,15 @@ package struct KM003CPDStatus: Hashable, Sendable {
 
     private static let messageStart = 6
 
-    /// An attach or detach has only the lower 24 bits of the clock; the upper ones are those that bring it nearest
-    /// (inuchanbt/KM003C-CLI, km003c_modules).
+    /// Completes the clock of an attach or detach, of which only the lower 24 bits are sent. The upper bits are those
+    /// that bring it nearest to `clock` (inuchanbt/KM003C-CLI, km003c_modules).
     private static func extended(_ low: UInt32, near clock: UInt32) -> UInt32 {
         clock &+ UInt32(bitPattern: Int32(bitPattern: (low &- clock) << 8) >> 8)
     }
 
-    /// The kind of a plug event: the upper half of the code is the CC line, the lower half says in or out
-    /// (okhsunrog/km003c-rs, docs/pd_connection_events.md). In both attaches that were captured the line that the code names
-    /// is the one with a voltage.
+    /// Returns the kind of a plug event. The code's upper half is the CC line, its lower half says attach or detach
+    /// (okhsunrog/km003c-rs, docs/pd_connection_events.md). In both captured attaches the named line is the one with a
+    /// voltage.
     private static func plug(_ code: UInt8) -> PDEvent.Kind {
         guard let line = CCLine(rawValue: Int(code >> 4)) else { return .plug(code: code) }
         switch code & 0x0F {
@@ -86,7 +85,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
         }
     }
 
-    /// The same in the words that every meter uses.
+    /// The status in the type that all meters share.
     package var report: PDReport {
         PDReport(
             milliseconds: milliseconds,
@@ -114,7 +113,6 @@ package struct KM003CPDStatus: Hashable, Sendable {
 }
 
 extension PDNegotiation {
-    /// Follows the events of a status.
     mutating func heard(_ status: KM003CPDStatus) {
         for event in status.events {
             switch event.kind {

@@ -1,10 +1,10 @@
 import Domain
 
-/// What the meter's own USB PD machine went through: two lists of records of five bytes, each list preceded by its
-/// length in one byte (Docs/Protocols/KM003C.md#usb-power-delivery).
+/// History of the meter's own USB PD state machine: two lists of 5-byte records, each list preceded by its length in
+/// one byte (Docs/Protocols/KM003C.md#usb-power-delivery).
 ///
-/// The names are from okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9; a message does
-/// not tell the firmware, so the codes are kept beside the names.
+/// Names are from okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9. A message does not
+/// tell the firmware, so the codes are kept beside the names.
 package struct KM003CPDTrace: Hashable, Sendable {
     package static let recordLength = 5
 
@@ -49,22 +49,22 @@ package struct KM003CPDTrace: Hashable, Sendable {
         ]
     }
 
-    /// Each record as its code in hexadecimal and its second.
+    /// Returns each record as hexadecimal code and second.
     private static func text(_ records: [Record]) -> String {
         records.map { "\(Hex.encode([$0.code]))@\($0.seconds)" }.joined(separator: " ")
     }
 
-    /// The name of each record, or its code if it has no name.
+    /// Returns each record's name, or its code if it has no name.
     private static func names(_ records: [Record], _ name: (UInt8) -> String?) -> String {
         records.map { name($0.code) ?? Hex.encode([$0.code]) }.joined(separator: " ")
     }
 
-    /// A state of the Type-C machine. Nil for a code that nobody has named.
+    /// Returns the name of a state of the Type-C machine; nil for an unnamed code.
     package static func stateName(_ code: UInt8) -> String? {
         stateNames.indices.contains(Int(code)) ? stateNames[Int(code)] : nil
     }
 
-    /// An event of the protocol machine. 52 and 76 to 78 were seen as well; nobody knows what they mean.
+    /// Returns the name of an event of the protocol machine. 52 and 76 to 78 were seen as well, with unknown meaning.
     package static func eventName(_ code: UInt8) -> String? {
         switch code {
         case 0x00: "Disabled"
@@ -74,7 +74,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
         }
     }
 
-    /// By their codes, from 00 to 24.
+    /// By code, from 00 to 24.
     private static let stateNames = [
         "Disabled", "DelayUnattached", "AttachedResistance", "TryResistance", "AttachedDebSource",
         "UnattachedDebSource", "AttachWaitDebSource", "TryDebSource", "AttachedSource", "UnattachedSource",

@@ -1,6 +1,6 @@
 package import Domain
 
-/// How often the meter samples; the raw value is the index on the wire (Docs/Protocols/KM003C.md#link).
+/// Sampling rate; the raw value is the index on the wire (Docs/Protocols/KM003C.md#link).
 package enum KM003CRate: UInt8, CaseIterable, Sendable {
     case two, ten, fifty, thousand
 
@@ -9,7 +9,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
         self.init(rawValue: index)
     }
 
-    /// As the vendor counts; the real rates are 1.8, 9.6, 47 and 956
+    /// Nominal rate of the vendor; the real rates are 1.8, 9.6, 47 and 956
     /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package var samplesPerSecond: Int {
         switch self {
@@ -20,7 +20,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The difference between the sequence numbers of two successive samples, in milliseconds.
+    /// Difference between the sequence numbers of successive samples, in milliseconds.
     package var sequenceStep: UInt16 { UInt16(1000 / samplesPerSecond) }
 }
 
@@ -28,7 +28,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
 package struct KM003CQueueSample: Sendable {
     package static let length = 20
 
-    /// A wrapping count of milliseconds.
+    /// Wrapping count of milliseconds.
     package let sequence: UInt16
     /// Not understood, and not a reason to refuse a sample.
     package let marker: UInt16
@@ -50,10 +50,10 @@ package struct KM003CQueueSample: Sendable {
 
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
 
-    /// The largest step between neighbours in one answer, in milliseconds: four of the slowest samples.
+    /// Largest step between neighbours in one answer, in milliseconds: four of the slowest samples.
     static let longestStep: UInt16 = 2000
 
-    /// The offset of a sample that no meter takes, or that cannot follow the one before it, if any.
+    /// Returns the offset of the first sample that is impossible by itself or after the one before it, if any.
     ///
     /// - Parameters:
     ///   - samples: a queue's payload.
@@ -72,11 +72,11 @@ package struct KM003CQueueSample: Sendable {
         return nil
     }
 
-    /// - Parameter lineStep: the unit of the four lines; nil if the rate is not known.
+    /// - Parameter lineStep: unit of the four lines; nil if the rate is not known.
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
-        // One by one: a list of them would be allocated for each sample.
+        // One by one: a list would be allocated for each sample.
         reading[.cc1] = lineStep.flatMap { $0.volts(lines[0]) }
         reading[.cc2] = lineStep.flatMap { $0.volts(lines[1]) }
         reading[.dataPlus] = lineStep.flatMap { $0.volts(lines[2]) }
@@ -85,7 +85,7 @@ package struct KM003CQueueSample: Sendable {
     }
 }
 
-/// The unit of the four line voltages in a queue sample, which depends on the rate
+/// Unit of the four line voltages in a queue sample, which depends on the rate
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package enum KM003CLineStep: Sendable {
     /// 0.1 mV, at 2 samples a second.
@@ -95,8 +95,8 @@ package enum KM003CLineStep: Sendable {
 
     package init(_ rate: KM003CRate) { self = rate == .two ? .tenthMillivolt : .millivolt }
 
-    /// What the sequence numbers tell: only at 2 samples a second are all neighbours at least 500 ms apart. Nil for
-    /// fewer than two samples.
+    /// Derives the unit from the sequence numbers: only at 2 samples a second are all neighbours at least 500 ms apart.
+    /// Nil for fewer than two samples.
     package init?(sequences message: KM003CMessage) {
         let samples = message.queueSamples
         let steps = zip(samples, samples.dropFirst()).map { $1.sequence &- $0.sequence }
@@ -112,8 +112,8 @@ package enum KM003CLineStep: Sendable {
         }
     }
 
-    /// Volts on a line. Nil for a word that may be up to half a volt below zero: it has no sign, and no line of USB has the 6 or
-    /// 65 V that it would be.
+    /// Returns volts on a line. Nil for a word that may be up to half a volt below zero: the word has no sign, and no
+    /// USB line has the 6 or 65 V that it would be.
     func volts(_ word: UInt16) -> Double? {
         word.isBelowZero(byUpTo: UInt16(perVolt / 2)) ? nil : Double(word) / perVolt
     }

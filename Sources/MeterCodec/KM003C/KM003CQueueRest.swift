@@ -1,10 +1,10 @@
 /// Tells a sample that follows its queue from noise.
 ///
-/// A captured answer at 50 samples a second holds five samples where its header says two. On a serial line only the
+/// A captured answer at 50 samples a second holds five samples where its header says two. On a serial line only
 /// sequence numbers show that the other three belong to it.
 struct KM003CQueueRest: Sendable {
     let rate: KM003CRate
-    /// The sequence number that the next sample would have.
+    /// Sequence number of the next sample.
     let sequence: UInt16
 
     /// - Returns: nil unless the message ends in a queue whose rate is known or follows from its sequence numbers.
@@ -24,7 +24,7 @@ struct KM003CQueueRest: Sendable {
         self.sequence = sequence
     }
 
-    /// What would follow after one more sample.
+    /// The same after one more sample.
     var next: Self { Self(rate: rate, sequence: sequence &+ rate.sequenceStep) }
 
     enum Verdict {
@@ -33,7 +33,7 @@ struct KM003CQueueRest: Sendable {
         case foreign
     }
 
-    /// Whether these bytes, which do not start a message, start that sample.
+    /// Judges whether these bytes, which do not start a message, start the next sample.
     func judge(_ bytes: UnsafeRawBufferPointer) -> Verdict {
         let found = bytes.count == 1 ? UInt16(bytes.u8(0)) | sequence & 0xFF00 : bytes.u16LE(0)
         guard found == sequence else { return .foreign }

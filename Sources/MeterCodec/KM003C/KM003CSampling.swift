@@ -1,6 +1,6 @@
 import Domain
 
-/// How a driver gets the meter to sample by its own clock, and fetches what the meter keeps in its queue
+/// Makes the meter sample by its own clock and fetches the samples from the meter's queue
 /// (Docs/Protocols/KM003C.md#the-queue).
 ///
 /// ```
@@ -10,11 +10,10 @@ import Domain
 ///            failed ◀─────┴──────────── no samples again ─────── leaving
 /// ```
 ///
-/// Each turn is one request. Nothing is asked for that a host without a proof may not ask.
+/// Each turn is one request. Without a proof, only requests open to any host are sent.
 struct KM003CSampling: Sendable {
-    /// The request for the driver's next turn.
     enum Turn: Hashable, Sendable {
-        /// What is asked of a meter that does not sample by its own clock.
+        /// Ordinary poll of a meter that does not sample by its own clock.
         case measure
         /// Bytes of the proof.
         case prove([UInt8])
@@ -41,7 +40,7 @@ struct KM003CSampling: Sendable {
 
     private struct Proof: Sendable {
         var transfer: KM003CLogDownload
-        /// The request that is due after `pause` turns of measuring; nil while one is not answered.
+        /// Request due after `pause` ordinary polls; nil while an answer is awaited.
         var request: [UInt8]?
         var pause = 0
     }
@@ -52,7 +51,7 @@ struct KM003CSampling: Sendable {
         var fetchesWithoutSamples = 0
     }
 
-    /// The rate that is asked for; nil for none. Another one than before is tried even if the last one failed.
+    /// Wanted rate; nil for none. A new rate is tried even if the last one failed.
     var wanted: KM003CRate? {
         didSet {
             guard wanted != oldValue else { return }
@@ -61,20 +60,20 @@ struct KM003CSampling: Sendable {
         }
     }
     private var phase = Phase.off
-    /// Whether it was tried once to bring a queue without samples back.
+    /// Whether a queue without samples was already restarted once.
     private var hasRestarted = false
     private let model: ModelName
-    /// How often a step of the proof is tried. Nobody has shown a serial port over which it works
-    /// (Docs/Protocols/KM003C.md#link), so there it is tried once.
+    /// Attempts per step of the proof. On serial ports the proof has never been shown to work
+    /// (Docs/Protocols/KM003C.md#link), so there it is 1.
     private let proofAttempts: Int
 
-    /// - Parameter isProved: whether the link is one over which others have proved themselves.
+    /// - Parameter isProved: whether the proof is known to work over this kind of link.
     init(model: ModelName, isProved: Bool) {
         self.model = model
         proofAttempts = isProved ? 3 : 1
     }
 
-    /// A new link: the meter samples nothing yet.
+    /// Resets the state for a new link, over which the meter does not sample yet.
     mutating func restart() {
         phase = .off
         hasRestarted = false
@@ -82,10 +81,10 @@ struct KM003CSampling: Sendable {
 
     // MARK: What it comes to
 
-    /// The rate at which the queue is filled; nil while it is not.
+    /// Rate at which the queue is filled; nil while it is not.
     var runningRate: KM003CRate? { if case .running(let rate, _) = phase { rate } else { nil } }
 
-    /// Whether the meter may be filling its queue, so that it must be told to stop.
+    /// Whether the meter may be filling its queue and needs a stop.
     var isStarted: Bool {
         switch phase {
         case .starting(_, let attempts): attempts > 0
@@ -104,14 +103,14 @@ struct KM003CSampling: Sendable {
         }
     }
 
-    /// Time between the requests of the proof; its readers leave 50 ms (`KM003CMemory.pause`).
+    /// Time between the requests of the proof. Other readers leave 50 ms (`KM003CMemory.pause`).
     static let setUpInterval = Duration.milliseconds(100)
-    /// How often start and stop are tried.
+    /// Attempts to start.
     private static let attemptsMax = 3
 
     // MARK: Turns
 
-    /// - Parameter lastID: the number of the last request on this link.
+    /// - Parameter lastID: number of the last request on this link.
     mutating func turn(after lastID: UInt8) -> Turn {
         switch phase {
         case .off:
@@ -184,10 +183,10 @@ struct KM003CSampling: Sendable {
 
     // MARK: Answers
 
-    /// Whether what arrives belongs to the proof.
+    /// Whether received bytes belong to the proof.
     var takesBytes: Bool { if case .proving(let proof) = phase { proof.request == nil } else { false } }
 
-    /// The number of the proof's last request; nil while nothing is proved.
+    /// Number of the proof's last request; nil without a proof under way.
     var proofID: UInt8? { if case .proving(let proof) = phase { proof.transfer.lastID } else { nil } }
 
     /// - Returns: whether they complete the answer to the last request.
@@ -218,20 +217,20 @@ struct KM003CSampling: Sendable {
         return true
     }
 
-    /// The meter accepted or refused the last control message.
+    /// Handles the meter's answer to the last control message.
     mutating func controlAnswered(isAccepted: Bool) {
         switch phase {
         case .starting(let rate, _):
             phase = isAccepted ? .running(rate, Slots()) : .failed("the meter refuses to sample by its own clock")
         case .leaving(let steps, let goal):
-            // A meter that samples nothing refuses to stop, which is as good.
+            // A meter that is not sampling refuses to stop, which is as good.
             phase = .leaving(Array(steps.dropFirst()), then: goal)
         case .off, .proving, .running, .failed:
             break
         }
     }
 
-    /// The last request was not answered in time.
+    /// Handles a timeout of the last request.
     mutating func answerOverdue() {
         switch phase {
         case .proving(var proof) where proof.request == nil:
@@ -245,7 +244,6 @@ struct KM003CSampling: Sendable {
         }
     }
 
-    /// Samples came.
     mutating func samplesCame() {
         guard case .running(let rate, var slots) = phase else { return }
         slots.fetchesWithoutSamples = 0
@@ -259,17 +257,17 @@ extension KM003CRate {
         self = rate
     }
 
-    /// Time between two requests. The vendor's program empties the queue every 40 ms at 1000 samples a second; its
-    /// header counts at most 63 samples, so that 20 ms leave time for a turn in which another thing is asked
+    /// Time between two requests. The vendor's program empties the queue every 40 ms at 1000 samples a second. The
+    /// header counts at most 63 samples, so 20 ms leave time for a turn with another request
     /// (Docs/Protocols/KM003C.md#the-queue).
     var requestInterval: Duration { self == .thousand ? .milliseconds(20) : .milliseconds(100) }
 
-    /// What is asked in a turn: mostly the queue, five times a second with the measurements, and five times a second for
-    /// USB PD.
+    /// Returns what a turn requests: mostly the queue, five times a second with the measurements, and five times a
+    /// second USB PD.
     ///
-    /// PD is asked alone: one captured queue is longer than its header says, and a payload behind it would not be found.
-    /// At low rates the measurements always come with the queue, which is mostly empty: nobody has shown what an answer with
-    /// nothing in it looks like.
+    /// PD is requested alone: one captured queue is longer than its header says, and a payload behind it would not be
+    /// found. At low rates measurements always come with the queue, which is mostly empty: no capture shows an answer
+    /// with nothing in it.
     fileprivate func attributes(inSlot slot: Int) -> KM003CAttributes {
         guard self == .thousand else { return slot.isMultiple(of: 2) ? [.adc, .queue] : .pd }
         return switch slot % 10 {
@@ -279,6 +277,6 @@ extension KM003CRate {
         }
     }
 
-    /// After so many requests without a sample, which is 2 s, the meter is taken to have stopped.
+    /// Number of requests without a sample, about 2 s, after which the meter counts as stopped.
     fileprivate var emptyFetchesMax: Int { self == .thousand ? 90 : 10 }
 }

@@ -2,7 +2,7 @@
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CSettings: Hashable, Sendable {
     package static let length = 180
-    /// The two checked parts, and the offset of the CRC-32 of each.
+    /// The two checked parts, each with the offset of its CRC-32.
     package static let checks: [(range: Range<Int>, offset: Int)] = [(0..<0x5C, 0x5C), (0x60..<0xB0, 0xB0)]
 
     /// 0 or 1; it is not known which language is which.
@@ -14,11 +14,10 @@ package struct KM003CSettings: Hashable, Sendable {
     package let orientation: Int
     package let mode: Int
     package let page: Int
-    /// The meter's own name. Nil if it is not plain text.
+    /// The meter's own name; nil if it is not plain text.
     package let name: String?
 
-    /// - Parameter raw: a settings payload.
-    /// - Returns: nil unless it has the only length that is known.
+    /// - Returns: nil unless the payload has the only known length.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count == Self.length else { return nil }
         let general = raw.u32LE(0)
@@ -33,7 +32,7 @@ package struct KM003CSettings: Hashable, Sendable {
         name = raw.ascii(0x70, length: 64)
     }
 
-    /// The first wrong checksum in a settings payload of the known length, if any.
+    /// Returns the first wrong checksum in a payload of the known length, if any.
     package static func checkError(_ raw: UnsafeRawBufferPointer) -> CodecError? {
         guard raw.count == length else { return nil }
         for (range, offset) in checks {

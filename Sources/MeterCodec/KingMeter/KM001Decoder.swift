@@ -1,9 +1,9 @@
 import Domain
 
-/// Splits what a KM001 Pro or an ACD15P sends into reports of 64 bytes.
+/// Splits bytes from a KM001 Pro or an ACD15P into reports of 64 bytes.
 ///
-/// HID delivers whole reports; the decoder accepts any pieces, and after noise resynchronises at the next report that begins
-/// and is filled as one. A sample of the other dialect is skipped as a whole: the meter is not the one that was declared.
+/// After noise the decoder resynchronises at the next report with a good start and good values. Samples of the other
+/// dialect are skipped: the meter is not the declared one.
 package struct KM001Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { KM001Report.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * KM001Report.length)
@@ -27,7 +27,7 @@ package struct KM001Decoder: MarkedFrameDecoder {
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
         guard let found = KM001Report.dialect(of: raw) else {
-            // The report between a KM001 Pro's samples, which nobody understands.
+            // The report between a KM001 Pro's samples, whose meaning is not known.
             let isKnown = dialect == .km001Pro && raw.u8(1) == KM001Report.layout(of: .acd15p).meaningful
             return isKnown
                 ? .good(.packed(PackedFrame(KM001Report.self, raw))) : .noFrame(.implausibleField(offset: 1))

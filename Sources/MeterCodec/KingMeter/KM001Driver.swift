@@ -1,17 +1,17 @@
 package import Domain
 
-/// The driver of a KM001 Pro, which sends 200 samples for a request, or of an ACD15P, which sends one
-/// (Docs/Protocols/KM001.md#conversation). Nothing stops it: what was asked for ends by itself.
+/// Driver of a KM001 Pro, which sends 200 samples per request, or of an ACD15P, which sends one
+/// (Docs/Protocols/KM001.md#conversation). Nothing needs a stop: each request's samples end by themselves.
 package struct KM001Driver: MeterDriver {
     package let profile: MeterProfile
     private let dialect: KM001Dialect
     private var decoder: KM001Decoder
     /// Whether a sample came since the last `poll`.
     private var heard = false
-    /// Polls in a row before which no sample came.
+    /// Number of polls in a row without a sample before them.
     private var silentPolls = 0
 
-    /// The pace of a KM001 Pro. It can do 2 ms; every 10 suffice, and make 200 samples last two seconds.
+    /// Sampling rate of a KM001 Pro. 2 ms is possible, but 10 ms suffice: 200 samples then last two seconds.
     package static let rate = KM001Request.Rate.every10ms
 
     package init(model: ModelName, dialect: KM001Dialect) {
@@ -20,7 +20,7 @@ package struct KM001Driver: MeterDriver {
         let rhythm: MeterProfile.Rhythm =
             switch dialect {
             case .km001Pro: .push(expected: .milliseconds(10), keepAlive: .seconds(1))
-            // Nobody is known to have asked faster.
+            // No reader is known to ask faster.
             case .acd15p: .poll(interval: .seconds(1), shortest: .seconds(1))
             }
         profile = MeterProfile(
@@ -38,7 +38,7 @@ package struct KM001Driver: MeterDriver {
 
     private var pace: [UInt8] { KM001Request.rate(Self.rate).bytes(for: dialect) }
 
-    /// More samples, before the last are sent. A KM001 Pro that was silent for two polls is told its pace again: it may
+    /// Requests more samples before the last are sent. Sends a KM001 Pro its rate again after two silent polls: it may
     /// have been switched off.
     package mutating func poll() -> [UInt8] {
         silentPolls = heard ? 0 : silentPolls + 1

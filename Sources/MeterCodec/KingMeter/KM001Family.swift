@@ -11,8 +11,8 @@ extension ModelName {
     package static let c13p = ModelName("c13p", of: .acd15p)
 }
 
-/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). Its ids are those of an example of ST's, or of a vendor whose chips are in
-/// many boards, so its text decides.
+/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). Its USB ids are those of an ST example, or of a vendor whose chips
+/// are in many boards, so its text decides.
 package struct KM001Family: FamilyDescription {
     package init() {}
 
@@ -30,7 +30,7 @@ package struct KM001Family: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM001Report.ranges }
 
-    /// Ids: fqueze/usb-power-profiling usb-power-profiling.js. Nobody has published the text; that it holds the name printed
+    /// Ids: fqueze/usb-power-profiling usb-power-profiling.js. The text is unpublished; that it holds the name printed
     /// on the meter is unverified.
     package var usbDevices: [USBIdentity] {
         [
@@ -41,7 +41,7 @@ package struct KM001Family: FamilyDescription {
     }
 }
 
-/// Atorch's ACD15P and C13P, which speak nearly as the KM001 Pro does (Docs/Protocols/KM001.md).
+/// Atorch's ACD15P and C13P, whose protocol is nearly the KM001 Pro's (Docs/Protocols/KM001.md).
 package struct ACD15PFamily: FamilyDescription {
     package init() {}
 

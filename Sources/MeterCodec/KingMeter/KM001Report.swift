@@ -1,24 +1,23 @@
 package import Domain
 
-/// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P. Numbers are little-endian (Docs/Protocols/KM001.md#reports).
+/// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P, little-endian (Docs/Protocols/KM001.md#reports).
 ///
-/// There is no check sum. What tells a sample are its first bytes, that its values can be, and that they agree: its power with the
-/// product of voltage and current, and a KM001 Pro's first voltage and current with its second.
+/// There is no checksum. A sample is recognised by its first bytes, and by values that are possible and agree. Power
+/// must fit voltage times current, and a KM001 Pro's first voltage and current must fit its second.
 package struct KM001Report: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
-    /// The third to fifth byte of every report that is known.
+    /// Third to fifth byte of every known report.
     package static let mark: [UInt8] = [0x62, 0x05, 0x0B]
 
-    /// Where a dialect's sample has its values: voltage, current and power in millionths at `values`, 4 bytes each, and then
-    /// the data lines.
+    /// Places of a dialect's values in a sample. Voltage, current and power in millionths are at `values`, 4 bytes
+    /// each, followed by the data lines.
     struct Layout: Sendable {
-        /// The second byte, which is how many bytes have a meaning.
+        /// Second byte: the number of meaningful bytes.
         var meaningful: UInt8
         var values: Int
-        /// D+ and D- after the first three values: by how much they are multiplied on the wire.
+        /// Steps per volt of D+ and D-, which follow the first three values.
         var dataLineScale: Double
-        /// Offset of the temperature.
         var temperature: Int
     }
 
@@ -29,20 +28,21 @@ package struct KM001Report: Sendable {
         }
     }
 
-    /// Millionths of a volt that are accepted, with an offset below zero; the meters' own limits are not published.
+    /// Accepted millionths of a volt, with an offset below zero; the meters' own limits are not published.
     package static let voltages: ClosedRange<Int32> = -100_000...60_000_000
-    /// The most millionths of an ampere in either direction that are accepted.
+    /// Highest accepted millionths of an ampere in either direction.
     static let currentMax: UInt32 = 12_000_000
-    /// The most volts on a data or CC line that are accepted.
+    /// Highest accepted volts on a data or CC line.
     static let lineMax = 10.0
-    /// Degrees Celsius that are accepted.
+    /// Accepted degrees Celsius.
     package static let temperatures: ClosedRange<Double> = -40...150
-    /// Of the power, in watts, to voltage times current. The published sample of a KM001 Pro is 5 % off, that of an ACD15P exact.
+    /// Slack of the power, in watts, against voltage times current. The published sample of a KM001 Pro is 5 % off,
+    /// that of an ACD15P exact.
     private static func powerSlack(of dialect: KM001Dialect) -> Slack {
         dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)
     }
 
-    /// Of a KM001 Pro's first voltage and current to its second: 75 µV and 5 % in the published sample.
+    /// Slack of a KM001 Pro's first voltage and current against its second: 75 µV and 5 % in the published sample.
     private static let secondVoltageSlack = Slack(steps: 0.05, part: 0.02)
     private static let secondCurrentSlack = Slack(steps: 0.05, part: 0.15)
     /// Bytes 5 to 7 of the published sample of an ACD15P, which a KM001 Pro's report between samples does not have.
@@ -55,8 +55,8 @@ package struct KM001Report: Sendable {
     /// Nil if the report is not a sample.
     private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
 
-    /// Whose sample a report is. A KM001 Pro sends reports between its samples that begin as an ACD15P's samples do and hold
-    /// zeros, so there has to be something in it.
+    /// Returns the dialect of a sample. Between its samples a KM001 Pro sends reports that begin like an ACD15P's
+    /// samples but hold zeros, so bytes 5 to 7 decide.
     static func dialect(of report: UnsafeRawBufferPointer) -> KM001Dialect? {
         KM001Dialect.allCases.first { dialect in
             let layout = layout(of: dialect)
@@ -65,7 +65,7 @@ package struct KM001Report: Sendable {
         }
     }
 
-    /// The offset of the first field that no meter can have measured, if any.
+    /// Returns the offset of the first field that no meter can have measured, if any.
     static func implausibleOffset(_ report: UnsafeRawBufferPointer, _ dialect: KM001Dialect) -> Int? {
         let layout = layout(of: dialect)
         let place = layout.values
@@ -83,7 +83,7 @@ package struct KM001Report: Sendable {
             return line
         }
         if !temperatures.contains(temperature(report, dialect)) { return layout.temperature }
-        // Behind the values of a KM001 Pro there are zeros, and a last byte that nobody understands.
+        // A KM001 Pro's values are followed by zeros and a last byte of unknown meaning.
         if dialect == .km001Pro, let rest = report[37..<63].firstIndex(where: { $0 != 0 }) { return rest }
         return nil
     }
@@ -132,8 +132,8 @@ extension KM001Report: PackedFrameContent {
         body(reading)
     }
 
-    /// The second voltage and current of a KM001 Pro, which nobody has explained; the bytes that are not understood; all of a
-    /// report between samples.
+    /// A KM001 Pro's unexplained second voltage and current, the bytes of unknown meaning, and all of a report between
+    /// samples.
     package var details: [FrameDetail] {
         switch dialect {
         case .km001Pro:

@@ -1,4 +1,4 @@
-/// Which of two related protocols a meter speaks (Docs/Protocols/KM001.md).
+/// Which of two related protocols a meter has (Docs/Protocols/KM001.md).
 package enum KM001Dialect: Hashable, Sendable, CaseIterable {
     /// Requests end in a CRC, samples have 37 bytes, and a request brings 200 of them.
     case km001Pro
@@ -6,12 +6,12 @@ package enum KM001Dialect: Hashable, Sendable, CaseIterable {
     case acd15p
 }
 
-/// A request: a report of 64 bytes, made of 55, the number of bytes up to the sum and with it, the command, the sum of all
-/// before it, two bytes by dialect, and zeros (fqueze/usb-power-profiling usb-power-profiling.js).
+/// A request: a report of 64 bytes. It holds 55, the number of bytes up to and including the sum, the command, the sum
+/// of all before it, two bytes by dialect, and zeros (fqueze/usb-power-profiling usb-power-profiling.js).
 package enum KM001Request: Hashable, Sendable {
     /// Sends samples.
     case samples
-    /// How far apart a KM001 Pro's samples are from now on.
+    /// Sets the interval of a KM001 Pro's samples.
     case rate(Rate)
 
     /// The raw value is the command's last byte.
@@ -31,7 +31,8 @@ package enum KM001Request: Hashable, Sendable {
         }
     }
 
-    /// The request as a HID report, without a report id. The CRC is CRC-16/MODBUS over all before the sum, low byte first.
+    /// Returns the request as a HID report, without a report id. The CRC is CRC-16/MODBUS over all before the sum, low
+    /// byte first.
     package func bytes(for dialect: KM001Dialect) -> [UInt8] {
         var bytes = [Self.startMark, UInt8(command.count + 1)] + command
         let check = Checksum.crc16Modbus(bytes)

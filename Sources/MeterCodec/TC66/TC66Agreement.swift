@@ -1,18 +1,17 @@
-/// Whether the pieces of an answer belong together, as far as their values can tell.
+/// Judges by their values whether the pieces of an answer belong together.
 ///
-/// Each piece has its own checksum but no number, so the first piece of one answer and the second of a later one make a
-/// perfect answer that nobody measured. The resistance in `pac2` is the quotient of the voltage and current in `pac1`:
-/// in the one public answer 259.3 Ω with 5.1609 V and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt,
-/// tests/fixtures.py).
+/// Each piece has its own checksum but no number. The first piece of one answer and the second of a later one therefore
+/// pass all checks. But the resistance in `pac2` is the quotient of voltage and current in `pac1`. In the one public
+/// answer it is 259.3 Ω with 5.1609 V and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt, tests/fixtures.py).
 struct TC66Agreement: Sendable {
-    /// Number of disagreeing answers in a row that must be what the meter means, and not a mixture. Over the radio an
-    /// answer is waited for for three seconds, and a link with fifteen silent ones is given up.
+    /// Number of disagreeing answers in a row that cannot all be mixtures. Over the radio an answer times out after
+    /// three seconds, and a link ends after fifteen timeouts.
     private static let disagreeingMax = 3
     private static let agreeingNeeded = 3
     private var isAskedFor = true
     private var count = 0
 
-    /// Whether an answer whose checksums are right may be shown.
+    /// Whether an answer with correct checksums may be shown.
     mutating func accepts(_ block: TC66Block) -> Bool {
         let agrees = Self.agrees(block.rawResistance, voltage: block.rawVoltage, current: block.rawCurrent)
         let accepted = agrees || !isAskedFor
@@ -24,13 +23,12 @@ struct TC66Agreement: Sendable {
         return accepted
     }
 
-    /// 9999.9 Ω, in tenths of an ohm, from which on nothing flows, as with the UM. Unverified: nobody has published a block
-    /// of a TC66 without a load.
+    /// 9999.9 Ω, in tenths of an ohm: no current flows, as with the UM. Unverified: no block of a TC66 without a load
+    /// is public.
     static let openCircuit = 99_999
 
-    /// Whether a resistance fits voltage and current. Half a milliampere, two per cent and 0.2 Ω are allowed for a
-    /// meter that computes with other numbers than it sends. It is not known what a meter shows while nothing flows, so
-    /// 0 as well as 9999.9 Ω and more are always accepted.
+    /// Whether a resistance fits voltage and current to 0.5 mA, 2 % and 0.2 Ω, since the meter may compute with finer
+    /// numbers than it sends. 0, and 9999.9 Ω or more, always pass: what a meter shows without a current is not known.
     ///
     /// - Parameters:
     ///   - resistance: in tenths of an ohm.

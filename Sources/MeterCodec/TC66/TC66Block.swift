@@ -6,9 +6,9 @@ package struct TC66Block: Sendable {
     package static let length = 192
 
     private var bytes: InlineArray<192, UInt8>
-    /// The unit of the temperature, which the wire does not carry.
+    /// Unit of the temperature, which the wire does not carry.
     package let temperatureUnit: TemperatureUnit
-    /// The group that counts, if the answers so far tell it (`TC66Groups`).
+    /// The counting group, if the answers so far tell it (`TC66Groups`).
     package internal(set) var countingGroup: Int?
 
     /// - Parameters:
@@ -54,7 +54,7 @@ package struct TC66Block: Sendable {
         return reading
     }
 
-    /// Twice of what a TC66 measures (30 V and 5 A, unverified).
+    /// Twice what a TC66 measures (30 V and 5 A, unverified).
     private static let (voltageMax, currentMax, powerMax, dataLineMax) = (60.0, 12.0, 720.0, 30.0)
 
     static let ranges: [Quantity: ClosedRange<Double>] = [
@@ -63,36 +63,36 @@ package struct TC66Block: Sendable {
         .temperature: -Double(shownTemperatureMax)...Double(shownTemperatureMax),
     ]
 
-    /// A number without a sign. Nil above `max`: a word that wrapped below zero is a number in the thousands.
+    /// Returns an unsigned number; nil above `max`, for example a word that wrapped below zero.
     private static func value(_ word: UInt32, per unit: Double, upTo max: Double) -> Double? {
         let value = Double(word) / unit
         return value <= max ? value : nil
     }
 
-    /// The voltage in a block and in a recording.
+    /// Voltage in a block and in a recording.
     static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: voltageMax) }
-    /// The current in a block and in a recording.
+    /// Current in a block and in a recording.
     static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: currentMax) }
 
     /// In degrees of either unit.
     private static let shownTemperatureMax = 400
 
-    /// The temperature on the meter's screen, in its unit. The sign is in a word of its own, 1 below zero and 0 above; nil for
-    /// any other, and for a temperature that no meter survives.
+    /// Temperature on the meter's screen, in its unit. The sign is a word of its own, 1 below zero and 0 above. Nil for
+    /// another sign, and for a temperature that no meter survives.
     var shownTemperature: Int? {
         let (sign, magnitude) = (u32(88), u32(92))
         guard sign <= 1, magnitude <= Self.shownTemperatureMax else { return nil }
         return sign == 1 ? -magnitude : magnitude
     }
 
-    /// A total of the group that counts, at `offset` for group 0. While that is not known there is none, unless both have the
-    /// same.
+    /// Returns a total of the counting group; `offset` is group 0's. While that group is unknown, the total is nil
+    /// unless both groups have the same.
     private func counted(_ offset: Int) -> Double? {
         if let countingGroup { return Double(u32(offset + 8 * countingGroup)) }
         return u32(offset) == u32(offset + 8) ? Double(u32(offset)) : nil
     }
 
-    /// Milliampere-hours and milliwatt-hours of group 0 or 1.
+    /// Returns the milliampere-hours and milliwatt-hours of group 0 or 1.
     func rawTotals(_ group: Int) -> (charge: Int, energy: Int) { (u32(72 + 8 * group), u32(76 + 8 * group)) }
 
     /// `TC66` on a TC66C too.
@@ -100,10 +100,10 @@ package struct TC66Block: Sendable {
     package var firmware: String? { text(8) }
     package var serial: Int { u32(12) }
     package var powerOnCount: Int { u32(44) }
-    /// Bytes 16 to 43, whose meaning nobody knows.
+    /// Bytes 16 to 43, whose meaning is not known.
     var unknownBytes: [UInt8] { bytes.withRawBytes { Array($0[16..<44]) } }
 
-    /// The totals of group 0 or 1. Nil for any other number.
+    /// Returns the totals of group 0 or 1; nil for any other number.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<2).contains(index) else { return nil }
         let totals = rawTotals(index)

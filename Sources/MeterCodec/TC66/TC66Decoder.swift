@@ -1,16 +1,15 @@
 package import Cryptography
 package import Domain
 
-/// Splits the bytes from a TC66 into answers to `getva` and `query`.
+/// Splits bytes from a TC66 into answers to `getva` and `query`.
 ///
-/// An answer is 192 encrypted bytes without a start mark or length, but each of its three pieces decrypts on its own to
-/// text that starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces of one answer are accepted in
-/// any order (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), except for the two orders that the end of one
-/// answer and the start of the next make. Whole pieces that contradict one another are from two answers
-/// (`TC66Agreement`).
+/// An answer is 192 encrypted bytes without a start mark or length. But each of its three pieces decrypts on its own to
+/// text that starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces may come in any order
+/// (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), except for the two orders in which one answer ends and the
+/// next begins. Contradicting pieces come from two answers (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
-    /// The unit set on the meter, for the answers from now on.
+    /// Unit set on the meter, for the next answers.
     package var temperatureUnit: TemperatureUnit
     private let cipher: ECBCipher
     private let enforcesChecks: Bool
@@ -18,8 +17,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
     private var groups = TC66Groups()
 
     /// - Parameters:
-    ///   - temperatureUnit: the unit set on the meter, which the wire does not carry.
-    ///   - enforcesChecks: if false, pieces with a wrong checksum are accepted too, for looking at damaged captures.
+    ///   - temperatureUnit: unit set on the meter, which the wire does not carry.
+    ///   - enforcesChecks: if false, pieces with a wrong checksum are accepted too, for damaged captures.
     package init(
         temperatureUnit: TemperatureUnit = .celsius, enforcesChecks: Bool = true, cipher: ECBCipher = .tc66
     ) {
@@ -49,7 +48,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return search()
     }
 
-    /// The next answers may be another meter's, or that of one whose group was changed meanwhile.
+    /// Forgets the groups: the meter, or its group, may have changed.
     mutating func forgetGroups() { groups = TC66Groups() }
 
     package mutating func reset() -> Int {
@@ -72,13 +71,12 @@ package struct TC66Decoder: BufferedFrameDecoder {
 
     private enum Verdict {
         case block(TC66Block)
-        /// Skipping `count` bytes removes what is wrong.
+        /// Skipping `count` bytes removes the fault.
         case bad(count: Int, CodecError)
-        /// The bytes do not start with a piece.
         case noPiece
     }
 
-    /// Decrypts the first 192 waiting bytes and decides what they are.
+    /// Decrypts and judges the first 192 waiting bytes.
     private func judge(_ waiting: UnsafeRawBufferPointer) -> Verdict {
         var plain = InlineArray<192, UInt8>(repeating: 0)
         let decrypted = withUnsafeMutableBytes(of: &plain) {
@@ -96,7 +94,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
             default: break
             }
             if enforcesChecks, let (place, error) = Self.checkError(plain) {
-                // A last piece may have broken off: then the next answer starts within it.
+                // The last piece may have broken off: then the next answer starts within it.
                 return .bad(count: place == 2 ? 2 * TC66Piece.length + 1 : TC66Block.length, error)
             }
             return .block(TC66Block(plain, order: [first, second, third], temperatureUnit: temperatureUnit))
@@ -107,7 +105,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         TC66Piece(beginning: plain.loadUnaligned(fromByteOffset: place * TC66Piece.length, as: UInt64.self))
     }
 
-    /// The first wrong check word, if any, and the place of its piece.
+    /// Returns the first wrong check word and the place of its piece, if any.
     private static func checkError(_ plain: UnsafeRawBufferPointer) -> (place: Int, CodecError)? {
         for place in 0..<3 {
             let piece = plain[(place * TC66Piece.length)...].prefix(TC66Piece.length)
@@ -116,8 +114,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return nil
     }
 
-    /// Number of bytes before the first start, and the mode that starts there, unless a piece does. Fewer than 16 bytes
-    /// cannot be decrypted, so that many at the end are left waiting.
+    /// Returns the number of bytes before the first start, and the mode there unless a piece starts. Leaves up to 15
+    /// bytes at the end, which cannot be decrypted yet.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

@@ -1,21 +1,21 @@
 package import Domain
 
-/// The driver of a TC66 or TC66C: `getva` is answered by three encrypted pieces, page commands are never answered
+/// Driver of a TC66 or TC66C. `getva` is answered by three encrypted pieces, page commands are never answered
 /// (Docs/Protocols/TC66.md#links). `update` would start the loader and appears in no table here.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile
     private let link: TC66Link
     private var decoder: TC66Decoder
 
-    /// - Parameter temperatureUnit: the unit set on the meter, which the wire does not carry.
+    /// - Parameter temperatureUnit: unit set on the meter, which the wire does not carry.
     package init(model: ModelName, over link: TC66Link = .usb, temperatureUnit: TemperatureUnit = .celsius) {
         self.link = link
         profile = Self.profile(of: model, over: link)
         decoder = TC66Decoder(temperatureUnit: temperatureUnit)
     }
 
-    /// Over USB, asks which program runs, so that a meter in its loader says so and is not merely silent. Nobody is
-    /// known to have asked this over the radio.
+    /// Asks over USB which program runs: a meter in its loader answers only this. No reader is known to ask it over the
+    /// radio.
     package mutating func opening() -> [Outgoing] {
         decoder.forgetGroups()
         return switch link {
@@ -55,8 +55,8 @@ package struct TC66Driver: MeterDriver {
         set { decoder.temperatureUnit = newValue }
     }
 
-    /// The rhythm is from Docs/Protocols/TC66.md#links: values are updated every 80 to 100 ms, the fastest reader asks
-    /// every 100 ms, and an answer takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s.
+    /// Rhythm from Docs/Protocols/TC66.md#links: values are updated every 80 to 100 ms, the fastest reader polls every
+    /// 100 ms, and an answer takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s.
     private static func profile(of model: ModelName, over link: TC66Link) -> MeterProfile {
         let shortest: Duration = link == .usb ? .milliseconds(100) : .milliseconds(500)
         return MeterProfile(
@@ -70,7 +70,7 @@ package struct TC66Driver: MeterDriver {
     }
 }
 
-/// The link to a TC66, which determines how a request is spelt (Docs/Protocols/TC66.md#links).
+/// Link to a TC66, which determines the form of requests (Docs/Protocols/TC66.md#links).
 package enum TC66Link: Hashable, Sendable {
     case usb
     case ble
@@ -78,7 +78,7 @@ package enum TC66Link: Hashable, Sendable {
     package init(_ transport: LinkAddress.Transport) { self = transport == .ble ? .ble : .usb }
 }
 
-/// Everything that this gateway ever sends to a TC66. The raw value is what is sent over USB, without a terminator.
+/// All requests that this gateway sends to a TC66. The raw value is the text sent over USB, without a terminator.
 package enum TC66Request: String, CaseIterable, Sendable {
     case query
     case values = "getva"
@@ -89,7 +89,7 @@ package enum TC66Request: String, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { bytes(over: .usb) }
 
-    /// The request as it is sent: over the radio it starts with a `b` and ends with CR LF.
+    /// Returns the bytes of the request: over the radio it starts with a `b` and ends with CR LF.
     package func bytes(over link: TC66Link) -> [UInt8] {
         switch link {
         case .usb: Array(rawValue.utf8)
@@ -97,7 +97,7 @@ package enum TC66Request: String, CaseIterable, Sendable {
         }
     }
 
-    /// The requests that readers are known to use over a link: over the radio neither `query` nor `gtrec`.
+    /// Returns the requests that readers are known to use over a link.
     package static func known(over link: TC66Link) -> [TC66Request] {
         switch link {
         case .usb: allCases

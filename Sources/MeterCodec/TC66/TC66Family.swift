@@ -6,11 +6,9 @@ extension MeterFamily {
 
 extension ModelName {
     package static let tc66 = ModelName("tc66", of: .tc66)
-    /// A TC66 with a radio.
     package static let tc66c = ModelName("tc66c", of: .tc66)
 }
 
-/// The TC66 and TC66C (Docs/Protocols/TC66.md).
 package struct TC66Family: FamilyDescription {
     package init() {}
 

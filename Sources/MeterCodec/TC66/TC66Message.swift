@@ -8,10 +8,9 @@ package enum TC66Message: Sendable {
     case mode(TC66Mode)
 }
 
-/// The program that the meter runs, as it says in plain text. The raw value is the text on the wire
-/// (Docs/Protocols/TC66.md#links).
+/// The program that the meter runs. The raw value is the text on the wire (Docs/Protocols/TC66.md#links).
 package enum TC66Mode: String, CaseIterable, Sendable {
-    /// The firmware: the meter measures.
+    /// The firmware, which measures.
     case firmware = "firm"
     /// The loader, which waits for new firmware and answers only `query`; unplugging the meter ends it.
     case boot
@@ -28,7 +27,7 @@ package enum TC66Mode: String, CaseIterable, Sendable {
 }
 
 extension TC66Message: FrameContent {
-    /// Always TC66: a TC66C calls itself that too, so the bytes cannot tell the two apart.
+    /// Always TC66: a TC66C calls itself that too.
     package var model: ModelName? { .tc66 }
 
     package func forEachReading(_ body: (Reading) -> Void) {

@@ -1,14 +1,14 @@
-/// One of the three 64-byte parts of an answer, which arrive as packets of their own (Docs/Protocols/TC66.md#the-answer
-/// and Docs/Protocols/TC66.md#finding-the-answer-in-a-stream).
+/// One of the three 64-byte parts of an answer, which arrive as separate packets (Docs/Protocols/TC66.md#the-answer and
+/// Docs/Protocols/TC66.md#finding-the-answer-in-a-stream).
 package enum TC66Piece: Int, CaseIterable, Sendable {
     case pac1 = 0
     case pac2, pac3
 
     package static let length = 64
-    /// The offset of the check word in a piece: CRC-16/MODBUS of everything before it, as a little-endian u32.
+    /// Offset of the check word: CRC-16/MODBUS of everything before it, as a little-endian u32.
     package static let checkOffset = 60
 
-    /// The piece whose plain text starts with these eight bytes. `pac1` must go on with `TC66`, the product.
+    /// Recognises a piece by its first eight decrypted bytes. `pac1` must continue with `TC66`, the product.
     package init?(beginning word: UInt64) {
         let text = word.littleEndian
         switch UInt32(truncatingIfNeeded: text) {
@@ -19,7 +19,7 @@ package enum TC66Piece: Int, CaseIterable, Sendable {
         }
     }
 
-    /// The error in the check word of a decrypted piece, if any.
+    /// Returns the error in the check word of a decrypted piece, if any.
     package static func checkError(_ piece: UnsafeRawBufferPointer) -> CodecError? {
         let expected = UInt32(Checksum.crc16Modbus(piece.prefix(checkOffset)))
         let found = piece.u32LE(checkOffset)

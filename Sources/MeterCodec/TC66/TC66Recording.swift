@@ -1,11 +1,11 @@
-/// The answer to `gtrec`: what the meter recorded by itself. It is not encrypted, has no count or end mark, and ends
-/// with silence (Docs/Protocols/TC66.md#links), so the caller collects the bytes and says when all have arrived.
+/// The answer to `gtrec`: the meter's own recording. It is not encrypted, has no count or end mark, and ends with
+/// silence (Docs/Protocols/TC66.md#links). So the caller collects the bytes and decides when all have arrived.
 package struct TC66Recording: Hashable, Sendable {
     package static let recordLength = 8
-    /// The most records that a meter keeps.
+    /// Maximum number of records in a meter.
     package static let longest = 1440
 
-    /// One record, in volts and amperes. Nil for what is beyond twice of what a TC66 measures (`TC66Block`).
+    /// One record, in volts and amperes. Nil beyond twice what a TC66 measures (`TC66Block`).
     package struct Sample: Hashable, Sendable {
         package var voltage: Double?
         package var current: Double?
@@ -19,7 +19,7 @@ package struct TC66Recording: Hashable, Sendable {
     /// Oldest first. The wire carries no times.
     package let samples: [Sample]
 
-    /// Reads a whole recording; without any bytes it is empty.
+    /// Reads a whole recording, which may be empty.
     package init(_ bytes: [UInt8]) throws(CodecError) {
         guard bytes.count % Self.recordLength == 0 else { throw .truncated(have: bytes.count) }
         guard bytes.count <= Self.longest * Self.recordLength else { throw .impossibleLength(bytes.count) }

@@ -1,16 +1,15 @@
 import Domain
 
-/// Whether the values of a UM block agree with one another. A wrong byte in the middle of a block breaks this first,
-/// and the two bytes of the trailer do not detect it.
+/// Judges whether the values of a UM block agree with one another. This detects a wrong byte in the middle of a block,
+/// which the two bytes of the trailer do not.
 ///
-/// In every unedited block that is public, the power is the product of the block's own voltage and current rounded down
-/// to a milliwatt, and the resistance their quotient rounded down to a tenth of an ohm (UM34C in sebastianha/um34c
-/// app.js; UM24C format in dernasherbrezon.com, "USB-tester A3-B"). No unedited block of a UM25C is public. So a meter
-/// that computes with finer numbers than it sends must also pass: voltage and current are taken as intervals one step
-/// to either side. The step matters if the current is small: at 5 V, a UM24C that shows 0.001 A may measure anything
-/// between nothing and 10 mW.
+/// In every unedited public block, power is voltage times current rounded down to a milliwatt, and resistance their
+/// quotient rounded down to 0.1 Ω (UM34C in sebastianha/um34c app.js; UM24C format in dernasherbrezon.com, "USB-tester
+/// A3-B"). No unedited block of a UM25C is public, so a meter that computes with finer numbers must pass too. Voltage
+/// and current therefore count as intervals of one step to either side. That matters for small currents: a UM24C that
+/// shows 0.001 A at 5 V may measure up to 10 mW.
 enum UMAgreement {
-    /// The first disagreement in the 130 bytes at the start of `block`, if any. `UMPlausibility` must have accepted
+    /// Returns the first disagreement in the first 130 bytes of `block`, if any. `UMPlausibility` must have accepted
     /// them.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
@@ -31,7 +30,7 @@ enum UMAgreement {
         return countersAgree(block, at: 102) ? nil : .implausibleField(offset: 102)
     }
 
-    /// A number as the meter sends it, and the range that it may stand for.
+    /// A number as the meter sends it, with the range that it may stand for.
     private struct Measured {
         let least: Double
         let most: Double
@@ -45,15 +44,15 @@ enum UMAgreement {
 
     /// - Parameters:
     ///   - power: in watts, in steps of a thousandth.
-    ///   - margin: the fraction of it by which the model may be off in addition.
+    ///   - margin: additional relative error of the model.
     private static func powerAgrees(_ power: Double, _ voltage: Measured, _ current: Measured, margin: Double) -> Bool {
         let rounding = 0.002
         return power >= voltage.least * current.least * (1 - margin) - rounding
             && power <= voltage.most * current.most * (1 + margin) + rounding
     }
 
-    /// - Parameter tenths: of an ohm. The value for an open circuit says nothing about the current: it is not known
-    ///   when a model starts to show it.
+    /// - Parameter tenths: of an ohm. The value for an open circuit always agrees: the current at which a model begins
+    ///   to show it is not known.
     private static func resistanceAgrees(
         _ tenths: UInt32, _ voltage: Measured, _ current: Measured, margin: Double
     ) -> Bool {
@@ -68,9 +67,8 @@ enum UMAgreement {
     static let openCircuit: UInt32 = 99_999
 
     /// Whether a charge agrees with its energy. A charge stops at 99999 mAh while its energy keeps counting (a
-    /// published block has 797730 mWh beside it). Below that, an energy is its charge at some measured voltage, both
-    /// truncated to whole numbers. The lower limit is far below the voltage that a meter runs at, as one with its own
-    /// supply may count at less.
+    /// published block has 797730 mWh beside it). Below that, energy is charge times some measured voltage, both
+    /// truncated. The lower limit is 0.5 V, because a meter with its own supply may count at low voltages.
     private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         let charge = Int(block.u32BE(offset))
         let energy = Int(block.u32BE(offset + 4))
@@ -82,11 +80,11 @@ enum UMAgreement {
     static let chargeMax = 99_999
 }
 
-/// Whether a meter's blocks must agree with themselves, judged by what it has sent so far.
+/// Judges by a meter's past blocks whether its blocks must agree with themselves.
 ///
-/// Nobody has seen every firmware: a meter whose power means something other than voltage times current must not be
-/// ignored forever. Five blocks in a row that are right except for the same field switch the check off, ten seconds at
-/// two seconds for each missing answer; three in a row that agree switch it on again.
+/// An unknown firmware may mean something else by power; its meter must not be ignored forever. Five blocks in a row
+/// with the same disagreement switch the check off, after ten seconds at two seconds per missing answer. Three agreeing
+/// blocks in a row switch it on again.
 struct UMAgreementScore: Sendable {
     private static let disagreeingMax = 5
     private static let agreeingNeeded = 3
@@ -107,7 +105,7 @@ struct UMAgreementScore: Sendable {
         count = 0
     }
 
-    /// Notes bytes that are not a block, whether their values agree or not.
+    /// Notes bytes that are not a block.
     mutating func noteRubbish() {
         if isAskedFor { count = 0 }
     }

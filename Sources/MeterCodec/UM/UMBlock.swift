@@ -1,12 +1,12 @@
 package import Domain
 
-/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields are big-endian, and unsigned but for the temperatures
+/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields are big-endian; all but the temperatures are unsigned
 /// (Docs/Protocols/UM.md#block).
 package struct UMBlock: Sendable {
     package static let length = 130
 
     private let bytes: InlineArray<130, UInt8>
-    /// The model named by the block's first word; it determines the scales.
+    /// Model of the block's first word; it determines the scales.
     let modelName: ModelName
     private let scales: UMScales
 
@@ -35,7 +35,7 @@ package struct UMBlock: Sendable {
         return reading
     }
 
-    /// The data group in which the meter counts now, 0-9.
+    /// Data group in which the meter counts now, 0-9.
     package var selectedGroup: Int { u16(14) }
     var chargingMode: UMChargingMode { UMChargingMode(word: u16(100)) }
     /// Minutes until the screen goes dark; 0 means never.
@@ -45,7 +45,7 @@ package struct UMBlock: Sendable {
     /// Numbered from 0.
     package var screen: Int { u16(126) }
 
-    /// The totals of one of the ten groups. Nil for a number that no group has.
+    /// Returns the totals of a group, 0-9; nil for any other number.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<10).contains(index) else { return nil }
         return GroupTotals(
@@ -88,7 +88,7 @@ extension UMBlock: FrameContent {
 /// How the meter interprets the voltages on D+ and D- (Docs/Protocols/UM.md#block).
 package struct UMChargingMode: Hashable, Sendable {
     package let code: Int
-    /// Nil for 65535, the meter's own "unknown", and for a code that nobody has described.
+    /// Nil for 65535, the meter's own "unknown", and for an undescribed code.
     package var known: Known? { Known.allCases.first { $0.code == code } }
 
     init(word: Int) { code = word }

@@ -1,15 +1,15 @@
 package import Domain
 
-/// Splits the bytes from a UM meter into blocks.
+/// Splits bytes from a UM meter into blocks.
 ///
-/// A block has neither a length nor a start mark: it starts with a word that names the model, and ends with a trailer
-/// that proves it (Docs/Protocols/UM.md#finding-the-block-again). One XOR byte proves little, and a constant proves
-/// nothing about the bytes before it, so the values must be plausible as well (`UMPlausibility`) and agree with one
-/// another (`UMAgreement`). Anything that does not fit is skipped byte by byte until the next model word.
+/// A block has neither a length nor a start mark. It starts with a model word and ends with a trailer
+/// (Docs/Protocols/UM.md#finding-the-block-again). The trailer, one XOR byte or a constant, proves little. So values
+/// must also be plausible (`UMPlausibility`) and agree with one another (`UMAgreement`). The decoder skips everything
+/// else byte by byte until the next model word.
 ///
-/// A decoder for one link settles on one model: after that, a counter that happens to read as another model's word,
-/// after lost bytes, does not start a block. It settles at the first block if that is of the expected model, and
-/// otherwise at the second of two in a row, as people do name the wrong model.
+/// A decoder settles on one model per link: after lost bytes, a counter may look like another model's word. It settles
+/// at the first block of the expected model, or at the second of two in a row of another, because users do name the
+/// wrong model.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool
@@ -19,9 +19,9 @@ package struct UMDecoder: BufferedFrameDecoder {
     private var score = UMAgreementScore()
 
     /// - Parameters:
-    ///   - enforcesTrailer: if false, blocks with a wrong trailer or values that disagree are accepted too, for looking
-    ///     at edited captures.
-    ///   - expected: the model that should be at the end of this link; nil accepts any mixture of models.
+    ///   - enforcesTrailer: if false, blocks with a wrong trailer or disagreeing values are accepted too, for edited
+    ///     captures.
+    ///   - expected: the expected model of this link; nil accepts any mixture of models.
     package init(enforcesTrailer: Bool = true, expecting expected: ModelName? = nil) {
         self.enforcesTrailer = enforcesTrailer
         self.expected = expected
@@ -53,7 +53,7 @@ package struct UMDecoder: BufferedFrameDecoder {
         return .frame(.um(block))
     }
 
-    /// Skips one byte, so that the search goes on at the next one.
+    /// Skips one byte, so that the search continues at the next one.
     private mutating func refuse(_ error: CodecError) -> DecodeStep {
         buffer.drop(1)
         return .skipped(count: 1, because: error)
@@ -66,8 +66,8 @@ package struct UMDecoder: BufferedFrameDecoder {
 
     private var firstWord: UInt32 { buffer.withBytes { UInt32($0.u16BE(0)) } }
 
-    /// Number of bytes before the first model word, and the model that it names. A last byte that may be the first half
-    /// of a model word is left to wait.
+    /// Returns the number of bytes before the first model word, and the model. A last byte that may begin a model word
+    /// stays in the buffer.
     private func findModelWord() -> (rubbish: Int, model: ModelName?) {
         buffer.withBytes { bytes in
             var offset = 0

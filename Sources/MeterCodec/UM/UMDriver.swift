@@ -1,6 +1,6 @@
 package import Domain
 
-/// The driver of a UM24C, UM25C, UM34C or A3-B: a block answers a request of one byte; commands are one byte and never
+/// Driver of a UM24C, UM25C, UM34C or A3-B. A block answers a request of one byte; commands are one byte and never
 /// answered (Docs/Protocols/UM.md#commands). An A3-B expects each byte inside an Atorch frame over LE
 /// (moormaster/python3-um24c-ble), and on its own over Classic (dernasherbrezon.github.io).
 package struct UMDriver: MeterDriver {
@@ -16,9 +16,9 @@ package struct UMDriver: MeterDriver {
         decoder = UMDecoder(expecting: Self.word(of: model))
     }
 
-    /// Sends nothing. A new link starts with a new decoder: another meter may be behind the port now, which a decoder
-    /// that has settled on one model would never see. If the meter is changed while the link stays up, its answers do
-    /// not count until the link is given up as silent and opened again.
+    /// Sends nothing. Starts a new decoder, because another meter may be behind the port now and the old one has
+    /// settled on a model. If the meter changes while the link stays up, its answers do not count until the silent link
+    /// is reopened.
     package mutating func opening() -> [Outgoing] {
         decoder = UMDecoder(expecting: Self.word(of: profile.model))
         return []
@@ -33,7 +33,7 @@ package struct UMDriver: MeterDriver {
 
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         try profile.validate(command)
-        // The profile's rules keep each number small enough for the sums below to fit into a byte.
+        // The profile's rules keep each sum below within a byte.
         let steps = (command.number ?? 0) / (command.kind == .recordThreshold ? Self.thresholdStep : 1)
         let number = UInt8(clamping: steps)
         return switch command.kind {
@@ -51,17 +51,16 @@ package struct UMDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// One byte as it is sent to the meter.
     private func sent(_ byte: UInt8) -> [UInt8] { isWrapped ? UMWrapping.frame(around: byte) : [byte] }
 
-    /// The model that a meter's blocks name.
+    /// Returns the model that a meter's blocks name.
     private static func word(of model: ModelName) -> ModelName { model == .a3b ? .um24c : model }
 
     /// Milliamperes in one step of the recorder's threshold.
     private static let thresholdStep = 10
 
-    /// The rhythm is from Docs/Protocols/UM.md#asking: the meter updates its values twice a second; commands closer
-    /// than half a second apart may be lost, and so may a request that follows one.
+    /// Rhythm from Docs/Protocols/UM.md#asking: the meter updates its values twice a second. Commands closer than half
+    /// a second apart may be lost, and so may a request that follows one.
     private static func profile(of model: ModelName) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.nextScreen), .init(.rotate), .init(.clearGroup), .init(.brightness, 0...5),

@@ -1,7 +1,7 @@
 package import Domain
 
 extension MeterFamily {
-    /// RuiDeng's meters with a radio, and the A3-B, which speaks the same protocol.
+    /// RuiDeng's meters with a radio, and the A3-B, which has the same protocol.
     package static let um = MeterFamily("um", of: .rdtech)
 }
 
@@ -35,7 +35,7 @@ package struct UMFamily: FamilyDescription {
 
     package func model(named name: AdvertisedName) -> ModelName? { Self.names[name.text] }
 
-    /// The module of a UM25C and a UM34C is a DX-BT18 (sigrok.org wiki RDTech_UM_series), whose default name that is, over
+    /// The module of a UM25C and a UM34C is a DX-BT18 (sigrok.org wiki RDTech_UM_series). That is its default name over
     /// either radio (portare.vad.is.xdev.ro/bogdan/USB-Meter, "HM-10 and DX-BT18 Module Working Summary"). That a meter
     /// was seen under it, or under `BT18`, is unverified.
     package func isModulesName(_ name: AdvertisedName) -> Bool { ["BT18", "DX-BT18"].contains(name.text) }
@@ -48,7 +48,7 @@ package struct UMFamily: FamilyDescription {
         }
     }
 
-    /// An A3-B's names say what it does (moormaster/python3-um24c-ble; dernasherbrezon.github.io), over either radio.
+    /// An A3-B's name tells the radio (moormaster/python3-um24c-ble; dernasherbrezon.github.io).
     private static let names: [String: ModelName] = [
         "UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c, "E-TEST BLE": .a3b, "E-TEST SPP": .a3b,
     ]

@@ -1,7 +1,7 @@
 import Domain
 
-/// Which values a UM block can hold (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter outside
-/// its range. Bytes from two blocks, where some in between got lost, do not hold such values.
+/// Values that a UM block can hold (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter outside
+/// its range. They detect a block joined from two, with lost bytes between.
 enum UMPlausibility {
     /// A field and its highest accepted value.
     private struct Bound {
@@ -9,7 +9,7 @@ enum UMPlausibility {
         /// In bytes: 2 or 4.
         var width: Int
         var max: UInt32
-        /// How far below zero a word of 2 bytes may be, read with a sign.
+        /// How far below zero a word of 2 bytes may be, read as signed.
         var belowZero: UInt16 = 0
 
         func isKept(by block: UnsafeRawBufferPointer) -> Bool {
@@ -36,17 +36,17 @@ enum UMPlausibility {
         Bound(offset: 98, width: 2, max: dataLineMax, belowZero: 50),
         // The recorder's threshold, in hundredths of an ampere, and whether it runs.
         Bound(offset: 110, width: 2, max: 30), Bound(offset: 116, width: 2, max: 1),
-        // How long the recorder ran: up to half a year.
+        // Duration of the recorder in seconds: up to half a year.
         Bound(offset: 112, width: 4, max: 0xFF_FFFF),
         // Screen timeout, brightness.
         Bound(offset: 118, width: 2, max: 15), Bound(offset: 120, width: 2, max: 5),
-        // The resistance, in tenths of an ohm: up to ten times the value for an open circuit.
+        // Resistance, in tenths of an ohm: up to ten times the value for an open circuit.
         Bound(offset: 122, width: 4, max: 999_999),
         // The screen; the models have six or seven.
         Bound(offset: 126, width: 2, max: 9),
     ]
 
-    /// The same as people read it.
+    /// Returns the accepted ranges in units of `Quantity`.
     static func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
         let currentMax = UMScales.of(model).currentMax * currentMargin
         let lineMax = Double(dataLineMax) / 100
@@ -57,7 +57,7 @@ enum UMPlausibility {
         ]
     }
 
-    /// The first implausible field in the 130 bytes at the start of `block`, if any.
+    /// Returns the first implausible field in the first 130 bytes of `block`, if any.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
         let currentMax = scales.currentMax * currentMargin
@@ -70,9 +70,9 @@ enum UMPlausibility {
         return bounds.first { !$0.isKept(by: block) }.map { .implausibleField(offset: $0.offset) }
     }
 
-    /// Whether both fields hold the same temperature, each rounded separately. It is not known what a meter sends below
-    /// 0 °C, so both possibilities are accepted: signed numbers, and a Celsius value that stays at 0 while Fahrenheit
-    /// falls, which has no value then (`celsius`).
+    /// Whether both fields hold the same temperature, each rounded separately. What a meter sends below 0 °C is not
+    /// known, so two ways are accepted: signed numbers, and Celsius that stays at 0 while Fahrenheit falls. The latter
+    /// has no value (`celsius`).
     private static func temperaturesAgree(celsius: Int, fahrenheit: Int) -> Bool {
         let (celsius, fahrenheit) = (signed(celsius), signed(fahrenheit))
         guard celsiusRange.contains(celsius) else { return false }
@@ -87,11 +87,11 @@ enum UMPlausibility {
     /// A word with its sign in its highest bit.
     static func signed(_ word: Int) -> Int { word < 0x8000 ? word : word - 0x10000 }
 
-    /// Degrees Celsius of a block that was let through. Nil where the two words are two temperatures.
+    /// Returns the degrees Celsius of an accepted block; nil where the two words differ.
     static func celsius(_ word: Int, beside fahrenheit: Int) -> Int? {
         areOne(signed(word), signed(fahrenheit)) ? signed(word) : nil
     }
 
-    /// Volts on D+ or D-. Nil below zero, of which nobody knows how it is sent.
+    /// Returns volts on D+ or D-; nil below zero, whose encoding is not known.
     static func dataLine(_ word: Int) -> Double? { word <= dataLineMax ? Double(word) / 100 : nil }
 }

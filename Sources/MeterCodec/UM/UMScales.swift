@@ -1,17 +1,17 @@
 package import Domain
 
-/// What differs between the three models (Docs/Protocols/UM.md#block): the table to extend when a new one appears.
+/// Differences between the three models (Docs/Protocols/UM.md#block). Extend this table when a new one appears.
 package struct UMScales: Sendable {
     /// Steps of the voltage field per volt.
     package let voltage: Double
     /// Steps of the current field per ampere.
     package let current: Double
-    /// The highest current that the model measures, in amperes (Docs/Protocols/UM.md#finding-the-block-again).
+    /// Highest current that the model measures, in amperes (Docs/Protocols/UM.md#finding-the-block-again).
     let currentMax: Double
     package let trailer: Trailer
-    /// The relative error that power may have against the product of voltage and current, and resistance against the
-    /// quotient, beyond what the steps explain. The UM24C and UM34C compute with what they send; whether the UM25C does
-    /// is not known, since no unedited block of it is public.
+    /// Relative error of power against voltage times current, and of resistance against the quotient, beyond the steps.
+    /// The UM24C and UM34C compute with the values that they send. Whether the UM25C does is not known: no unedited
+    /// block of it is public.
     var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
     /// How the last two bytes prove a block.
@@ -30,7 +30,7 @@ package struct UMScales: Sendable {
         }
     }
 
-    /// The model words, which start a block.
+    /// Model words, which start a block.
     package static let modelText: [(word: UInt16, model: ModelName)] = [
         (0x0963, .um24c), (0x09C9, .um25c), (0x0D4C, .um34c),
     ]
@@ -39,16 +39,16 @@ package struct UMScales: Sendable {
         words.firstIndex(of: word).map { modelText[$0].model }
     }
 
-    /// The words alone, searched for at every byte of noise.
+    /// The words alone, for the search at every byte of noise.
     private static let words = modelText.map(\.word)
 
-    /// The bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
+    /// Bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
     static let xorPositions = [
         1, 3, 7, 9, 15, 17, 19, 23, 31, 39, 41, 45, 49, 53, 55, 57, 59, 63, 67, 69, 73, 79, 83, 89, 97, 99, 109, 111,
         113, 119, 121, 127,
     ]
 
-    /// The check byte of a block of a model with the `xor` trailer.
+    /// Returns the check byte of a block of a model with the `xor` trailer.
     package static func xorCheck(_ block: UnsafeRawBufferPointer) -> UInt8 {
         xorPositions.reduce(0) { $0 ^ block.u8($1) }
     }

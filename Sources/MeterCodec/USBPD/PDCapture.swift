@@ -1,18 +1,18 @@
 import Domain
 
-/// A timeline as a pcapng file (draft-ietf-opsawg-pcapng), for Wireshark.
+/// Writes a timeline as a pcapng file (draft-ietf-opsawg-pcapng) for Wireshark.
 ///
-/// There is no link type for USB Power Delivery (the-tcpdump-group/libpcap, issue 1036, open since 2021; IANA's registry
-/// of 2026-04-14 has none either), so the packets have one of those that are left to private use. Docs/Examples/usb-pd.lua
-/// lets Wireshark read them.
+/// USB Power Delivery has no link type (the-tcpdump-group/libpcap, issue 1036, open since 2021; IANA's registry of
+/// 2026-04-14 has none either). The packets use a type for private use, which Docs/Examples/usb-pd.lua lets Wireshark
+/// read.
 ///
-/// A packet is one byte and a message as on the wire, without its check sum. The byte is the ordered set as the meter gives
-/// it: 0 for SOP, 1 for SOP', 2 for SOP''. 255 is followed by text about something that is not a message. What the meter
-/// measured is the packet's comment.
+/// A packet is one byte and a message as on the wire, without its checksum. The byte is the ordered set: 0 for SOP, 1
+/// for SOP', 2 for SOP''. 255 is followed by text about an event that is not a message. The packet's comment holds the
+/// meter's measurements.
 package enum PDCapture {
     /// LINKTYPE_USER0 (libpcap, pcap/dlt.h, DLT_USER0).
     static let linkType: UInt16 = 147
-    /// Before a text.
+    /// Precedes a text.
     static let noteMark: UInt8 = 0xFF
 
     package static func file(of entries: some Sequence<PDEntry>) -> [UInt8] {
@@ -77,7 +77,7 @@ package enum PDCapture {
 
     private static let endOfOptions: [UInt8] = [0, 0, 0, 0]
 
-    /// To whole words of four bytes.
+    /// Pads to whole words of four bytes.
     private static func filled(_ bytes: [UInt8]) -> [UInt8] {
         bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     }

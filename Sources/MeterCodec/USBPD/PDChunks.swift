@@ -1,5 +1,5 @@
-/// Puts the chunks of an extended message together (USB PD specification 3.1, 6.12.2.1). Each carries at most 26 bytes;
-/// one that is missed spoils the whole.
+/// Joins the chunks of an extended message (USB PD specification 3.1, 6.12.2.1). Each carries at most 26 bytes; a
+/// missed one spoils the message.
 package struct PDChunks: Sendable {
     /// Bytes of a full chunk (Linux, include/linux/usb/pd.h, PD_EXT_MAX_CHUNK_DATA).
     package static let bytesMax = 26
@@ -12,10 +12,10 @@ package struct PDChunks: Sendable {
 
     package init() {}
 
-    /// - Returns: all data of the message, once its last chunk is there. Nil otherwise.
+    /// - Returns: all data of the message after its last chunk, else nil.
     package mutating func add(_ message: PDMessage) -> [UInt8]? {
         guard let header = message.header, let chunk = message.chunk, !chunk.isRequest else { return nil }
-        // The same once more: nobody acknowledged it.
+        // A repetition, because nobody acknowledged it.
         guard message != last else { return nil }
         if chunk.number == 0 { (type, size, next, data) = (header.type, chunk.dataSize, 0, []) }
         last = message

@@ -1,4 +1,4 @@
-/// Something that a meter heard or saw on the CC line.
+/// Something that a meter captured on the CC line.
 package struct PDEvent: Hashable, Sendable {
     /// The meter's clock, wrapping.
     package let milliseconds: UInt32
@@ -10,16 +10,16 @@ package struct PDEvent: Hashable, Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// A partner was plugged in; its CC line is nil if the meter does not tell which.
+        /// A partner was plugged in. The CC line is nil if the meter does not tell it.
         case attached(CCLine?)
         case detached(CCLine?)
-        /// A change of the plug, with a code that nobody has described.
+        /// A change of the plug with an undescribed code.
         case plug(code: UInt8)
         case message(PDMessage)
     }
 }
 
-/// The pin of a USB-C plug over which its partner speaks; which one it is depends on how the plug was turned.
+/// The pin of a USB-C plug over which the partner communicates; it depends on how the plug was turned.
 package enum CCLine: Int, Hashable, Sendable {
     case cc1 = 1
     case cc2
@@ -38,14 +38,14 @@ extension PDEvent.Kind: CustomStringConvertible {
     private static func words(_ line: CCLine?) -> String { line.map { " (CC\($0.rawValue))" } ?? "" }
 }
 
-/// What a meter says of the CC line in one frame: what it measures, and what has happened since the last one.
+/// One frame's report about the CC line: a measurement, and the events since the last report.
 package struct PDReport: Hashable, Sendable {
-    /// The meter's clock, wrapping, at the moment of the measurement.
+    /// The meter's clock at the measurement, wrapping.
     package var milliseconds: UInt32
     package var level: PDLevel
     /// Oldest first.
     package var events: [PDEvent]
-    /// Bytes behind the events that nobody can read.
+    /// Unreadable bytes after the events.
     package var rest: [UInt8]
 
     package init(milliseconds: UInt32, level: PDLevel, events: [PDEvent] = [], rest: [UInt8] = []) {
@@ -56,7 +56,6 @@ package struct PDReport: Hashable, Sendable {
     }
 }
 
-/// The voltages of a USB-C plug, and its current.
 package struct PDLevel: Hashable, Sendable {
     package var voltage_mV: Int
     /// With the meter's sign.

@@ -1,4 +1,4 @@
-/// The first two bytes of a USB Power Delivery message, little-endian (USB PD specification 3.1, 6.2.1.1; Linux,
+/// First two bytes of a USB Power Delivery message, little-endian (USB PD specification 3.1, 6.2.1.1; Linux,
 /// include/linux/usb/pd.h, PD_HEADER).
 package struct PDHeader: Hashable, Sendable {
     package static let length = 2
@@ -22,14 +22,14 @@ package struct PDHeader: Hashable, Sendable {
     }
 
     package var type: UInt8 { UInt8(truncatingIfNeeded: word & 0x1F) }
-    /// 1 to 3. Nil for the value that no revision has.
+    /// 1 to 3; nil for the reserved value.
     package var revision: Int? { word >> 6 & 3 == 3 ? nil : Int(word >> 6 & 3) + 1 }
     /// 0 to 7, counted by the sender.
     package var id: Int { Int(word >> 9 & 7) }
-    /// Number of four-byte objects that follow; in an extended message, the room that its chunk takes.
+    /// Number of four-byte objects that follow; in an extended message, the room of its chunk.
     package var objectCount: Int { Int(word >> 12 & 7) }
     package var isExtended: Bool { word & 0x8000 != 0 }
-    /// Bit 8: the sender provides power or, in a message to or from a plug of the cable, is that plug.
+    /// Bit 8: the sender provides power. In a message to or from a plug of the cable: the sender is that plug.
     package var isFromSourceOrPlug: Bool { word & 0x0100 != 0 }
 
     package var kind: Kind {
@@ -37,12 +37,12 @@ package struct PDHeader: Hashable, Sendable {
         return objectCount == 0 ? .control : .data
     }
 
-    /// Which of the three tables a type belongs to.
+    /// The table to which a type belongs.
     package enum Kind: String, Hashable, Sendable {
         case control, data, extended
     }
 
-    /// The message's name in the specification. Nil for a reserved type.
+    /// Name in the specification; nil for a reserved type.
     package var name: String? {
         switch kind {
         case .control: Self.controlNames[type]
@@ -51,7 +51,7 @@ package struct PDHeader: Hashable, Sendable {
         }
     }
 
-    /// Its name, or its number among those of its kind.
+    /// Name, or the number within its kind.
     package var title: String { name ?? "\(kind.rawValue) message \(type)" }
 
     package static let goodCRC: UInt8 = 1
@@ -69,12 +69,12 @@ package struct PDHeader: Hashable, Sendable {
     static let extendedControl: UInt8 = 16
     static let extendedRangeSourceCapabilities: UInt8 = 17
 
-    /// Whether it only says that a message arrived whole.
+    /// Whether the message only acknowledges another.
     package var isAcknowledgement: Bool { kind == .control && type == Self.goodCRC }
 
-    // The names are those of the specification (6.3, 6.4, 6.5). Numbers: elagil/usbpd,
-    // usbpd/src/protocol_layer/message/header.rs, for control and data messages; ChromiumOS EC, include/usb_pd.h,
-    // pd_ext_msg_type, for extended ones.
+    // Names are those of the specification (6.3, 6.4, 6.5). Numbers of control and data messages: elagil/usbpd,
+    // usbpd/src/protocol_layer/message/header.rs. Numbers of extended ones: ChromiumOS EC, include/usb_pd.h,
+    // pd_ext_msg_type.
 
     private static let controlNames: [UInt8: String] = [
         1: "GoodCRC", 2: "GotoMin", 3: "Accept", 4: "Reject", 5: "Ping", 6: "PS_RDY", 7: "Get_Source_Cap",

@@ -1,13 +1,13 @@
 import Domain
 
-/// What a message says, for people. Whatever nobody described is left as bytes.
+/// The meaning of a message in words. Undescribed parts stay bytes.
 package struct PDMeaning: Hashable, Sendable {
-    /// In one line; nil where the message's name says it all, or nobody knows.
+    /// One line; nil where the name is enough or the meaning is unknown.
     package let words: String?
-    /// The objects of a list of capabilities; empty for another message.
+    /// Objects of a list of capabilities; empty for another message.
     package let offers: [PDOffer]
 
-    /// - Parameter offers: what the source last offered, to which a request's number refers.
+    /// - Parameter offers: the source's last offers, to which a request's number refers.
     package init(of message: PDMessage, offers: [PDOffer]) {
         let listed = message.sourceCapabilities + message.sinkCapabilities
         self.offers = listed
@@ -23,13 +23,13 @@ package struct PDMeaning: Hashable, Sendable {
             }
     }
 
-    /// A list that came in chunks.
+    /// The meaning of a list that came in chunks.
     init(list: [PDOffer]) {
         offers = list
         words = Self.text(list)
     }
 
-    /// Those of which the name alone says little.
+    /// Control messages whose name alone says little.
     private static let controls: [UInt8: String] = [
         2: "draw no more than you must", 3: "agreed", 4: "refused", 6: "the supply is ready",
         7: "what do you offer?", 8: "what would you like?", 9: "let us swap data roles", 10: "let us swap power roles",
@@ -73,7 +73,8 @@ package struct PDMeaning: Hashable, Sendable {
         return request.isMismatched ? "\(words) (none is enough)" : words
     }
 
-    /// Enter, its answers, and exit (elagil/usbpd, usbpd/src/protocol_layer/message/data/epr_mode.rs).
+    /// Returns the meaning of enter, its answers, and exit (elagil/usbpd,
+    /// usbpd/src/protocol_layer/message/data/epr_mode.rs).
     private static func text(mode word: UInt32) -> String? {
         let data = UInt8(truncatingIfNeeded: word >> 16)
         switch word >> 24 {
@@ -91,7 +92,7 @@ package struct PDMeaning: Hashable, Sendable {
         "the request did not want it", "the source cannot now", "the source does not offer it",
     ]
 
-    /// A structured message names a command (Linux, include/linux/usb/pd_vdo.h); all others are the vendor's own.
+    /// Structured messages name a command (Linux, include/linux/usb/pd_vdo.h); all others are the vendor's own.
     private static func text(vendorDefined objects: [UInt32]) -> String? {
         guard let word = objects.first else { return nil }
         let vendor = Hex.encode([UInt8(truncatingIfNeeded: word >> 24), UInt8(truncatingIfNeeded: word >> 16)])
@@ -123,7 +124,7 @@ package struct PDMeaning: Hashable, Sendable {
             .joined(separator: ", ")
     }
 
-    /// By their numbers, from 1 (elagil/usbpd, usbpd/src/protocol_layer/message/extended/extended_control.rs).
+    /// By number, from 1 (elagil/usbpd, usbpd/src/protocol_layer/message/extended/extended_control.rs).
     private static let extendedControls = [
         "EPR_Get_Source_Cap", "EPR_Get_Sink_Cap", "EPR_KeepAlive", "EPR_KeepAlive_Ack",
     ]

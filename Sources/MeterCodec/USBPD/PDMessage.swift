@@ -1,8 +1,8 @@
 import Domain
 
-/// A USB Power Delivery message as sent over the wire, without its checksum.
+/// A USB Power Delivery message as on the wire, without its checksum.
 package struct PDMessage: Hashable, Sendable {
-    /// The addressee: 0 is the partner, 1 and 2 are the cable's plugs. Any other number is what the wire carried.
+    /// The addressee: 0 is the partner, 1 and 2 are the cable's plugs. Other numbers are as on the wire.
     package let sop: UInt8
     /// Header and objects.
     package let bytes: [UInt8]
@@ -18,7 +18,7 @@ package struct PDMessage: Hashable, Sendable {
         return PDHeader(word: bytes.withUnsafeBytes { $0.u16LE(0) })
     }
 
-    /// The objects of a data message, as many as are present.
+    /// Objects of a data message, as many as are present.
     package var objects: [UInt32] {
         guard let header, header.kind == .data else { return [] }
         return bytes.withUnsafeBytes { raw in
@@ -26,26 +26,26 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// What a source offers, with the numbers by which a request names it. Empty for another message.
+    /// Offers of a source, with the numbers that requests use. Empty for another message.
     package var sourceCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sourceCapabilities else { return [] }
         return PDOffer.all(in: objects)
     }
 
-    /// What a sink would like to have. Empty for another message.
+    /// Capabilities that a sink wants. Empty for another message.
     var sinkCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sinkCapabilities else { return [] }
         return PDOffer.all(in: objects)
     }
 
-    /// The second header of an extended message, which says which chunk this is and how much data there is (6.2.1.2).
+    /// Second header of an extended message (6.2.1.2): chunk number and length of the data.
     package var chunk: Chunk? {
         guard let header, header.kind == .extended, bytes.count >= Self.chunkStart else { return nil }
         let word = bytes.withUnsafeBytes { $0.u16LE(PDHeader.length) }
         return Chunk(number: Int(word >> 11 & 15), isRequest: word & 0x0400 != 0, dataSize: Int(word & 0x1FF))
     }
 
-    /// What an extended message carries of its data; its last object is filled up with zeros. Empty for another message.
+    /// Data of an extended message's chunk; its last object is padded with zeros. Empty for another message.
     package var chunkBytes: ArraySlice<UInt8> { chunk == nil ? [] : bytes.dropFirst(Self.chunkStart) }
 
     private static let chunkStart = PDHeader.length + 2
@@ -55,7 +55,7 @@ package struct PDMessage: Hashable, Sendable {
         package var number: Int
         /// Whether the message requests this chunk instead of carrying it.
         package var isRequest: Bool
-        /// The length of all chunks together, in bytes.
+        /// Length of all chunks together, in bytes.
         package var dataSize: Int
 
         package init(number: Int, isRequest: Bool, dataSize: Int) {
@@ -77,7 +77,7 @@ package struct PDMessage: Hashable, Sendable {
 }
 
 extension PDMessage: CustomStringConvertible {
-    /// Its name, its addressee and what it offers or asks for, in one line.
+    /// Name, addressee and meaning in one line.
     package var description: String {
         guard let header else { return "\(sopName) \(Hex.encode(bytes))" }
         let text = "\(sopName) \(header.title) #\(header.id)"

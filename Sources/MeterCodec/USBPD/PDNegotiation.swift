@@ -1,17 +1,17 @@
-/// What a sink asks for: an object of four bytes (USB PD specification 3.1, 6.4.2; Linux, include/linux/usb/pd.h, RDO_…). The
-/// meaning of its other bits depends on the object that it points to.
+/// A sink's request: an object of four bytes (USB PD specification 3.1, 6.4.2; Linux, include/linux/usb/pd.h, RDO_…).
+/// Its other bits depend on the object that it points to.
 package struct PDRequest: Hashable, Sendable {
     package let word: UInt32
 
     package init(word: UInt32) { self.word = word }
 
-    /// The number of the source's object, from 1.
+    /// Number of the source's object, from 1.
     package var position: Int { Int(word >> 28) }
 
-    /// Nothing that the source offers is enough.
+    /// Whether no offer of the source is enough.
     var isMismatched: Bool { word >> 26 & 1 == 1 }
 
-    /// The contract that results if the source, which offers this object at that position, accepts.
+    /// Returns the contract that follows if the source accepts; `offer` is its object at that position.
     package func contract(on offer: PDSourceObject) -> PDContract {
         let operating = Int(word >> 10 & 0x3FF)
         return switch offer {
@@ -35,16 +35,16 @@ package struct PDRequest: Hashable, Sendable {
     }
 }
 
-/// What source and sink agreed on.
+/// Agreement between source and sink.
 package struct PDContract: Hashable, Sendable {
     package let offer: PDSourceObject
-    /// The number of the source's object, from 1.
+    /// Number of the source's object, from 1.
     package let position: Int
     /// Nil if the source chooses it.
     package let voltage_mV: Int?
-    /// The current that the sink intends to draw. Nil if it asked for power instead.
+    /// Current that the sink intends to draw; nil if it requested power instead.
     package let current_mA: Int?
-    /// The power that it intends to draw of a battery.
+    /// Power that the sink intends to draw from a battery.
     package let power_mW: Int?
 
     package init(
@@ -68,25 +68,24 @@ extension PDContract: CustomStringConvertible {
     }
 }
 
-/// Follows the messages between source and sink, to know what they last agreed on.
+/// Follows the messages between source and sink to know their contract.
 ///
-/// It hears every message of both, perhaps twice, since one that is not acknowledged is sent again. It misses some,
-/// since a meter keeps only the latest.
+/// Messages may come twice, because an unacknowledged one is sent again. Some are missing, because a meter keeps only
+/// the latest.
 package struct PDNegotiation: Sendable {
-    /// What the source last offered.
     package private(set) var offers: [PDOffer] = []
-    /// What will be agreed on if the source accepts.
+    /// Contract that follows if the source accepts.
     private var asked: PDContract?
-    /// Nil while nothing is agreed on, or none of it was heard.
+    /// Nil without a contract, or if its messages were missed.
     package private(set) var contract: PDContract?
     private var chunks = PDChunks()
 
     package init() {}
 
-    /// - Returns: the offers of the extended range, when the last chunk of their list has come.
+    /// - Returns: offers of the extended range, after the last chunk of their list.
     @discardableResult
     package mutating func heard(_ message: PDMessage) -> [PDOffer]? {
-        // Cables take no part in it.
+        // Cables take no part.
         guard message.sop == 0, let header = message.header else { return nil }
         switch (header.kind, header.type) {
         case (.data, PDHeader.sourceCapabilities):
@@ -105,7 +104,7 @@ package struct PDNegotiation: Sendable {
         case (.data, PDHeader.extendedRangeRequest):
             asked = message.extendedRangeContract
         case (.control, PDHeader.accept):
-            // An accept may also answer a swap or a reset, in which case nothing was requested.
+            // An accept may also answer a swap or a reset; then nothing was requested.
             if let asked { contract = asked }
             asked = nil
         case (.control, PDHeader.reject), (.control, PDHeader.wait), (.control, PDHeader.softReset):
@@ -116,12 +115,13 @@ package struct PDNegotiation: Sendable {
         return nil
     }
 
-    /// Forgets the contract, because the plug was pulled or put in.
+    /// Forgets the contract after a change of the plug.
     package mutating func reset() { self = PDNegotiation() }
 }
 
 extension PDMessage {
-    /// What a request of the extended range asks for: it repeats the object that it points to. Nil for another message.
+    /// Contract of a request of the extended range, which repeats the object that it points to. Nil for another
+    /// message.
     var extendedRangeContract: PDContract? {
         guard let header, header.kind == .data, header.type == PDHeader.extendedRangeRequest,
             case let objects = objects, objects.count == 2

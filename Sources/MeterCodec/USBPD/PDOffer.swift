@@ -1,4 +1,4 @@
-/// An object of a list of capabilities, and its number in it.
+/// An object of a list of capabilities, with its number there.
 package struct PDOffer: Hashable, Sendable {
     /// As a request counts, from 1. Offers of the extended range start with 8.
     package let position: Int
@@ -11,13 +11,13 @@ package struct PDOffer: Hashable, Sendable {
 
     package var object: PDSourceObject { PDSourceObject(word: word) }
 
-    /// Objects of zero fill the room before those of the extended range, and offer nothing.
+    /// Leaves out objects of zero, which pad the list before the extended range.
     package static func all(in words: [UInt32]) -> [PDOffer] {
         words.enumerated().filter { $0.element != 0 }.map { PDOffer(position: $0.offset + 1, word: $0.element) }
     }
 
-    /// What the partner that sent it can do besides, in words. The object at the first position, a fixed 5 V, says it for all
-    /// (Linux, include/linux/usb/pd.h, PDO_FIXED_…; bit 23: elagil/usbpd, source_capabilities.rs).
+    /// Other abilities of the sender, in words. Only the first object, a fixed 5 V, tells them (Linux,
+    /// include/linux/usb/pd.h, PDO_FIXED_…; bit 23: elagil/usbpd, source_capabilities.rs).
     package var abilities: [String] {
         guard position == 1, word >> 30 == 0 else { return [] }
         return Self.abilityNames.filter { word >> $0.bit & 1 == 1 }.map(\.name)

@@ -1,19 +1,17 @@
 /// One offer of a source: an object of four bytes (USB PD specification 3.1, 6.4.1.2; adjustable voltage in the
 /// standard range: 3.2).
 package enum PDSourceObject: Hashable, Sendable {
-    /// A fixed voltage; millivolts and milliamperes.
     case fixed(voltage_mV: Int, currentMax_mA: Int)
     /// Any voltage between two, chosen by the source.
     case variable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
-    /// A battery; the power is in milliwatts.
     case battery(voltage_mV: ClosedRange<Int>, powerMax_mW: Int)
-    /// Programmable: any voltage in the range that the sink requests, in steps of 20 mV.
+    /// Any voltage in the range that the sink requests, in steps of 20 mV.
     case programmable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
     /// Adjustable in the extended range; the power is the total, in watts.
     case extendedAdjustable(voltage_mV: ClosedRange<Int>, power_W: Int)
-    /// Adjustable in the standard range: the highest current up to 15 V, and above.
+    /// Adjustable in the standard range: highest current up to 15 V, and above.
     case adjustable(currentMax15_mA: Int, currentMax20_mA: Int)
-    /// An object that is in no table, or whose range is upside down.
+    /// An object that no table has, or whose range is inverted.
     case unknown(word: UInt32)
 
     package init(word: UInt32) {
@@ -49,7 +47,7 @@ package enum PDSourceObject: Hashable, Sendable {
 }
 
 extension PDSourceObject {
-    /// The names of the kinds, for programs.
+    /// Names of the kinds for programs.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case fixed, variable, battery, pps, avs
         case extendedAVS = "epr-avs"
@@ -74,8 +72,8 @@ extension PDSourceObject {
         package var power_mW: Int?
     }
 
-    /// What can be had at most, as far as the object says it. The standard range's adjustable voltage is from 9 V to 15 V or,
-    /// with a current for more than 15 V, to 20 V (USB PD specification 3.2, 6.4.1.2.5).
+    /// Highest values, as far as the object tells them. The standard range's adjustable voltage ends at 15 V or, with a
+    /// current for more than 15 V, at 20 V; it begins at 9 V (USB PD specification 3.2, 6.4.1.2.5).
     package var limits: Limits {
         switch self {
         case .fixed(let volts, let current): Limits(voltage_mV: volts...volts, current_mA: current)
@@ -115,7 +113,7 @@ extension PDSourceObject: CustomStringConvertible {
     }
 }
 
-/// A number of thousandths as people write it: 3300 is 3.3, 5000 is 5.
+/// A decimal number from thousandths: 3300 is 3.3, 5000 is 5.
 struct Thousandths: CustomStringConvertible {
     private let value: Int
 

@@ -1,10 +1,10 @@
 package import Domain
 
-/// A timeline as text that people read and keep.
+/// Writes a timeline as text.
 package enum PDText {
-    /// Lines with their ends.
+    /// Returns lines with their line ends.
     ///
-    /// - Parameter after: the number of the last entry that is left out.
+    /// - Parameter after: number of the last entry that is left out.
     package static func lines(_ timeline: PDTimeline, after: Int = 0, of meter: MeterID) -> [String] {
         var lines = ["USB Power Delivery heard by \(meter)\n"]
         if timeline.dropped > after { lines.append("\(timeline.dropped - after) older entries were dropped\n") }
@@ -30,7 +30,6 @@ package enum PDText {
         return [line] + objects(heard.meaning.offers)
     }
 
-    /// One line for each.
     private static func objects(_ offers: [PDOffer]) -> [String] {
         offers.map { offer in
             let abilities = offer.abilities.isEmpty ? "" : " (\(offer.abilities.joined(separator: ", ")))"

@@ -1,51 +1,48 @@
 package import Domain
 
-/// What was heard on a meter's CC line, in order: plugs, messages and what they mean, and the voltage that came of them.
-///
-/// Bounded: the oldest entries are dropped, and counted.
+/// History of a meter's CC line: plugs, messages with their meanings, and changes of the voltage. Bounded: the oldest
+/// entries are dropped and counted.
 package struct PDTimeline: Sendable {
-    /// Most entries that are kept. A negotiation takes about twenty, one of the extended range about sixty.
+    /// Maximum number of entries. A negotiation takes about twenty, one of the extended range about sixty.
     package static let longest = 1000
 
     /// Oldest first.
     package private(set) var entries: [PDEntry] = []
-    /// Entries that were kept once and are not any more.
+    /// Number of dropped entries.
     package private(set) var dropped = 0
-    /// Whether a partner is plugged in; nil while neither was heard.
+    /// Whether a partner is plugged in; nil while unknown.
     package private(set) var isAttached: Bool?
-    /// The last measurement, and when it was made.
+    /// The last measurement and its time.
     package private(set) var latest: (time: WallTime, level: PDLevel)?
-    /// When the contract was agreed on.
+    /// Time of the contract.
     package private(set) var agreedAt: WallTime?
     private var negotiation = PDNegotiation()
-    /// The last message but acknowledgements, while nobody has acknowledged it.
+    /// The last message, apart from acknowledgements, until it is acknowledged.
     private var unacknowledged: PDMessage?
-    /// The meter's clock at the last report; nil before the first one of a link.
+    /// The meter's clock at the last report; nil before a link's first one.
     private var clock: UInt32?
-    /// The voltage that the last entry about it told.
+    /// Voltage of the last entry about it.
     private var toldVoltage_mV: Int?
-    /// The voltage of the last report, while it is on its way from that one.
+    /// Voltage of the last report, while it differs from that of the entry.
     private var settling_mV: Int?
-    /// The number of the entry that stands for what source and sink have been saying over and over since.
+    /// Number of the entry that counts repeated keep-alives.
     private var keptAlive: Int?
 
     package init() {}
 
-    /// What the source last offered, while it is plugged in.
     package var offers: [PDOffer] { negotiation.offers }
 
-    /// What was last agreed on, as far as it was heard.
     package var contract: PDContract? { negotiation.contract }
 
-    /// The number of the last entry; they are counted from 1.
+    /// Number of the last entry, counted from 1.
     package var count: Int { dropped + entries.count }
 
-    /// The entries after the one with this number, as many as are left.
+    /// Returns the remaining entries after this number.
     package func entries(after number: Int) -> ArraySlice<PDEntry> {
         entries.dropFirst(min(max(0, number - dropped), entries.count))
     }
 
-    /// The last entry that others are still added to, if any (`PDEntry.more`).
+    /// The last entry that still grows, if any (`PDEntry.more`).
     package var growing: PDEntry? { keptAlive.flatMap { place(of: $0) }.map { entries[$0] } }
 
     private func place(of number: Int) -> Int? {
@@ -53,10 +50,10 @@ package struct PDTimeline: Sendable {
         return entries.indices.contains(place) ? place : nil
     }
 
-    /// A link to the meter begins: what happened before was not heard, and neither was what led to it.
+    /// Begins a new link: earlier events, and their causes, are unknown.
     package mutating func linkBegan() { clock = nil }
 
-    /// - Parameter time: when the report came.
+    /// - Parameter time: arrival time of the report.
     package mutating func add(_ report: PDReport, at time: WallTime) {
         if !continues(with: report.milliseconds) { beginAnew(report, at: time) }
         clock = report.milliseconds
@@ -72,7 +69,7 @@ package struct PDTimeline: Sendable {
         addVoltage(report, at: time)
     }
 
-    /// A clock that goes back is that of a meter that was switched off meanwhile.
+    /// Whether the clock goes on. A clock that goes back means that the meter was switched off meanwhile.
     private func continues(with milliseconds: UInt32) -> Bool {
         clock.map { Int32(bitPattern: milliseconds &- $0) >= 0 } ?? false
     }
@@ -80,7 +77,7 @@ package struct PDTimeline: Sendable {
     private mutating func beginAnew(_ report: PDReport, at time: WallTime) {
         forget()
         isAttached = nil
-        // What the meter has kept from before comes after it.
+        // Events that the meter kept from before come after this entry.
         let age = report.events.map { Int32(bitPattern: report.milliseconds &- $0.milliseconds) }.max() ?? 0
         append(.listening, at: time + .milliseconds(-Int64(max(0, age))), clock: report.milliseconds, report.level)
         toldVoltage_mV = report.level.voltage_mV
@@ -114,8 +111,8 @@ package struct PDTimeline: Sendable {
         }
     }
 
-    /// In the extended range source and sink assure each other every half second that they are there. That would drive out
-    /// all the rest, so from the second time on it only adds to the entry of the first.
+    /// Whether the message only adds to the entry of an earlier keep-alive. In the extended range source and sink
+    /// exchange keep-alives every half second, which would displace all other entries.
     private mutating func isMore(_ message: PDMessage, at time: WallTime) -> Bool {
         let isReceipt = message.header?.isAcknowledgement == true
         guard let number = keptAlive, let place = place(of: number),
@@ -147,7 +144,7 @@ package struct PDTimeline: Sendable {
         return PDEntry.Heard(message: message, meaning: meaning, isResent: unacknowledged == message)
     }
 
-    /// Volts that settled at another level: each on the way there would be an entry.
+    /// Adds an entry for a voltage that has settled at another level, not for each step on the way.
     private mutating func addVoltage(_ report: PDReport, at time: WallTime) {
         let voltage = report.level.voltage_mV
         guard let told = toldVoltage_mV, abs(voltage - told) >= Self.voltageStep_mV else {
@@ -160,7 +157,8 @@ package struct PDTimeline: Sendable {
         append(.voltage, at: time, clock: report.milliseconds, report.level)
     }
 
-    /// Less is a load, and not another contract. The finest step of a programmable supply, 20 mV, is below it.
+    /// Smaller changes come from a load, not from another contract. Changes within a contract of a programmable supply
+    /// (20 mV steps) may be smaller.
     private static let voltageStep_mV = 400
     private static let voltageRest_mV = 100
 
@@ -179,20 +177,20 @@ package struct PDTimeline: Sendable {
     }
 }
 
-/// Something that happened on a CC line.
+/// An event on a CC line.
 package struct PDEntry: Hashable, Sendable {
-    /// Counted from 1 while meterd runs.
+    /// Counted from 1 since meterd's start.
     package let number: Int
-    /// By the calendar of the host: when the meter's report came, less its age by the meter's clock.
+    /// Host's calendar time: the report's arrival less the event's age by the meter's clock.
     package let time: WallTime
     /// The meter's clock, wrapping.
     package let milliseconds: UInt32
-    /// What the meter measured at the end of the report that told it.
+    /// Measurement at the end of the report.
     package let level: PDLevel
     package let kind: Kind
-    /// How many more of its kind followed without anything else between them: only assurances that both are there.
+    /// Number of further keep-alives without another event between them.
     package internal(set) var more = 0
-    /// When the last of those came.
+    /// Time of the last of those.
     package internal(set) var until: WallTime?
 
     init(number: Int, time: WallTime, milliseconds: UInt32, level: PDLevel, kind: Kind) {
@@ -204,23 +202,22 @@ package struct PDEntry: Hashable, Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// A link to the meter began, or the meter was switched on: what happened before is not known.
+        /// A link to the meter began, or the meter was switched on: earlier events are unknown.
         case listening
         case attached(CCLine?)
         case detached(CCLine?)
-        /// A change of the plug, with a code that nobody has described.
+        /// A change of the plug with an undescribed code.
         case plug(code: UInt8)
         case message(Heard)
         /// The voltage settled at another level.
         case voltage
-        /// Bytes that nobody can read.
         case unread([UInt8])
     }
 
     package struct Heard: Hashable, Sendable {
         package let message: PDMessage
         package let meaning: PDMeaning
-        /// It is sent again, because nobody acknowledged it.
+        /// Whether it was sent again, because nobody acknowledged it.
         package let isResent: Bool
 
         init(message: PDMessage, meaning: PDMeaning, isResent: Bool = false) {
@@ -247,7 +244,7 @@ extension PDEntry.Kind {
 }
 
 extension PDEntry {
-    /// What happened, in one line.
+    /// The event in one line.
     package var words: String {
         switch kind {
         case .listening: "listening begins"
@@ -265,7 +262,7 @@ extension PDEntry {
 }
 
 extension PDMessage {
-    /// Of the sink in the extended range.
+    /// Sent by the sink in the extended range.
     var isKeepAlive: Bool { extendedControl == 3 }
     var isKeepAliveAnswer: Bool { extendedControl == 4 }
 
@@ -276,17 +273,17 @@ extension PDMessage {
         return chunkBytes.first
     }
 
-    /// Who sends a message, and to whom.
+    /// Sender or receiver of a message.
     package enum Party: String, Hashable, Sendable, CaseIterable {
         case source
         case sink
         /// A plug of the cable.
         case cable
-        /// The partner that talks to the cable; the header does not say which of the two.
+        /// The partner that talks to the cable; the header does not tell which of the two.
         case port
     }
 
-    /// Nil without a header, and behind any other ordered set.
+    /// Nil without a header, and for any other ordered set.
     package var parties: (sender: Party, receiver: Party)? {
         guard let header else { return nil }
         switch sop {

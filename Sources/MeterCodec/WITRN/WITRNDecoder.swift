@@ -1,15 +1,15 @@
 import Domain
 
-/// Splits what a WITRN meter sends into reports of 64 bytes (Docs/Protocols/WITRN.md).
+/// Splits bytes from a WITRN meter into reports of 64 bytes (Docs/Protocols/WITRN.md).
 ///
-/// HID delivers whole reports; the decoder accepts any pieces, and after noise resynchronises at the next report whose
-/// two sums are right. Messages from the CC line have no sum: they are told by their shape, and never carry a reading.
+/// After noise the decoder resynchronises at the next report whose two sums are right. Messages from the CC line have
+/// no sum: they are recognised by shape and never carry a reading.
 package struct WITRNDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { WITRNReport.startMark.0 }
     package static var otherStartMark: UInt8? { WITRNPowerDelivery.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * WITRNReport.length)
     private let enforcesChecks: Bool
-    /// Of the last measurement; nil before the first.
+    /// Taken from the last measurement; nil before the first.
     private var context: WITRNPowerDelivery.Context?
 
     /// - Parameter enforcesChecks: if false, reports with wrong sums are accepted too.
@@ -37,7 +37,7 @@ package struct WITRNDecoder: MarkedFrameDecoder {
         return step(verdict, length: WITRNReport.length)
     }
 
-    /// What a report is, and what a message that follows it will lack, if this is a measurement.
+    /// Verdict on a report, and from a measurement the context of the messages after it.
     private typealias Judgement = (verdict: FrameVerdict, newer: WITRNPowerDelivery.Context?)
 
     private func measured(_ raw: UnsafeRawBufferPointer) -> Judgement {

@@ -1,10 +1,10 @@
 package import Domain
 
-/// The driver of a WITRN meter, which pushes a report every 10 ms from the moment that somebody listens.
+/// Driver of a WITRN meter, which pushes a report every 10 ms while somebody listens.
 ///
-/// Nothing is ever sent: by the same report other programs erase and write the meter's firmware (azwhikaru/witrn_protocol
-/// README.md, lliooly/witrn-k2-updater-re docs/protocol.md), and a K2 stops serving its output endpoint after one
-/// malformed report until it is plugged in anew (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
+/// It never sends anything. By the same report other programs erase and write the meter's firmware
+/// (azwhikaru/witrn_protocol README.md, lliooly/witrn-k2-updater-re docs/protocol.md). After one malformed report a K2
+/// stops serving its output endpoint until it is plugged in again (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
 package struct WITRNDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = WITRNDecoder()
@@ -16,7 +16,7 @@ package struct WITRNDriver: MeterDriver {
             answerTimeout: .seconds(1))
     }
 
-    /// Sends nothing. The decoder starts afresh: a message must not get the moment of a measurement of the last link.
+    /// Sends nothing. Starts a new decoder: a message must not get the time of a measurement of the last link.
     package mutating func opening() -> [Outgoing] {
         decoder = WITRNDecoder()
         return []

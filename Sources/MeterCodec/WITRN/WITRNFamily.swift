@@ -18,7 +18,7 @@ extension ModelName {
     package static let witrnK2 = ModelName("witrn-k2", of: .witrn, displayName: "WITRN K2")
 }
 
-/// WITRN's meters (Docs/Protocols/WITRN.md). They are only listened to: `WITRNDriver` says why.
+/// WITRN's meters (Docs/Protocols/WITRN.md). The gateway only listens to them (`WITRNDriver`).
 package struct WITRNFamily: FamilyDescription {
     package init() {}
 
@@ -41,9 +41,10 @@ package struct WITRNFamily: FamilyDescription {
     package var decoders: [NamedDecoder] { [NamedDecoder("witrn") { WITRNDecoder(enforcesChecks: $0) }] }
 
     /// By product id: didim99/witrn-ui driver/protocol.py (U3, U3L, A2, A2L) and udev/90-usbmeter.rules (U2p),
-    /// KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 is a C4 by the first and a C5 by the second,
-    /// which saw a C5 with a C4's id and text, so it tells no model. The text is `WITRN.K2` on a K2 (KHWLGH/WITRN-RS
-    /// crates/witrn-hid/src/info.rs); that a C4L's holds `C4L` is unverified. The vendor id is nobody else's.
+    /// KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 is a C4 by the first. By the second it
+    /// is a C5: a C5 with a C4's id and text was seen, so 5053 tells no model. The text is `WITRN.K2` on a K2
+    /// (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs); that a C4L's holds `C4L` is unverified. Only WITRN uses the
+    /// vendor id.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0716, nil, .hidraw, .witrnAny),
@@ -59,7 +60,7 @@ package struct WITRNFamily: FamilyDescription {
         ]
     }
 
-    /// Its serial numbers are dates: 20230727 on a K2, 20211222 on a C5 (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
+    /// Serial numbers are dates: 20230727 on a K2, 20211222 on a C5 (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
     package var usbMaker: USBMaker? { USBMaker(.witrn, vendors: [0x0716], word: "witrn", sharesSerials: true) }
 
     package var modelsHearingPD: [ModelName] { [.witrnK2, .witrnC5, .witrnAny] }

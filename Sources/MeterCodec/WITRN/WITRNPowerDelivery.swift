@@ -1,37 +1,37 @@
 package import Domain
 
-/// A report of a WITRN meter about what it heard on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). It has
-/// neither a check nor a clock of its own.
+/// A WITRN meter's report of a message on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). It has neither a
+/// checksum nor a clock of its own.
 package struct WITRNPowerDelivery: FrameContent, Hashable {
-    /// The first byte.
+    /// First byte of a report.
     package static let startMark: UInt8 = 0xFE
 
-    /// The byte that stands for the ordered set before the message.
+    /// Byte for the ordered set before the message.
     package let orderedSet: UInt8
     /// Header and objects; empty for a reset, which has neither.
     package let bytes: [UInt8]
-    /// The moment and the voltages of the last measurement before it; nil if none was heard yet.
+    /// Time and voltages of the last measurement before the message, if any.
     package let context: Context?
 
-    /// What a message lacks and the measurement before it has, at most 10 ms earlier.
+    /// Values that a message lacks, from a measurement at most 10 ms earlier.
     package struct Context: Hashable, Sendable {
         package var milliseconds: UInt32
         package var level: PDLevel
     }
 
-    /// Ordered sets with a message behind them, and how this program counts them: E0 SOP, C0 SOP', A0 SOP''; the two of
-    /// debug accessories keep their byte (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
+    /// Ordered sets with a message behind them, and their numbers in this program: E0 SOP, C0 SOP', A0 SOP''. The two
+    /// of debug accessories keep their byte (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
     private static let addressees: [UInt8: UInt8] = [0xE0: 0, 0xC0: 1, 0xA0: 2, 0x80: 0x80, 0x60: 0x60]
-    /// What one program takes for a hard reset and a cable reset, by continuing the row (KHWLGH/WITRN-RS
+    /// A hard reset and a cable reset, as one program continues the row (KHWLGH/WITRN-RS
     /// crates/witrn-hid/src/device.rs); unverified. No message follows.
     private static let resets: Set<UInt8> = [0x40, 0x20]
 
     /// - Parameter report: 64 bytes.
-    /// - Returns: nil if the length, the ordered set and the message's header do not fit each other, or if measurements
-    ///   begin behind the message, which makes it the end of a damaged report.
+    /// - Returns: nil if the length, the ordered set and the message's header do not fit each other. Also nil if
+    ///   measurements begin behind the message: it is then the end of a damaged report.
     package init?(_ report: UnsafeRawBufferPointer, context: Context?) {
         guard report.count == WITRNReport.length, report.u8(0) == Self.startMark else { return nil }
-        // Counted from the byte that it precedes, so that the ordered set is in it.
+        // The length counts from the byte behind it, so it includes the ordered set.
         let end = 2 + Int(report.u8(1))
         guard end > 2, end <= report.count else { return nil }
         orderedSet = report.u8(2)
@@ -48,11 +48,11 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
         guard let header = PDMessage(bytes: bytes).header else { return false }
         let inObjects = PDHeader.length + 4 * header.objectCount
         guard header.isExtended, header.objectCount == 0 else { return bytes.count == inObjects }
-        // An extended message that is not in chunks counts no objects; the number of its bytes is in its second header.
+        // An unchunked extended message counts no objects; its second header has the number of bytes.
         return bytes.count >= PDHeader.length + 2
     }
 
-    /// Whether a report with measurements begins in there, as far as can be seen.
+    /// Whether a report with measurements begins there, as far as can be seen.
     private static func holdsReport(_ rest: Slice<UnsafeRawBufferPointer>) -> Bool {
         rest.indices.dropLast().contains { place in
             guard rest[place] == WITRNReport.startMark.0, rest[place + 1] == WITRNReport.startMark.1 else {
@@ -71,7 +71,7 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
 
     package func forEachReading(_ body: (Reading) -> Void) {}
 
-    /// Nil for a reset, and while no measurement was heard.
+    /// Nil for a reset, and before the first measurement.
     package var powerDelivery: PDReport? {
         guard let message, let context else { return nil }
         let event = PDEvent(milliseconds: context.milliseconds, kind: .message(message))

@@ -1,30 +1,29 @@
 package import Domain
 
-/// One 64-byte HID report of a WITRN meter about what it measures. Numbers are little-endian
-/// (Docs/Protocols/WITRN.md#report).
+/// One 64-byte HID report of a WITRN meter with measurements, little-endian (Docs/Protocols/WITRN.md#report).
 package struct WITRNReport: Sendable {
     package static let length = 64
-    /// The first two bytes.
     package static let startMark: (UInt8, UInt8) = (0xFF, 0x55)
-    /// Byte 8 of a report with measurements. While the meter answers another program's request the byte is 0A, and the
-    /// answer lies over the first of the values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs): such a report is not read.
+    /// Byte 8 of a report with measurements. The byte is 0A while the meter answers another program's request, and the
+    /// answer overwrites the first values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs). Such a report is not read.
     package static let measurement: UInt8 = 0x1A
-    /// Legal values of byte 9, the length of what follows it: 52 in captured reports; the values end at 45.
+    /// Legal values of byte 9, the length of the rest: 52 in captured reports; the values end at 45.
     package static let payloadLengths: ClosedRange<UInt8> = 45...52
 
-    /// Volts that are accepted. The meters measure up to 60 V at most (KHWLGH/WITRN-RS general.rs); a little below zero is
-    /// an offset, as is seen of the current.
+    /// Accepted volts. The meters measure up to 60 V at most (KHWLGH/WITRN-RS general.rs). Values slightly below zero
+    /// are an offset, as seen in the current.
     package static let voltages: ClosedRange<Float> = -0.1...60
-    /// The most amperes that are accepted in either direction: the meters are made for 10 A, and overshoot a little
+    /// Highest accepted amperes in either direction. The meters are made for 10 A and overshoot a little
     /// (KHWLGH/WITRN-RS general.rs takes up to 20).
     static let currentMax: Float = 20
-    /// Ampere-hours and watt-hours that are shown: centuries of ten amperes, in either direction.
+    /// Accepted ampere-hours and watt-hours: centuries of ten amperes, in either direction.
     package static let counters: ClosedRange<Float> = -100_000_000...100_000_000
-    /// Volts of a data line that are shown: twice what one can carry when it is shorted to a supply of 5 V.
+    /// Accepted volts of a data line: twice what one can carry when it is shorted to a supply of 5 V.
     package static let dataLines: ClosedRange<Float> = -10...10
-    /// Degrees Celsius that an external probe can have. Without one the field holds -73, -75 or -100.
+    /// Possible degrees Celsius of an external probe. Without one the field holds -73, -75 or -100.
     package static let temperatures: ClosedRange<Float> = -40...150
-    /// In tenths of a volt: no CC line has more (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen to send 185.
+    /// In tenths of a volt: no CC line has more (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen to send
+    /// 185.
     static let ccMax: UInt8 = 55
 
     private let bytes: InlineArray<64, UInt8>
@@ -35,12 +34,12 @@ package struct WITRNReport: Sendable {
     /// Seconds since the meter was switched on.
     var runTime_s: UInt32 { word(26) }
 
-    /// The meter's own clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Of the
-    /// milliseconds within a second byte 3 has the low eight bits and byte 6 the remainder by 100 (fqueze,
-    /// usb-power-profiling.js); where no number fits both, the second's beginning is given.
+    /// The meter's clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Byte 3 has the low
+    /// eight bits of the milliseconds within a second, byte 6 their remainder by 100 (fqueze, usb-power-profiling.js).
+    /// If no number fits both, the value is the second's beginning.
     package var milliseconds: UInt32 { exactMilliseconds ?? runTime_s &* 1000 }
 
-    /// The same; nil where no number fits both bytes, or the second's low byte, byte 2, is that of another second.
+    /// The same clock; nil if no number fits both bytes, or if byte 2, the second's low byte, is another second's.
     private var exactMilliseconds: UInt32? {
         let (low, remainder) = (Int(bytes[3]), Int(bytes[6]))
         guard bytes[2] == UInt8(truncatingIfNeeded: runTime_s),
@@ -52,14 +51,14 @@ package struct WITRNReport: Sendable {
     /// Milliseconds between two reports (`WITRNDriver`).
     package static let interval_ms: UInt16 = 10
 
-    /// Volts on the two CC lines; nil if the model does not measure them, or what it sends cannot be.
+    /// Volts on the two CC lines; nil if the model does not measure them, or sends impossible values.
     private var ccVoltages: (Double, Double)? {
         let (cc1, cc2) = (bytes[55], bytes[56])
         guard cc1 | cc2 != 0, cc1 <= Self.ccMax, cc2 <= Self.ccMax else { return nil }
         return (Double(cc1) / 10, Double(cc2) / 10)
     }
 
-    /// Whether this is a report with measurements, not the meter's answer to some other program.
+    /// False for the meter's answer to another program.
     var isMeasurement: Bool { bytes[8] == Self.measurement }
 
     package var level: PDLevel {
@@ -69,7 +68,7 @@ package struct WITRNReport: Sendable {
             cc1_mV: Int((cc1 * 1000).rounded()), cc2_mV: Int((cc2 * 1000).rounded()))
     }
 
-    /// The two check bytes of a report: the sum of bytes 8 to 61, and the sum of bytes 0 to 61.
+    /// Returns the two check bytes of a report: the sum of bytes 8 to 61, and the sum of bytes 0 to 61.
     package static func checks(_ report: UnsafeRawBufferPointer) -> (payload: UInt8, whole: UInt8) {
         let payload = Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[8..<62]))
         return (payload, payload &+ Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[0..<8])))
@@ -84,7 +83,8 @@ package struct WITRNReport: Sendable {
         ]
     }
 
-    /// The offset of the first field that no meter can have measured, if any. The report has measurements.
+    /// Returns the offset of the first field that no meter can have measured, if any. The report must have
+    /// measurements.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !payloadLengths.contains(report.u8(9)) { return 9 }
         if !voltages.contains(report.f32LE(46)) { return 46 }
@@ -100,7 +100,7 @@ extension WITRNReport: PackedFrameContent {
     /// Not in the report; the USB ids tell it.
     package var model: ModelName? { nil }
 
-    /// Power is voltage times current, with the current's sign: the meter does not send it.
+    /// Computes power, with the current's sign: the meter does not send it.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard isMeasurement else { return }
         var reading = Reading()
@@ -125,21 +125,22 @@ extension WITRNReport: PackedFrameContent {
         body(reading)
     }
 
-    /// Its own clock tells when it was taken, so that reports that wait to be read do not share a time
-    /// (fqueze/usb-power-profiling usb-power-profiling.js takes it so). Its seconds and its milliseconds wrap together, as 65,536 divides what both count.
+    /// The meter's clock gives each report its own time, even if several wait to be read (fqueze/usb-power-profiling
+    /// usb-power-profiling.js takes it so). A tick is exact although it wraps, because 65,536 divides the range of the
+    /// clock.
     package var sampleTicks: SampleTicks? {
         guard isMeasurement, let tick = exactMilliseconds.map(UInt16.init(truncatingIfNeeded:)) else { return nil }
         return SampleTicks(oldest: tick, newest: tick, step: Self.interval_ms, count: 1)
     }
 
-    /// What the line is at; a message comes in a report of its own (`WITRNPowerDelivery`).
+    /// Levels only; a message comes in a report of its own (`WITRNPowerDelivery`).
     package var powerDelivery: PDReport? { isMeasurement ? PDReport(milliseconds: milliseconds, level: level) : nil }
 
     package var countingGroup: Int? { isMeasurement ? selectedGroup : nil }
     /// As the meter numbers it, from 1.
     private var selectedGroup: Int { Int(bytes[54]) + 1 }
 
-    /// Of an answer to another program its number alone: the fields lie under the answer.
+    /// Only the command's number for an answer to another program, which overwrites the fields.
     package var details: [FrameDetail] {
         guard isMeasurement else { return [FrameDetail("command", .integer(Int(bytes[8])))] }
         let internalCelsius = float(38)

@@ -1,6 +1,6 @@
 import Domain
 
-/// Splits the bytes of a ZY1280 into reports of 28 bytes, which begin with AB 00 06 and end in the sum of all before it.
+/// Splits bytes of a ZY1280 into reports of 28 bytes, which begin with AB 00 06 and end in the sum of all before it.
 package struct ZY1280Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { ZY1280Report.mark[0] }
     package var buffer = ReceiveBuffer(capacity: 64 * ZY1280Report.length)

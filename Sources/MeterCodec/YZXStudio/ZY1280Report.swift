@@ -1,24 +1,22 @@
 package import Domain
 
-/// The 28 bytes that a ZY1280 or ZY1276 pushes four times a second. Numbers are little-endian
-/// (Docs/Protocols/ZY1280.md#report).
+/// The 28 bytes that a ZY1280 or ZY1276 pushes four times a second, little-endian (Docs/Protocols/ZY1280.md#report).
 package struct ZY1280Report: Sendable {
     package static let length = 28
-    /// The first three bytes of every report.
     package static let mark: [UInt8] = [0xAB, 0x00, 0x06]
 
-    /// Ten-thousandths of a volt that are accepted: the meters end at 24 V (unverified), and an offset is a little below zero.
+    /// Accepted ten-thousandths of a volt: the meters end at 24 V (unverified), and an offset is a little below zero.
     package static let voltages: ClosedRange<Int32> = -1000...480_000
-    /// The most ten-thousandths of an ampere in either direction that are accepted: the meters end at 5 A (unverified).
+    /// Highest accepted ten-thousandths of an ampere in either direction: the meters end at 5 A (unverified).
     static let currentMax: UInt32 = 100_000
     /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
     static let dataLineMax: UInt16 = 10_000
-    /// Thousandths of a volt below zero that are no reason to refuse a report, and no value either.
+    /// Thousandths of a volt below zero that do not refuse a report; their value is unknown.
     private static let dataLineBelowZero: UInt16 = 500
 
     private let bytes: InlineArray<28, UInt8>
 
-    /// The sum of all bytes before it.
+    /// Returns the sum of all bytes before the check byte.
     package static func check(_ report: UnsafeRawBufferPointer) -> UInt8 {
         Checksum.sum8(UnsafeRawBufferPointer(rebasing: report.prefix(length - 1)))
     }
@@ -32,7 +30,7 @@ package struct ZY1280Report: Sendable {
         ]
     }
 
-    /// The offset of the first field that no meter can have measured, if any.
+    /// Returns the offset of the first field that no meter can have measured, if any.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !voltages.contains(report.i32LE(3)) { return 3 }
         if report.i32LE(7).magnitude > currentMax { return 7 }
@@ -41,14 +39,14 @@ package struct ZY1280Report: Sendable {
         }
     }
 
-    /// Volts on D- or D+.
+    /// Returns volts on D- or D+.
     private static func dataLine(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
         let word = report.u16LE(offset)
         return word <= dataLineMax ? Double(word) / 1000 : nil
     }
 
-    /// A counter in steps of a ten-thousandth. Nil above the half of its range, where it would be below zero with a sign, as
-    /// the current may be: nobody has shown a counter that ran backwards.
+    /// Returns a counter in ten-thousandths. Nil above half its range, where it would be negative as a signed number.
+    /// The current may be negative, but no counter that ran backwards is published.
     private static func counter(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
         let word = report.i32LE(offset)
         return word < 0 ? nil : Double(word)
@@ -62,8 +60,8 @@ extension ZY1280Report: PackedFrameContent {
     /// Not in the report.
     package var model: ModelName? { nil }
 
-    /// Power is voltage times current: the meter does not send it. The current has a sign (CursedHardware/yzx-usb-meter and
-    /// ReVanTis/ZY1280Monitor read one; fqueze/usb-power-profiling does not), and D- comes before D+ (the same two; the
+    /// Computes power, which the meter does not send. The current has a sign (CursedHardware/yzx-usb-meter and
+    /// ReVanTis/ZY1280Monitor read one; fqueze/usb-power-profiling does not). D- comes before D+ (the same two; the
     /// third has them the other way round).
     package func forEachReading(_ body: (Reading) -> Void) {
         let reading = bytes.withRawBytes { raw in
@@ -77,7 +75,7 @@ extension ZY1280Report: PackedFrameContent {
             reading[.charge] = Self.counter(raw, 11).map { $0 / 10 }
             reading[.dataPlus] = Self.dataLine(raw, 25)
             reading[.dataMinus] = Self.dataLine(raw, 23)
-            // In hundredths of a second; it stands still while nothing flows.
+            // In hundredths of a second; it stands still while no current flows.
             reading[.duration] = Double(raw.u32LE(19)) / 100
             return reading
         }

@@ -15,7 +15,6 @@ struct Holding: Sendable {
     /// Whether the hard stop passed under `keep` and was reported.
     private(set) var isLost = false
 
-    /// - Parameter sentAt: when the host sent the granted request.
     init(_ lease: LeaseView, sentAt: MonotonicTime, random: UInt64) {
         permit = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
         renewAt = sentAt + LeaseTiming.heartbeat(of: lease.terms, random)
@@ -34,7 +33,6 @@ struct Holding: Sendable {
         return permit.token
     }
 
-    /// Records an answered or lost heartbeat.
     mutating func renewalEnded() { isRenewing = false }
 
     /// - Returns: whether the grant counts: its request was sent later than the last good one, and its hard stop lies
@@ -57,7 +55,6 @@ struct Holding: Sendable {
     /// Keeps the lease through failed link attempts until `time`.
     mutating func allowFailures(until time: MonotonicTime) { channel = .open(keptUntil: time) }
 
-    /// Ends any grace after an earlier loss.
     mutating func linkUp() { if isOpen { channel = .open(keptUntil: nil) } }
 
     /// - Returns: whether the host keeps the lease for a reconnect.

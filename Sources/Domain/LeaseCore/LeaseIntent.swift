@@ -38,7 +38,6 @@ package enum LeaseTiming {
     static let renewalRetry = Duration.seconds(5)
     /// Pause while the lease is lost and the link kept. Longer, to spare a cloud that is away for a weekend.
     static let lostRetry = Duration.seconds(30)
-    /// Timeout of an acquire or release.
     package static let answerTimeout = Duration.seconds(5)
     /// Maximum wait for a confirmed release when a person disconnects.
     package static let releasePatience = Duration.seconds(3)
@@ -61,7 +60,7 @@ package enum LeaseTiming {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
-    /// Time for which link attempts may fail: the former holder lets go at once, or at its next heartbeat.
+    /// Returns how long link attempts may fail: the former holder lets go at once, or at its next heartbeat.
     static func takeoverGrace(_ lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }
@@ -80,7 +79,7 @@ package enum LeaseTiming {
 
     static func within(_ span: Duration, _ random: UInt64) -> Duration { span * Int(random % 1000) / 1000 }
 
-    /// Half the time to live or up to a tenth less, so that hosts that started together drift apart.
+    /// Returns half the time to live or up to a tenth less, so that hosts that started together drift apart.
     static func heartbeat(of terms: LeaseTerms, _ random: UInt64) -> Duration {
         terms.heartbeat * (900 + Int(random % 101)) / 1000
     }

@@ -12,7 +12,6 @@ struct LeaseKnowledge: Sendable {
     private(set) var policy: LeasePolicy
     /// Role that the cloud last gave this host.
     private var role: HostRole
-    /// Number of consecutive requests without an answer.
     private(set) var failures = 0
     /// Greatest token of this meter seen so far, or one more if its release got no answer. The next grant must exceed
     /// it.
@@ -37,7 +36,6 @@ struct LeaseKnowledge: Sendable {
 
     var mayOnlyLook: Bool { role == .readOnly }
 
-    /// - Returns: whether the role changed.
     mutating func roleIs(_ role: HostRole) -> Bool {
         defer { self.role = role }
         return role != self.role
@@ -82,14 +80,14 @@ struct LeaseKnowledge: Sendable {
 
     mutating func gaveBack(_ token: FencingToken) { releasedThrough = max(releasedThrough ?? token, token) }
 
-    /// Requires a greater token for the next grant: the unanswered release may still end this one.
+    /// Requires a greater token for the next grant, because the unanswered release may still arrive.
     mutating func gaveBackUnanswered(_ token: FencingToken) {
         guard token < .max else { return }
         let next = FencingToken(rawValue: token.rawValue + 1)
         greatestToken = max(greatestToken ?? next, next)
     }
 
-    /// Whether a grant is useless, because this host's release of the same token may arrive at any time.
+    /// Whether this host gave the token back. Such a grant is useless: the release may arrive at any time.
     func isGivenBack(_ token: FencingToken) -> Bool { releasedThrough.map { token <= $0 } ?? false }
 
     // MARK: Take-over and pause
@@ -119,7 +117,7 @@ struct LeaseKnowledge: Sendable {
 
     mutating func endPause() { pause = nil }
 
-    /// The host that took the meter over gave it back, as it does when it cannot hear the meter.
+    /// Ends the pause if the host that took over gave the meter back, as it does when it cannot hear it.
     mutating func endPause(ifGivenBack lease: LeaseView) {
         if let pause, lease.state == .free, lease.token > pause.token { self.pause = nil }
     }

@@ -50,10 +50,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Permit of a held lease, including one lost under `keep`.
     package var permit: LeasePermit? { if case .held(let holding) = state { holding.permit } else { nil } }
-    /// Greatest token of this meter seen so far, or one more if its release got no answer. The next grant must exceed
-    /// it.
+    /// As `LeaseKnowledge.greatestToken`.
     package var greatestToken: FencingToken? { known.greatestToken }
     package var isCloudUnreachable: Bool { known.isCloudUnreachable }
 
@@ -82,7 +80,7 @@ package struct LeaseMachine: Sendable {
         return .permitUnleased
     }
 
-    /// A person disconnects, the meter is gone or the host shuts down. Idempotent.
+    /// Lets go: a person disconnects, the meter is gone or the host shuts down. Idempotent.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
         known.dropTakeover()
         switch state {
@@ -107,7 +105,6 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Events of the channel
 
-    /// Ends any grace after an earlier loss.
     package mutating func linkUp() {
         guard case .held(var holding) = state else { return }
         holding.linkUp()
@@ -132,7 +129,6 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Answers to an acquire
 
-    /// - Parameter sentAt: when the host sent the granted request.
     package mutating func granted(
         _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -166,7 +162,6 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// - Parameter lease: the present lease, if anybody has the meter.
     package mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, retryAfter: Duration?, at now: MonotonicTime,
         random: UInt64
@@ -187,7 +182,7 @@ package struct LeaseMachine: Sendable {
         return joins ? .joinQueue : .none
     }
 
-    /// A network failure, a timeout, or "try later" from the cloud. The request may have taken effect.
+    /// Handles a network failure, a timeout or "try later" from the cloud. The request may have taken effect.
     package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, random: UInt64) -> Action {
         guard case .seeking(var seeking) = state, seeking.isInFlight else { return .none }
         known.unanswered()
@@ -201,7 +196,7 @@ package struct LeaseMachine: Sendable {
         return goesUnleased ? .permitUnleased : .none
     }
 
-    /// This host is head of the queue and has the meter reserved for some seconds.
+    /// Uses the reservation of some seconds that the head of the queue gets.
     package mutating func offered(at now: MonotonicTime) -> Action {
         known.isHere()
         queueLost()
@@ -209,7 +204,7 @@ package struct LeaseMachine: Sendable {
         return state.ask(seeking, &known, at: now)
     }
 
-    /// The next refusal makes this host join the queue again.
+    /// Forgets the place in the queue; the next refusal makes this host join again.
     package mutating func queueLost() {
         guard case .seeking(var seeking) = state else { return }
         seeking.leftQueue()
@@ -218,9 +213,7 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Heartbeats
 
-    /// Adds this lease to the heartbeat request about to be sent.
-    ///
-    /// - Returns: the token; nil if no renewal is due or one is in flight.
+    /// - Returns: the token for the heartbeat request; nil if no renewal is due or one is in flight.
     package mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         guard case .held(var holding) = state, let token = holding.joinRenewal(at: now, random: random) else {
             return nil
@@ -229,7 +222,6 @@ package struct LeaseMachine: Sendable {
         return token
     }
 
-    /// - Parameter sentAt: when the host sent the answered request.
     package mutating func renewed(
         _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -241,9 +233,7 @@ package struct LeaseMachine: Sendable {
         return isNews && holding.isOpen ? .permit(holding.permit) : .none
     }
 
-    /// This host lost the lease or must give it back.
-    ///
-    /// - Parameter lease: the present lease, if any.
+    /// Handles the loss of the lease, or the order to give it back.
     package mutating func renewalLost(
         _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -253,7 +243,7 @@ package struct LeaseMachine: Sendable {
         return state.lose(holding, loss, &known, at: now, random: random)
     }
 
-    /// A heartbeat got no answer. `woke` retries in time.
+    /// Handles a heartbeat without an answer; `woke` retries in time.
     package mutating func renewalFailed(at now: MonotonicTime) -> Action {
         guard case .held(var holding) = state else { return renewalEnded(at: now) }
         known.unanswered()
@@ -317,7 +307,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Waiting requests go out soon. The host lost its places in queues with the connection.
+    /// Sends waiting requests soon. The host lost its places in queues with the connection.
     package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {

@@ -19,7 +19,6 @@ package enum LeaseTransport: String, Hashable, Sendable, CaseIterable {
 
 package struct LeaseHolder: Hashable, Sendable {
     package var host: HostID
-    /// For people to read.
     package var hostName: String
     /// Run of `meterd`. A restart begins a new session.
     package var session: SessionID
@@ -61,7 +60,6 @@ package struct LeaseRecord: Hashable, Sendable {
     }
 
     package var state: State
-    /// Token of the present or last holder.
     package var token: FencingToken
     package var terms: LeaseTerms
     /// Arrival of the last good acquire or renewal, on the authority's boot-time clock. Not persisted: after a start
@@ -101,12 +99,12 @@ package struct LeaseRecord: Hashable, Sendable {
         }
     }
 
-    /// Rest of the time to live; zero once expired.
+    /// Returns the rest of the time to live; zero once expired.
     package func remaining(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.timeToLive - now)
     }
 
-    /// Time until another host can have the meter.
+    /// Returns the time until another host can have the meter.
     func untilOver(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.over - now)
     }

@@ -84,12 +84,11 @@ package enum LeaseAnswer: Hashable, Sendable {
             case restoring
             /// The request came late or twice: its lease was released or granted anew since. Send a new request.
             case released
-            /// No token is left (an absurd clock at a restore), or the zone may have no more leases.
+            /// No token is left (an absurd clock at a restore), or the zone's limit allows no lease for a new meter.
             case exhausted
         }
 
         package var reason: Reason
-        /// The present lease, if anybody has the meter.
         package var record: LeaseRecord?
         /// Maximum pause before the next request.
         package var retryAfter: Duration

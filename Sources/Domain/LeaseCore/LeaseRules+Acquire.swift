@@ -31,7 +31,7 @@ extension LeaseRules {
         }
     }
 
-    /// A repeated request gets the same answer while that is true, and is never decided anew.
+    /// Repeats the earlier answer while it is true; never decides the request anew.
     private static func answerAgain(
         _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -67,7 +67,7 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// A restarted revoked holder must have stopped, so it counts as released. The queue's head is next; without a
+    /// Treats a restarted revoked holder as released, because it must have stopped. The queue's head is next; without a
     /// queue, this host may have the meter again.
     private static func succeedRevoked(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
@@ -128,12 +128,12 @@ extension LeaseRules {
         return LeaseDecision(record: nil, answer: .refused(refusal))
     }
 
-    /// Greatest token that the host has seen. Too great a claim is ignored, not refused.
+    /// Returns the greatest token that the host has seen. Too great a claim is ignored, not refused.
     private static func claim(of request: LeaseAcquire) -> FencingToken? {
         request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
     }
 
-    /// Whether a repeated grant keeps its token: no host's claim and no restore's floor may exceed it.
+    /// Whether a repeated grant keeps its token: neither the host's claim nor a restore's floor may exceed it.
     private static func mayKeep(
         _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> Bool {

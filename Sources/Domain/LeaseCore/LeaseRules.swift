@@ -32,7 +32,7 @@ package enum LeaseRules {
         }
     }
 
-    /// Only the present holder can release (rule 6: terminal for its token).
+    /// Frees a lease for its present holder only (rule 6: terminal for its token).
     package static func release(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?
     ) -> LeaseDecision<LeaseChange> {
@@ -54,6 +54,6 @@ package enum LeaseRules {
 }
 
 extension LeaseRecord {
-    /// A late renewal does not move the time back.
+    /// Moves the renewal time forward, never back.
     mutating func renew(at now: MonotonicTime) { renewedAt = max(renewedAt, now) }
 }

@@ -14,7 +14,6 @@ package struct LeaseStanding: Hashable, Sendable {
         }
     }
 
-    /// The id under which the meter is leased.
     package var meter: String
     /// Nil if the meter never had a lease.
     package var record: LeaseRecord?

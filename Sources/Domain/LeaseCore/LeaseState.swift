@@ -22,7 +22,6 @@ enum LeaseState: Sendable {
 
     // MARK: Seeking
 
-    /// Starts from a state without lease and channel.
     mutating func seek(_ intent: LeaseIntent, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
         if let pausedUntil = known.pausedUntil, now < pausedUntil, !intent.isAsked {
             self = .seeking(Seeking(intent, askAt: pausedUntil))
@@ -124,7 +123,7 @@ enum LeaseState: Sendable {
             known.pause(for: holding.permit.token, at: now)
             return end(holding, because: .revoked, &known, at: now)
         case .takenOver where !holding.isKept(under: known.policy) || now < holding.permit.hardStopAt:
-            // Before the hard stop only a person takes a lease: do not request the meter again at once.
+            // Early enough for a person's take-over: do not request the meter again at once.
             known.pause(for: holding.permit.token, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
@@ -158,7 +157,6 @@ enum LeaseState: Sendable {
 
     // MARK: Ending
 
-    /// Closes an open channel first.
     mutating func end(
         _ holding: Holding, because cause: LeaseMachine.Withdrawal, _ known: inout LeaseKnowledge,
         at now: MonotonicTime
@@ -174,7 +172,6 @@ enum LeaseState: Sendable {
         return .withdraw(cause)
     }
 
-    /// Stores the wish to apply once the lease has ended.
     mutating func remember(_ intent: LeaseIntent?) {
         switch self {
         case .stopping(var stopping):
@@ -205,7 +202,6 @@ enum LeaseState: Sendable {
         return .sendRelease(releasing.token)
     }
 
-    /// Goes on once nothing is held or in flight.
     mutating func settle(_ intent: LeaseIntent?, _ known: inout LeaseKnowledge, at now: MonotonicTime) -> Action {
         guard let intent else {
             self = .idle

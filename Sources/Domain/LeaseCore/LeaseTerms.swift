@@ -1,4 +1,4 @@
-/// How the zone settles a conflict between two hosts.
+/// Rule for two hosts that want one meter.
 package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
     /// For a home: a working link is kept, and a take-over happens at once.
     case keep
@@ -11,7 +11,6 @@ package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
 
 /// Times that come with the grant; every party uses those, never its own configuration (Docs/Leases.md#times).
 package struct LeaseTerms: Hashable, Sendable {
-    /// Within `timeToLiveRange`.
     package let timeToLive: Duration
     /// Gap before another host's lease. At least an eighth of the time to live.
     package let lockDelay: Duration

@@ -68,7 +68,6 @@ struct EventStream: Hashable, Sendable {
 
     mutating func forgetFailures() { failures = 0 }
 
-    /// Reopens a waiting stream now.
     mutating func hurry(at now: MonotonicTime) -> [SyncEffect] {
         if case .waiting = state { open(at: now) } else { [] }
     }

@@ -79,9 +79,7 @@ extension SyncState {
 }
 
 extension SyncRun {
-    /// Remaining work of a run on held-back changes.
     enum HeldBack: Hashable, Sendable {
-        /// No more work.
         case left
         /// Retry some once everything else has been pushed.
         case due

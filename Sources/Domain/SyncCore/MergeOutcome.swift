@@ -1,4 +1,4 @@
-/// Changes that a page or a batch's answer made in the store.
+/// Result of merging a page or a batch's answer into the store.
 package struct MergeOutcome: Hashable, Sendable {
     package var changed: [RecordKey]
     /// Number of records without news.

@@ -22,7 +22,6 @@ package struct NetworkDebounce: Hashable, Sendable {
     package let hold: Duration
     /// Maximum random time added to `hold`: hosts behind one router come back together.
     let spreadMax: Duration
-    /// The latest report; nil before the first.
     package private(set) var path: NetworkPath?
     private var phase = Phase.unknown
 
@@ -46,7 +45,6 @@ package struct NetworkDebounce: Hashable, Sendable {
 
     package enum OnWake: Hashable, Sendable { case synchronise, none }
 
-    /// Safe to call at any time.
     package mutating func woke(at now: MonotonicTime) -> OnWake {
         guard case .holding(let until) = phase, now >= until else { return .none }
         phase = .steady

@@ -6,7 +6,6 @@ package struct OutboxBatch: Hashable, Sendable {
     package init(records: [SyncRecord]) { self.records = records }
 }
 
-/// Part of the outbox that is not sent in its normal order.
 struct OutboxQueue: Hashable, Sendable {
     /// Halves of a batch that was too large, in sending order. Kept across runs, so that a retry continues where it
     /// stopped.

@@ -11,7 +11,6 @@ struct RunSchedule: Hashable, Sendable {
     private(set) var retry: Retry?
     /// Types with unread changes, except those of the present run.
     private(set) var unread: Set<RecordType> = []
-    /// Number of consecutive failed runs.
     private(set) var failures = 0
     private var lastCheck = MonotonicTime.origin
     private var hasRemoteChange = false
@@ -38,7 +37,7 @@ struct RunSchedule: Hashable, Sendable {
         ask(trigger, reading: RecordType.known)
     }
 
-    /// Forgets earlier requests: the end of the present run answers them.
+    /// Forgets earlier requests, which the end of the present run answers.
     mutating func forgetWhoAsked() { again = nil }
 
     mutating func clear() { (again, retry) = (nil, nil) }
@@ -89,9 +88,7 @@ struct RunSchedule: Hashable, Sendable {
         return (trigger, unread)
     }
 
-    /// Keeps types that a run did not read.
     mutating func leave(_ types: [RecordType]) { unread.formUnion(types) }
 
-    /// Retry time of a wanted run.
     var nextRetry: MonotonicTime? { again == nil ? nil : retry?.at }
 }

@@ -40,7 +40,6 @@ package struct ServerOffset: Hashable, Sendable {
     private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 }
 
-/// The cloud's clock and the offset that the store has.
 struct CloudClock: Hashable, Sendable {
     private(set) var offset: ServerOffset?
     private var told: Duration?
@@ -52,7 +51,6 @@ struct CloudClock: Hashable, Sendable {
 
     mutating func storeWasTold(_ offset: Duration) { told = offset }
 
-    /// Makes the next `news` return the offset again.
     mutating func startOver() { told = nil }
 
     /// Returns the offset for the store if it differs from the stored one by more than `step`.

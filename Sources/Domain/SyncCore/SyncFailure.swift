@@ -35,7 +35,6 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var message: String
     package var retryAfter: Duration?
 
-    /// Whether the cloud or its store may have had too little time.
     var isNoAnswer: Bool { kind == .network || kind == .serviceUnavailable }
 
     package init(_ kind: Kind, _ message: String, retryAfter: Duration? = nil) {

@@ -22,10 +22,8 @@ package enum SyncInput: Hashable, Sendable {
     case stopRequested
     /// The present page completes; finished work is kept.
     case cancelRequested
-    /// The cause of the halt was fixed.
     case resumed
     case triggered(SyncTrigger)
-    /// Safe to send at any time.
     case woke
 
     // MARK: The event stream

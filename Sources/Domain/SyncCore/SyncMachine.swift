@@ -20,7 +20,7 @@ package struct SyncMachine: Sendable {
     package var nextWake: MonotonicTime? { state.nextWake }
 
     /// - Parameter random: random bits for the jitter of the next attempt.
-    /// - Returns: effects in order: at most one `perform`, and none while another is in progress.
+    /// - Returns: effects in order, with at most one `perform`; none while another operation runs.
     package mutating func handle(_ input: SyncInput, at now: MonotonicTime, random: UInt64) -> [SyncEffect] {
         let moment = SyncMoment(now: now, random: random)
         let event = read(input, moment)
@@ -31,7 +31,6 @@ package struct SyncMachine: Sendable {
         return effects
     }
 
-    /// Returns a middleware's verdict, or the input itself.
     private func read(_ input: SyncInput, _ moment: SyncMoment) -> SyncEvent {
         do throws(SyncFailure) {
             if let verdict = state.splitting(input) { return .verdict(verdict) }
@@ -78,7 +77,6 @@ package struct SyncMachine: Sendable {
 enum SyncStep: Hashable, Sendable {
     case perform(SyncOperation)
     case openEvents
-    /// Wait for the next input or wake-up.
     case wait
     /// `complete`, `partial` or `cancelled`.
     case finish(SyncResult.End)

@@ -13,7 +13,6 @@ package struct SyncProgress: Hashable, Sendable {
     package var tokens: [RecordType: String]
     /// Types being read again from the beginning after their tokens expired (`SyncRepository.beginRefetch`).
     package var refetching: Set<RecordType>
-    /// Number of changes in the outbox.
     package var pending: Int
     /// Number of records held back until the cloud has room (`SyncRepository.retryHeldBack`).
     package var heldBack = 0
@@ -35,7 +34,6 @@ package struct SyncProgress: Hashable, Sendable {
     }
 }
 
-/// A zone that this host has joined, with its last complete run.
 package struct SyncVisit: Hashable, Sendable {
     /// `SyncZone.identity`.
     package var identity: String
@@ -54,7 +52,6 @@ package struct SyncVisit: Hashable, Sendable {
 package struct RunHistory: Hashable, Sendable {
     /// Time of the last complete run, by this host's calendar; nil without one.
     package var lastSuccess: WallTime?
-    /// Number of consecutive failed runs since then.
     package var failures = 0
 
     package init(lastSuccess: WallTime? = nil, failures: Int = 0) {

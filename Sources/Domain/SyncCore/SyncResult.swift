@@ -60,11 +60,9 @@ package struct SyncResult: Hashable, Sendable {
 
     package var total: SyncCounts { counts.values.reduce(into: SyncCounts()) { $0 += $1 } }
 
-    /// Number of records without news or impossible to store.
     package var skipped: Int { total.unchanged + total.parked }
 }
 
-/// Counters since the session was made.
 package struct SyncCounters: Hashable, Sendable {
     package var runs: UInt64 = 0
     package var complete: UInt64 = 0

@@ -9,7 +9,6 @@ package struct SyncRun: Hashable, Sendable {
     package let number: UInt64
     package let trigger: SyncTrigger
     package let startedAt: MonotonicTime
-    /// Whether the run reads every type.
     package let isFull: Bool
     package internal(set) var operation: SyncOperation?
     /// Read at the start, and again after an adoption or another reset.
@@ -30,7 +29,6 @@ package struct SyncRun: Hashable, Sendable {
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: HeldBack
-    /// The cloud's last refusal for lack of room.
     var refusal: SyncFailure?
 
     /// Counts of repairs, each limited by `SyncTiming.repairsMax`.

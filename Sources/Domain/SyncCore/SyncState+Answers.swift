@@ -23,7 +23,6 @@ extension SyncState {
         }
     }
 
-    /// Ends the operation in progress, if this answers it.
     private mutating func finish(_ isAnswered: (SyncOperation) -> Bool) -> SyncOperation? {
         guard let operation = run?.operation, isAnswered(operation) else { return nil }
         withRun { $0.operation = nil }

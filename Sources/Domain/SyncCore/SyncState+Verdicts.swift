@@ -22,7 +22,6 @@ extension SyncState {
         return []
     }
 
-    /// Continues the run with `next` after a failed operation.
     private mutating func goOn(with next: [SyncOperation] = []) {
         withRun {
             $0.operation = nil
@@ -64,7 +63,6 @@ extension SyncState {
         return [announcement] + stream.close()
     }
 
-    /// Ends the run with a failure and schedules the next.
     private mutating func postpone(
         _ failure: SyncFailure, until time: MonotonicTime, at now: MonotonicTime
     ) -> [SyncEffect] {

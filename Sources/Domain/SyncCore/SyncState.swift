@@ -32,7 +32,6 @@ package struct SyncState: Hashable, Sendable {
     var clock = CloudClock()
     var outbox = OutboxQueue()
     var (batchPortion, pagePortion) = (Portion(), Portion())
-    /// Set while the cloud has no room for some of this host's changes.
     package internal(set) var fullness: Fullness?
     var turn = SyncRun.Turn.modify
     var lastCleanUp: MonotonicTime?
@@ -58,7 +57,7 @@ package struct SyncState: Hashable, Sendable {
 
     package var failures: Int { schedule.failures }
 
-    /// Number of consecutive failures if the present run failed now.
+    /// Returns the count if the present run failed now.
     var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : failures.addingClamped(1) }
 
     /// Applies an event and returns the immediate effects. The middlewares choose the next operation.
@@ -95,7 +94,6 @@ package struct SyncState: Hashable, Sendable {
 // MARK: - Runs
 
 extension SyncState {
-    /// Changes the run in place; does nothing without one.
     mutating func withRun(_ body: (inout SyncRun) -> Void) {
         guard case .running(var run) = phase else { return }
         body(&run)
@@ -125,14 +123,12 @@ extension SyncState {
         }
     }
 
-    /// Ends a run that did not fail.
     mutating func finishRun(_ end: SyncResult.End, _ moment: SyncMoment) -> [SyncEffect] {
         if end == .complete, run?.isFull == true { schedule.everythingRead(at: moment.now) }
         if end != .cancelled { noteFullness(moment) }
         return endRun(end, at: moment.now).map { [.announce($0)] } ?? []
     }
 
-    /// Ends the run for any reason.
     mutating func endRun(_ end: SyncResult.End, at now: MonotonicTime) -> SyncResult? {
         guard let run else { return nil }
         let result = run.result(end, at: now)

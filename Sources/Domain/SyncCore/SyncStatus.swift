@@ -8,7 +8,6 @@ package struct SyncStatus: Hashable, Sendable {
     package var queue: SyncQueue
     package var counters: SyncCounters
     package var lastSyncError: SyncFailure?
-    /// Number of consecutive failed runs.
     package var failures: Int
     /// Time of the last complete run, by this host's calendar, including earlier processes; nil without one.
     package var lastSuccess: WallTime?
@@ -16,7 +15,7 @@ package struct SyncStatus: Hashable, Sendable {
     /// Time of the next poll, unless a change is reported before.
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
-    /// Nil if the cloud has room for everything that was pushed.
+    /// Nil if the cloud has room for every change.
     package var fullness: Fullness?
     package var lastResult: SyncResult?
     package var stream: SyncStream
@@ -28,7 +27,6 @@ package struct SyncStatus: Hashable, Sendable {
     package var isCancelling: Bool
 }
 
-/// Work left for the session.
 package struct SyncQueue: Hashable, Sendable {
     /// Changes in the outbox when last read.
     package var pending: Int
@@ -40,9 +38,7 @@ package struct SyncQueue: Hashable, Sendable {
     package var parts: Int
     /// Records in the outbox that the cloud could not accept yet, and why.
     package var putOff: [RecordKey: SyncFailure] = [:]
-    /// Types still to read, in order.
     package var unread: [RecordType]
-    /// Types being read again from the beginning.
     package var refetching: Set<RecordType>
 }
 

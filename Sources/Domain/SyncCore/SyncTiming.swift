@@ -40,9 +40,7 @@ package struct FullJitter: Hashable, Sendable {
         self.ceiling = ceiling
     }
 
-    /// - Parameters:
-    ///   - failures: number in a row, at least 1.
-    ///   - random: random bits.
+    /// - Parameter failures: number in a row, at least 1.
     package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let bound = bound(afterFailures: failures)
         // Thousandths are fine enough to spread hosts, and never overflow.

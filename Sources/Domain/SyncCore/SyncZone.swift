@@ -14,7 +14,6 @@ package struct SyncZone: Hashable, Sendable {
         self.serverTime = serverTime
     }
 
-    /// The zone's id, or a stand-in made of its name.
     package var identity: String { id ?? Self.standIn(for: name) }
 
     package static func standIn(for name: String) -> String { "zone \(name)" }

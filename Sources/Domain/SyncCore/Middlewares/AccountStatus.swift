@@ -1,6 +1,5 @@
 /// Last known account of this host.
 enum AccountStatus: Hashable, Sendable {
-    /// The session must check the account first.
     case unknown
     /// The cloud has no zone of this name; the session must create it first.
     case zoneMissing
@@ -28,6 +27,5 @@ extension SyncState {
         return SyncHalt(failure).map { .halted($0) }
     }
 
-    /// Checks account, store and clock of the cloud first.
     func accountStatus(_ run: SyncRun) -> SyncStep? { account == .unknown ? .perform(.checkAccount) : nil }
 }

@@ -1,9 +1,8 @@
-/// Resolves ids that are aliases of a meter's other ids, in the same way on hosts and in the cloud.
+/// Resolves aliases of meter ids, alike on hosts and in the cloud.
 package enum AliasMap {
-    /// Returns the final id of each alias.
-    ///
     /// - Parameter direct: each alias with its target, which may be an alias too. Ids in a circle all mean the smallest
     ///   of them.
+    /// - Returns: each alias with its final id.
     package static func flattened<ID: Hashable & Comparable>(_ direct: [ID: ID]) -> [ID: ID] {
         var meanings: [ID: ID] = [:]
         for start in direct.keys where meanings[start] == nil {

@@ -1,6 +1,5 @@
-/// Clock for the stamps of this host's writes: never behind a stamp it has seen, and close to the wall clock.
-///
-/// The caller persists its high-water mark with each write, so that a restart with a slow wall clock does no harm.
+/// Clock for the stamps of this host's writes. Never behind a stamp it has seen, even after a restart with a slow wall
+/// clock: the caller persists its high-water mark with each write.
 package struct HybridClock: Hashable, Sendable {
     package let host: HostID
     /// The greatest time issued or seen.
@@ -13,9 +12,9 @@ package struct HybridClock: Hashable, Sendable {
         self.counter = counter
     }
 
-    /// Returns a stamp for a local write, greater than any issued or seen before.
+    /// Returns a stamp greater than any issued or seen before.
     ///
-    /// - Parameter physical: the corrected wall clock, in milliseconds since 1970. A slow one does no harm.
+    /// - Parameter physical: the corrected wall clock, in milliseconds since 1970.
     package mutating func tick(physical: UInt64) -> Stamp {
         let physical = min(physical, Stamp.millisecondsMax)
         if physical > milliseconds {
@@ -37,7 +36,7 @@ package struct HybridClock: Hashable, Sendable {
 
     /// Lowers the high-water mark after the cloud refused stamps as too far ahead (`clockSkew`).
     ///
-    /// - Parameter stamp: the greatest stamp that the cloud accepted from this host or sent to it, if any.
+    /// - Parameter stamp: the greatest that the cloud accepted from this host or sent to it, if any.
     package mutating func lower(to stamp: Stamp?) {
         let target: (UInt64, UInt16) = stamp.map { ($0.milliseconds, $0.counter) } ?? (0, 0)
         guard target < (milliseconds, counter) else { return }

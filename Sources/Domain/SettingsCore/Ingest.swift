@@ -1,13 +1,13 @@
 /// The only way into a store of records, for local writes, pages of changes and imports.
 ///
-/// A record under an older form of its name is merged under that name, then folded at once (`RebuildPlan`). So nothing
-/// is lost, every host gets the same result, and no duplicates arise on a host of this version.
+/// Merges a record under an older form of its name, then folds it at once (`RebuildPlan`). So nothing is lost, every
+/// host gets the same result, and a host of this version makes no duplicates.
 package struct Ingest: Hashable, Sendable {
     package var record: SyncRecord
-    /// Effect of the merge on the record of that name.
+    /// Merge under the record's original name.
     package var arrived: RecordMerge
-    /// Effect of the fold; nil if the name is normal or the fold is empty. The store then keeps `fold.loser.after`
-    /// instead of `arrived.after`.
+    /// Nil if the name is normal or nothing was folded. With a fold, the store keeps `fold.loser.after` instead of
+    /// `arrived.after`.
     package var fold: RebuildPlan.Fold?
 
     /// - Parameter current: reads the record stored under a key.
@@ -20,16 +20,17 @@ package struct Ingest: Hashable, Sendable {
         fold = RebuildPlan.fold(arrived.after, into: try current(key))
     }
 
-    /// The records to store, without unchanged ones.
+    /// Merges to store, without unchanged records.
     package var merges: [RecordMerge] {
         guard let fold else { return [arrived].filter { !$0.isEmpty } }
         return [RecordMerge(from: arrived.before, to: fold.loser.after), fold.canonical].filter { !$0.isEmpty }
     }
 
-    /// Changes that the cloud lacks, if the record is all that the cloud has under its name. They come from the fold,
-    /// or the cloud forgot them: a deletion older than the life of tombstones, overwritten by a host that was away.
+    /// Changes that the cloud lacks, given a record that is all the cloud has under its name. The fold made them, or
+    /// the cloud forgot them. Example: a deletion older than the life of tombstones, after a long-absent host pushed
+    /// older values again.
     ///
-    /// Changes already in the outbox are included: an entry with the same stamp stays as it is.
+    /// Includes changes already in the outbox: an entry with the same stamp stays as it is.
     package var mergesToTell: [RecordMerge] {
         let own = RecordMerge(from: record, to: fold?.loser.after ?? arrived.after)
         return [own, fold?.canonical].compactMap { $0 }.filter { !$0.isEmpty }

@@ -2,32 +2,28 @@
 /// (Docs/SettingsAndRebuild.md#rebuild).
 ///
 /// `canonical(MAC)` is the per-property merge of all records of that meter. A deletion hides older properties of its
-/// own record only, and is never folded. No replica's contents decide a "winner": hosts that fold at the same time end
-/// with the same records. Folding record by record gives the same result as folding all at once.
+/// own record only, and is never folded. The result depends neither on the folding host nor on the order, so several
+/// hosts may fold at once.
 ///
-/// - A folded property keeps its stamp. If the canonical record was deleted later, as people do with a duplicate, the
-///   stamp is lifted to just above the deletion (`Stamp.lifted`). Otherwise the deletion would reach into another
-///   record.
-/// - The folded record becomes a tombstone with `mergedInto` and its own newest stamp, so every host makes the same
-///   tombstone. A later write to the old name is younger and is folded too, as a write to the canonical record, whose
+/// - A folded property keeps its stamp. If the canonical record was deleted later, the stamp is lifted to just above
+///   the deletion (`Stamp.lifted`). Otherwise the deletion would reach into another record.
+/// - The folded record becomes a tombstone with `mergedInto` and its own newest stamp, so hosts with the same record
+///   make the same tombstone. A later write to the old name is folded as a write to the canonical record, whose
 ///   deletions count.
 package enum RebuildPlan {
-    /// Version of these rules. A greater one makes every host scan its records again.
+    /// A greater version makes every host scan its records again.
     package static let version = 1
 
     /// Types whose names have several forms, in scan order.
     package static let types: [RecordType] = RecordType.known.filter(\.isNamedByMeter)
 
-    /// Result of a fold for both records.
     package struct Fold: Hashable, Sendable {
         package var canonical: RecordMerge
         package var loser: RecordMerge
-        /// Values of the loser that lost to younger ones of the canonical record, sorted by name.
+        /// Values of the loser that lost to younger ones, sorted by name.
         package var outdone: [OverwrittenValue]
     }
 
-    /// Folds one record into the canonical one.
-    ///
     /// - Parameter canonical: the present record under the normal key, if any.
     /// - Returns: nil if the name is normal, or only a deletion is left of the record.
     package static func fold(_ loser: SyncRecord, into canonical: SyncRecord?) -> Fold? {

@@ -2,15 +2,15 @@
 ///
 /// Written in the records' database, in the transaction of each step.
 package struct RebuildProgress: Hashable, Sendable {
-    /// Version of the rules that the scan applies (`RebuildPlan.version`).
+    /// Version of the applied rules (`RebuildPlan.version`).
     package var version: Int
-    /// The last record examined, if any. The scan goes by type (`RebuildPlan.types`), then by name.
+    /// The last record examined. The scan goes by type (`RebuildPlan.types`), then by name.
     package var cursor: RecordKey?
     package var scanned = 0
     /// Number of records folded into another one.
     package var folded = 0
-    /// Whether the scan has reached the end. It restarts when a record of an older form bypasses the normalising
-    /// ingest, or the rules change.
+    /// Whether the scan has reached the end. It restarts when the rules change, or a record of an older form bypasses
+    /// the normalising ingest.
     package var isComplete = false
 
     package init(version: Int) { self.version = version }

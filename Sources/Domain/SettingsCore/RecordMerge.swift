@@ -2,7 +2,7 @@
 package struct OverwrittenValue: Hashable, Sendable {
     package var property: String
     package var old: Register
-    /// The present value; nil if the record was deleted.
+    /// Nil if the record was deleted.
     package var new: SettingValue?
     /// Stamp of the write or deletion that replaced the value.
     package var by: Stamp
@@ -18,9 +18,8 @@ package struct OverwrittenValue: Hashable, Sendable {
     }
 }
 
-/// Effect of a merge on a record.
-///
-/// A store writes `after`, queues `news` of its own making in the outbox and adds `overwritten` to the history.
+/// Effect of a merge. A store writes `after`, queues `news` of its own making in the outbox and adds `overwritten` to
+/// the history.
 package struct RecordMerge: Hashable, Sendable {
     package var before: SyncRecord
     package var after: SyncRecord
@@ -30,19 +29,18 @@ package struct RecordMerge: Hashable, Sendable {
     /// Sorted by name. Writing the same value again does not count.
     package var overwritten: [OverwrittenValue]
 
-    /// Registers of `news`, in that order.
     package var newRegisters: [(property: String, register: Register)] {
         news.compactMap { name in after.properties[name].map { (name, $0) } }
     }
 
     package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
 
-    /// Compares two states of one record; `after` must be `before` with something merged into it.
+    /// `after` must be `before` with something merged into it.
     package init(from before: SyncRecord, to after: SyncRecord) {
         self.before = before
         self.after = after
         deletionIsNews = before.deletion != after.deletion
-        // Usually nothing is new, or everything.
+        // Fast path: most records bring nothing new.
         guard before.properties != after.properties else {
             (news, overwritten) = ([], [])
             return
@@ -63,6 +61,5 @@ package struct RecordMerge: Hashable, Sendable {
 }
 
 extension SyncRecord {
-    /// Returns the effect of a merge of `other`.
     package func merging(_ other: SyncRecord) -> RecordMerge { RecordMerge(from: self, to: merged(with: other)) }
 }

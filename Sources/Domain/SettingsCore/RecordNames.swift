@@ -1,44 +1,42 @@
 extension RecordType {
-    /// Whether a meter's id, which can have several forms, names these records (Docs/SettingsAndRebuild.md#rebuild).
+    /// Whether a meter's id names these records. Such an id can have several forms
+    /// (Docs/SettingsAndRebuild.md#rebuild).
     package var isNamedByMeter: Bool { self == .deviceSettings || self == .meterAlias }
 }
 
 extension RecordKey {
-    /// Key under which the record is kept. The same key for a name that is normal or unknown to this version.
+    /// Key under which the record is kept. Unchanged for a name that is normal or unknown to this version.
     package var normalised: RecordKey {
         type.isNamedByMeter ? RecordKey(type: type, name: MeterID.normalised(recordName: name)) : self
     }
 }
 
 extension MeterID {
-    /// Returns the normal form of a meter id. Other text is returned unchanged: a newer host may know its meaning.
+    /// Returns other text unchanged: a newer host may know its meaning.
     package static func normalised(recordName: String) -> String {
-        // The fast path, for nearly all names.
+        // Fast path for nearly all names.
         if MACAddress(printed: recordName) != nil { return recordName }
         return MeterID(recordName)?.description ?? recordName
     }
 }
 
-/// Why a record cannot be kept and is parked. Only harmful records are refused, so that a newer host's records are
-/// kept.
+/// Why a record is parked. Only harmful records are refused, so that a newer host's records are kept.
 package enum RecordFault: Hashable, Sendable {
     case type(String)
     case name(String)
     case property(String)
-    /// Property whose value cannot be stored (`SettingValue.isStorable`).
+    /// Name of the property (`SettingValue.isStorable`).
     case value(of: String)
-    /// Number of properties above `SyncRecord.propertiesMax`.
     case properties(Int)
 }
 
 extension SyncRecord {
-    /// Maximum bytes of UTF-8 in a type or property name. These are printable ASCII: a program's words, not a person's.
+    /// In bytes of UTF-8, for type and property names. These are printable ASCII: a program's words, not a person's.
     package static let wordBytesMax = 64
-    /// Maximum bytes of UTF-8 in a record name. The longest in practice are paths below /dev.
+    /// In bytes of UTF-8. The longest names in practice are paths below /dev.
     package static let nameBytesMax = 512
     package static let propertiesMax = 256
 
-    /// The record's fault, if any.
     package var fault: RecordFault? {
         if !Self.isWord(key.type.rawValue) { return .type(key.type.rawValue) }
         if let name = [key.name, deletion?.mergedInto].compactMap({ $0 }).first(where: { !Self.isName($0) }) {

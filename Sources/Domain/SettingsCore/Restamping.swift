@@ -1,10 +1,9 @@
-/// New stamps for changes in the outbox, after the host's calendar was wrong: far ahead, so that the cloud refused
-/// (`clockSkew`), or off since the host booted (Docs/SettingsAndRebuild.md#stamps).
+/// New stamps for changes in the outbox after the host's calendar was wrong: far ahead (`clockSkew`), or off since the
+/// host booted (Docs/SettingsAndRebuild.md#stamps).
 extension HybridClock {
-    /// A change in the outbox and its true time.
     package struct Waiting: Hashable, Sendable {
         package var stamp: Stamp
-        /// True time, corrected, in milliseconds since 1970; nil if the stamp is right and stays.
+        /// True time, corrected, in milliseconds since 1970; nil if the stamp is right.
         package var physical: UInt64?
 
         package init(stamp: Stamp, physical: UInt64?) {
@@ -12,15 +11,14 @@ extension HybridClock {
             self.physical = physical
         }
 
-        /// Creates the entry for a stamp that the cloud refused or would refuse. A stamp not after `now` stays.
+        /// Entry for a stamp that the cloud refused or would refuse. A stamp not after `now` stays.
         ///
         /// - Parameter now: corrected, in milliseconds since 1970.
         package init(refused stamp: Stamp, now: UInt64) {
             self.init(stamp: stamp, physical: stamp.milliseconds > now ? now : nil)
         }
 
-        /// Creates the entry for a change that the boot-time clock can date. A stamp that is off by at most a minute,
-        /// in either direction, stays.
+        /// Entry for a change that the boot-time clock can date. A stamp off by at most a minute stays.
         package init(stamp: Stamp, made physical: UInt64) {
             let difference =
                 max(stamp.milliseconds, physical) - min(stamp.milliseconds, physical)
@@ -30,12 +28,10 @@ extension HybridClock {
 
     /// Lowers the clock to what the cloud knows and issues new stamps from there.
     ///
-    /// The changes keep their order, which is that of their stamps: a write after a deletion must not come before it.
-    /// So even a right stamp moves if an earlier change would come after it.
+    /// The changes keep the order of their stamps, because a write after a deletion must not come before it. So even a
+    /// right stamp moves if an earlier change would come after it.
     ///
-    /// - Parameters:
-    ///   - waiting: in any order.
-    ///   - accepted: the greatest stamp that the cloud accepted from this host or sent to it, if any.
+    /// - Parameter accepted: the greatest stamp that the cloud accepted from this host or sent to it, if any.
     /// - Returns: the new stamp of each change; nil if it keeps its own.
     package mutating func restamp(_ waiting: [Waiting], accepted: Stamp?) -> [Stamp?] {
         lower(to: accepted)
@@ -55,7 +51,7 @@ extension HybridClock {
 }
 
 extension SyncRecord {
-    /// Replaces stamps of registers or the deletion that still have the old stamp.
+    /// Replaces old stamps of registers or the deletion.
     ///
     /// Not a merge: the new stamps may be smaller. Use it only for changes that no other replica has seen. Pass all
     /// changes of a record at once: in between, a deletion may be younger than a write after it.

@@ -21,7 +21,7 @@ package enum SettingValue: Hashable, Sendable {
 }
 
 /// Equality by bytes, so that all replicas end with the same bytes: -0 is not 0, and two spellings of "é" differ.
-/// Swift's own equality of doubles and strings is coarser.
+/// Swift's own equality is coarser.
 extension SettingValue {
     package static func == (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {

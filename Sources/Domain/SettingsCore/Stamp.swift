@@ -9,7 +9,6 @@ package struct Stamp: Hashable, Sendable {
     /// 48 bits, enough until the year 10889.
     package static let millisecondsMax: UInt64 = (1 << 48) - 1
 
-    /// Clamps milliseconds to the maximum.
     package init(milliseconds: UInt64, counter: UInt16, host: HostID) {
         self.milliseconds = min(milliseconds, Self.millisecondsMax)
         self.counter = counter
@@ -23,19 +22,19 @@ extension Stamp: Comparable {
     }
 }
 
-/// Stamps that no clock issued: the rebuild lifts properties above a deletion (`RebuildPlan`).
+/// Stamps of properties that the rebuild lifts above a deletion (`RebuildPlan`).
 extension Stamp {
     /// Returns a stamp just above a deletion, below every later write of a host. Keeps the order of lifted stamps, to
     /// the millisecond and counter. Every host computes the same stamp.
     ///
-    /// The stamp names no host: no drawn UUID has a `HostID.high` of all ones, which is greater than all of them.
+    /// No drawn UUID has a `HostID.high` of all ones, which is greater than all of them.
     package static func lifted(_ stamp: Stamp, above deletion: Stamp) -> Stamp {
         let time = stamp.milliseconds << 16 | UInt64(stamp.counter)
         return Stamp(
             milliseconds: deletion.milliseconds, counter: deletion.counter, host: HostID(high: .max, low: time))
     }
 
-    /// Whether the rebuild made the stamp, so that it names no host.
+    /// Whether the rebuild made the stamp, which names no host.
     package var isLifted: Bool { host.high == .max }
 }
 

@@ -1,4 +1,4 @@
-/// Type of a record. Unknown types are kept and passed on, because a newer host may write them.
+/// Unknown types are kept and passed on, because a newer host may write them.
 package struct RecordType: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
@@ -33,8 +33,8 @@ package struct RecordKey: Hashable, Sendable {
 package struct Register: Hashable, Sendable {
     package var value: SettingValue
     package var stamp: Stamp
-    /// Host that brought the write to the cloud, if not the host in the stamp. The sender claims the stamp; the cloud
-    /// sets this. Nil also without a word from the cloud.
+    /// Host that brought the write to the cloud, as set by the cloud. Nil if it is the host in the stamp, which the
+    /// sender claims, or if no cloud reported it.
     ///
     /// Not part of equality or merge: hosts that pass on each other's writes must end up equal.
     package var broughtBy: HostID?
@@ -53,10 +53,10 @@ package struct Register: Hashable, Sendable {
     }
 }
 
-/// Deletion of a record, a register like any other: a later one wins.
+/// A register like any other: a later deletion wins.
 package struct Deletion: Hashable, Sendable {
     package var stamp: Stamp
-    /// Name of the record that has the properties of this duplicate, set by the rebuild. Nil for a person's deletion.
+    /// Name of the record that has this duplicate's properties, set by the rebuild. Nil for a person's deletion.
     package var mergedInto: String?
     /// As in `Register`; not part of equality either.
     package var broughtBy: HostID?
@@ -79,8 +79,7 @@ package struct Deletion: Hashable, Sendable {
 
 /// A record as hosts and cloud exchange it: properties that merge one by one, and a deletion that hides older ones.
 ///
-/// Always in reduced form, without properties that are not younger than the deletion. So two records are equal exactly
-/// if they mean the same.
+/// Always reduced to properties younger than the deletion. So two records are equal exactly if they mean the same.
 package struct SyncRecord: Hashable, Sendable {
     package let key: RecordKey
     package private(set) var properties: [String: Register]
@@ -96,7 +95,7 @@ package struct SyncRecord: Hashable, Sendable {
     /// Whether the record was deleted and not written since.
     package var isTombstone: Bool { deletion != nil && properties.isEmpty }
 
-    /// The youngest stamp; nil for an empty record.
+    /// Nil for an empty record.
     package var newestStamp: Stamp? {
         properties.values.reduce(deletion?.stamp) { newest, register in
             newest.map { max($0, register.stamp) } ?? register.stamp
@@ -110,9 +109,8 @@ package struct SyncRecord: Hashable, Sendable {
 
     /// Takes the younger registers of `other`: the greater stamp wins, for each property and for the deletion.
     ///
-    /// Commutative, associative, idempotent and total, so the order of arrival does not matter. Ignores the keys,
-    /// because the rebuild merges records with different names. Of two equal registers the present one stays, with its
-    /// first bringer.
+    /// Commutative, associative, idempotent and total. Ignores the keys, because the rebuild merges records with
+    /// different names. Of two equal registers the present one stays, with its first bringer.
     package mutating func merge(_ other: SyncRecord) {
         if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
         if properties.isEmpty {
@@ -125,8 +123,7 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// Returns the record as the cloud accepts it from `host`, which counts as bringer of everything without its own
-    /// stamp.
+    /// Returns the record as the cloud accepts it from `host`, the bringer of everything without its own stamp.
     package func brought(by host: HostID) -> SyncRecord {
         var copy = self
         copy.properties = properties.mapValues { register in
@@ -144,7 +141,7 @@ package struct SyncRecord: Hashable, Sendable {
     }
 
     /// Returns the part in the outbox; nil if nothing is left. In a refetch after an expired token, a record is the
-    /// cloud's version plus this part: the rest is older than a deletion that the cloud has forgotten.
+    /// cloud's version plus this part: the rest is older than a forgotten deletion.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
         let part = SyncRecord(
             key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)
@@ -160,7 +157,7 @@ package struct SyncRecord: Hashable, Sendable {
     }
 }
 
-/// Ordered by stamp, then value. No host with a unique id writes equal stamps; the value keeps the order total.
+/// Ordered by stamp, then value. The value keeps the order total, though no host with a unique id writes equal stamps.
 extension Register: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         guard lhs.stamp == rhs.stamp else { return lhs.stamp < rhs.stamp }

@@ -2,7 +2,6 @@
 /// the lease that the command names.
 package struct CommandDuty: Sendable {
     package enum Verdict: Hashable, Sendable {
-        /// Ask the cloud whether to execute it.
         case claim
         /// Answer without a claim.
         case answer(RelayOutcome)

@@ -1,6 +1,5 @@
 /// Filters incoming batches of one watched meter.
 package struct RelayObserver: Sendable {
-    /// A batch from the cloud.
     package struct Arrival: Hashable, Sendable {
         package var epoch: String
         package var token: FencingToken

@@ -40,16 +40,12 @@ package struct RelaySender: Sendable {
         self.sendsAll = sendsAll
     }
 
-    /// Updates the interest.
-    ///
-    /// - Parameter until: may be earlier than before: nobody watches any more.
+    /// - Parameter until: may be earlier than before, when nobody watches any more.
     package mutating func interested(until: MonotonicTime, sendsAll: Bool) {
         self.until = until
         self.sendsAll = sendsAll
     }
 
-    /// Adds a reading of the meter.
-    ///
     /// - Parameter token: of the present lease; nil without one. A change of token drops waiting readings.
     package mutating func received(_ reading: TimedReading, under token: FencingToken?) {
         guard hold(token) else { return }
@@ -69,7 +65,6 @@ package struct RelaySender: Sendable {
         }
     }
 
-    /// Counts readings dropped before they reached the sender.
     package mutating func lost(_ count: Int) { missed += count }
 
     /// Returns the batch that is due, if any.

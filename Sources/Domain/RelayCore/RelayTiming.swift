@@ -13,7 +13,7 @@ package enum RelayTiming {
     package static let stateInterval = Duration.seconds(5)
     /// Pause after a batch that could not be sent.
     package static let retryInterval = Duration.seconds(1)
-    /// Time in which a command must be executed, counted from the claim.
+    /// Time in which a command must be executed, counted from the sending of its claim.
     package static let actingTime = Duration.seconds(5)
     /// Maximum age of a reading; a batch waits for a cloud no longer than a few seconds.
     package static let ageMax = Duration.seconds(60)

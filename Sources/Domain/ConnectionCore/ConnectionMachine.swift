@@ -19,9 +19,7 @@
 /// With `asksFirst`, each attempt begins with a request for permission, which covers that attempt and its link only.
 package struct ConnectionMachine: Sendable {
     private var phase: Phase
-    /// Whether the transport reports the device.
     package private(set) var isPresent = false
-    /// Whether a person wants the meter connected.
     package private(set) var isWanted: Bool
     /// Number of failed attempts since the last data.
     package private(set) var failures = 0
@@ -36,7 +34,7 @@ package struct ConnectionMachine: Sendable {
         phase = .offline(recheckAt: nil)
     }
 
-    /// The device was plugged in, or is heard again. An attempt starts at once, whatever failed before.
+    /// Starts an attempt at once, whatever failed before: the device was plugged in or is heard again.
     package mutating func appeared(at now: MonotonicTime) {
         isPresent = true
         beginAnew(at: now)
@@ -44,14 +42,14 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnVanished: Equatable, Sendable { case closeChannel, none }
 
-    /// The device node is gone, or the advert-stale time passed in silence.
+    /// Handles a lost device node, or silence for the advert-stale time.
     package mutating func vanished() -> OnVanished {
         isPresent = false
         defer { phase = .offline(recheckAt: nil) }
         return hasChannel ? .closeChannel : .none
     }
 
-    /// An attempt starts at once, whatever failed before.
+    /// Starts an attempt at once, whatever failed before.
     package mutating func connectWanted(at now: MonotonicTime) {
         isWanted = true
         if isPresent { beginAnew(at: now) }
@@ -85,13 +83,13 @@ package struct ConnectionMachine: Sendable {
         return .startExchange
     }
 
-    /// A request was sent, or the wait for the first frame of a meter that sends by itself began.
+    /// Called after a request, or when the wait for a self-sending meter's first frame begins.
     package mutating func requestSent(at now: MonotonicTime) {
         guard case .ready = phase else { return }
         phase = .communicating(silentSince: now)
     }
 
-    /// The frame must pass all its model's checks.
+    /// Called for a frame that passes all its model's checks.
     package mutating func frameReceived(at now: MonotonicTime) {
         switch phase {
         case .ready, .communicating, .dataAvailable:
@@ -102,9 +100,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// The channel closed by itself, or could not be opened.
-    ///
-    /// - Parameter random: random bits for the jitter of the next attempt.
+    /// Called when the channel closed by itself or could not be opened.
     package mutating func channelClosed(at now: MonotonicTime, random: UInt64) {
         switch phase {
         case .connecting:
@@ -142,7 +138,6 @@ package struct ConnectionMachine: Sendable {
         case openChannel
         /// Ask whether a link is allowed, and call `permitted` once it is.
         case requestPermission
-        /// The attempt or the link took too long.
         case closeChannel(Overdue)
         case none
     }
@@ -153,8 +148,6 @@ package struct ConnectionMachine: Sendable {
     }
 
     /// Safe to call at any time.
-    ///
-    /// - Parameter random: random bits for the jitter of the next attempt.
     package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt:
@@ -209,7 +202,6 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// The state's public name.
     package var state: ConnectionState {
         switch phase {
         case .offline: .offline

@@ -6,7 +6,7 @@ package struct ConnectionTiming: Hashable, Sendable {
     package var staleAfter: Duration
     /// Time from the last good frame to the loss of the link and a new attempt.
     package var silenceTimeout: Duration
-    /// Time after a lost link in which the device may be reported gone, before a retry.
+    /// Wait after a lost link for a report that the device is gone, before a retry.
     package var settleTime: Duration
     package var backoff: Backoff
 
@@ -34,13 +34,10 @@ package struct Backoff: Hashable, Sendable {
         self.cap = cap
     }
 
-    /// - Parameters:
-    ///   - failures: number of failed attempts since the last data, at least 1.
-    ///   - random: random bits for the jitter.
+    /// - Parameter failures: number of failed attempts since the last data, at least 1.
     package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let delay = min(cap, base * (1 << doublings))
-        // The factor is 0.800 to 1.199.
         return delay * (800 + Int(random % 400)) / 1000
     }
 }

@@ -3,7 +3,6 @@
 ///
 /// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and at `nextWake`, and
 /// performs each action until `.wait`.
-/// what it says until it says `.wait`.
 package struct ExchangeMachine: Sendable {
     package private(set) var rhythm: ExchangeRhythm
     private var phase = Phase.idle
@@ -22,7 +21,6 @@ package struct ExchangeMachine: Sendable {
 
     package enum OnTurn: Equatable, Sendable {
         case sendRequest
-        /// Send the oldest waiting command.
         case sendCommand
         /// Discard the part that arrived: the answer timed out.
         case giveUpAnswer
@@ -57,7 +55,7 @@ package struct ExchangeMachine: Sendable {
         return .sendRequest
     }
 
-    /// A valid frame or a refusal arrived.
+    /// Called for a valid frame or a refusal.
     package mutating func answered() {
         phase = .idle
     }

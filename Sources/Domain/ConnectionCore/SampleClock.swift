@@ -7,7 +7,6 @@
 /// The meter's own count wraps at 65,536. After a silence of half of that the number of wraps is unknown, so the next
 /// frame is a new anchor. Where each frame counts for itself, its samples follow those of the last frame: lost samples
 /// show only as a lag, which is corrected slowly.
-/// but as a lag that is drawn in.
 package struct SampleClock: Hashable, Sendable {
     private struct Point: Hashable, Sendable {
         var tick: UInt16
@@ -19,7 +18,6 @@ package struct SampleClock: Hashable, Sendable {
     private var newest: Point?
     /// Number added to the ticks of a frame that counts for itself.
     private var shift: UInt16 = 0
-    /// When the last samples arrived.
     private var heardAt = MonotonicTime.origin
 
     /// Maximum silence over which the count is followed: half its range.

@@ -3,7 +3,7 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case notAuthenticated
         case permissionDenied
-        /// This host is read-only. In the results of single records and for calls that change something.
+        /// This host is read-only. Reported per record and for calls that change something.
         case readOnly
         case zoneNotFound
         /// `epoch`, the store's present one, separates a restore (another epoch) from a purge (the same). `zoneID`
@@ -16,12 +16,12 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case limitExceeded
         case rateLimited
         case serviceUnavailable
-        /// The zone or this host's share has no room for the record. In the results of single records.
+        /// The zone or this host's share has no room for the record. Reported per record.
         case quotaExceeded
-        /// The stamp is too far ahead. In the results of single records.
+        /// The stamp is too far ahead. Reported per record.
         case clockSkew
         case badRequest
-        /// The alias needs a meter to be free that has a holder. In the results of single records.
+        /// The alias needs a meter to be free that has a holder. Reported per record.
         case leaseHeld
         /// The cloud was unreachable or the connection broke. The call may have taken effect.
         case network

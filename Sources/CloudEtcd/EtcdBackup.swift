@@ -4,19 +4,19 @@ package import Domain
 import FoundationEssentials
 package import Logging
 
-/// A file with a cloud as it is in etcd at one revision: a line for the store, one for each key with its value, and a
-/// last one with a digest of those before it.
+/// A backup file of a cloud in etcd at one revision: a line for the store, a line for each key with its value, and a
+/// last line with a digest of those before it.
 package struct EtcdBackup: Sendable {
     private static let form = "metercloud-etcd-backup-1"
 
-    /// By the calendar of the copy that wrote it.
+    /// Date by the calendar of the replica that wrote the file.
     private var written: WallTime
     private var epoch: String
     private var tokenFloor: UInt64
-    /// Without the prefix.
+    /// Entries without the key prefix.
     var entries: [EtcdPut]
 
-    /// Reads every key at one revision.
+    /// Writes every key as of one revision.
     ///
     /// - Parameter write: takes the next part of the file.
     package static func write(
@@ -41,9 +41,7 @@ package struct EtcdBackup: Sendable {
         try write(Array("end \(Hex.encode(digest))\n".utf8))
     }
 
-    /// Reads a file, all of it.
-    ///
-    /// - Throws: `damaged` if it is not a whole backup.
+    /// - Throws: `damaged` if the file is not a whole backup.
     package init(path: String) throws {
         let damaged = EtcdError(.damaged, "\(path) is not a whole backup of a cloud in etcd. Use another one")
         let lines = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
@@ -67,8 +65,8 @@ package struct EtcdBackup: Sendable {
         guard lines[lines.count - 2] == end, lines[lines.count - 1].isEmpty else { throw damaged }
     }
 
-    /// Puts it into an etcd that has no cloud under this prefix yet. No copy opens that before all of it is there; an
-    /// interrupted restore is repeated.
+    /// Restores into an etcd that has no cloud under this prefix. No replica opens the store before it is complete. An
+    /// interrupted restore can be repeated.
     ///
     /// - Parameter ignoresClock: accepts a calendar that is behind the backup's date.
     package func restore(
@@ -118,14 +116,13 @@ package struct EtcdBackup: Sendable {
 }
 
 extension EtcdCloudEngine {
-    /// How long a copy that took the turn is waited for: it may have ended.
+    /// Time to wait for a replica that began a backup: it may have ended.
     private static let turnLasts = Duration.seconds(3600)
 
-    /// When the last good backup was written, by any copy.
     package func lastBackup() async throws -> WallTime? { try await backupMark().good }
 
-    /// Returns whether this copy is to write the backup that is due. Clocks that differ cost a backup too many or too
-    /// late, and nothing else.
+    /// Returns whether this replica is to write the backup that is due. Differing clocks only cost an extra or a late
+    /// backup.
     package func takeBackup(every: Duration, at now: WallTime) async throws -> Bool {
         let mark = try await backupMark()
         let isDone = mark.good.map { $0 <= now && now < $0 + every } ?? false
@@ -136,7 +133,6 @@ extension EtcdCloudEngine {
         return try await client.commit(change).succeeded
     }
 
-    /// Notes a good backup.
     package func keepBackup(at date: WallTime) async throws {
         _ = try await client.commit(EtcdTransaction(success: [noting(date, date)]))
     }

@@ -1,8 +1,8 @@
 extension EtcdClient {
     private static let entriesPerPage = 2000
 
-    /// Reads a range in pages: all from one state, the range's own if it has a revision, or, if `isOfOneState` is false,
-    /// each from the present one.
+    /// Reads a range in pages: all from one state (the range's own revision, if given), or each page from the present
+    /// state if `isOfOneState` is false.
     ///
     /// - Returns: the revision at which reading began.
     @discardableResult

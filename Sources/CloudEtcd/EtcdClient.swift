@@ -8,20 +8,18 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// Talks to etcd through its JSON gateway, with whichever member answers.
+/// Client of etcd's JSON gateway, using whichever member answers.
 ///
-/// A request may be carried out twice: if no answer comes, it is sent again to the next member. Everything that this
-/// module sends allows for that (see `EtcdCompare`). Nothing older than what was seen before is ever returned: a store
-/// that went back is an error, and remains one until the program is restarted.
+/// A request may be carried out twice: without an answer, it is sent again to the next member, and every request of
+/// this module allows for that (see `EtcdCompare`). The client never returns a state older than one seen before: a
+/// store that went back remains an error until the program restarts.
 final class EtcdClient: Sendable {
     private struct State {
-        /// Index of the member to ask first.
         var current = 0
         var ticket: String?
-        /// The greatest revision in any answer.
+        /// Greatest revision in any answer.
         var newest: Int64 = 0
         var wentBack: EtcdError?
-        /// From the last answer that contained it.
         var reign: EtcdReign?
     }
 
@@ -33,8 +31,8 @@ final class EtcdClient: Sendable {
     private let state = Mutex(State())
     private let breaks = Atomic<UInt64>(0)
 
-    /// A number that changes whenever the store may have gone back: a connection broke, or the members or their term
-    /// changed.
+    /// Number that changes whenever the store may have gone back: after a broken connection, or a change of the members
+    /// or their term.
     var life: UInt64 { breaks.load(ordering: .sequentiallyConsistent) }
 
     private func beginAnotherLife() { breaks.wrappingAdd(1, ordering: .sequentiallyConsistent) }
@@ -50,9 +48,9 @@ final class EtcdClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try .etcd(settings))
     }
 
-    /// Closes every connection. Later calls fail.
+    /// Later calls fail.
     func shutdown() async {
-        // Throws when called twice, and then it is done already.
+        // Throws when called twice; then the client is already closed.
         try? await http.shutdown()
     }
 
@@ -60,14 +58,13 @@ final class EtcdClient: Sendable {
 
     // MARK: Requests
 
-    /// One atomic step, on the state that a majority of the members agrees on.
+    /// Runs one atomic step on the state that a majority of the members agrees on.
     func commit(_ transaction: EtcdTransaction) async throws(EtcdError) -> EtcdTransactionAnswer {
         var asked: Asked<EtcdTransactionAnswer> = try await ask("/v3/kv/txn", body: transaction.text)
         asked.answer.mayBeDoneBefore = asked.failures > 0
         return asked.answer
     }
 
-    /// Reads several ranges from one state.
     func read(_ ranges: [EtcdRange]) async throws(EtcdError) -> (revision: Int64, ranges: [EtcdRangeAnswer]) {
         let answer = try await commit(EtcdTransaction(success: ranges.map { .range($0) }))
         let found = ranges.indices.compactMap { answer.range($0) }
@@ -78,7 +75,6 @@ final class EtcdClient: Sendable {
         return (answer.revision, found)
     }
 
-    /// The status of the member that is asked first.
     func status() async throws(EtcdError) -> EtcdStatus {
         try await call("/v3/maintenance/status", body: Array("{}".utf8))
     }
@@ -89,7 +85,6 @@ final class EtcdClient: Sendable {
         try await ask(path, body: body).answer
     }
 
-    /// One call being made.
     private struct Asked<Answer: EtcdReadable> {
         var answer: Answer
         /// Number of earlier attempts without an answer.
@@ -102,7 +97,7 @@ final class EtcdClient: Sendable {
         var attempts = 0
         var hasLoggedIn = false
         while true {
-            // As of before the request: answers that cross each other do not mean that the store went back.
+            // The newest revision from before the request: crossing answers do not mean that the store went back.
             let (index, newest) = try state.withLock { state throws(EtcdError) in
                 if let wentBack = state.wentBack { throw wentBack }
                 return (state.current, state.newest)
@@ -155,7 +150,6 @@ final class EtcdClient: Sendable {
         if isNews { beginAnotherLife() }
     }
 
-    /// The next call goes to the next member, unless another call did so already.
     private func giveUp(_ index: Int, _ error: EtcdError) {
         beginAnotherLife()
         let isNews = state.withLock { state in
@@ -167,11 +161,9 @@ final class EtcdClient: Sendable {
     }
 
     private func wait(_ pause: Duration) async {
-        // Cut short if the task is cancelled; the next failure is then the last.
         try? await clock.sleep(clock.now() + pause)
     }
 
-    /// The user's token, if etcd has users.
     private func ticket(from index: Int) async throws(EtcdError) -> String? {
         guard let user = settings.user else { return nil }
         if let ticket = state.withLock({ $0.ticket }) { return ticket }
@@ -229,16 +221,15 @@ final class EtcdClient: Sendable {
         }
     }
 
-    /// A full range of the largest zone.
+    /// Enough for a full range of the largest zone.
     private static let answerBytesMax = 512 << 20
 
     // MARK: Watching
 
-    /// Follows all changes of a range, from the next one on, until the connection ends.
+    /// Follows all changes of a range from the next one on, until the connection ends. Events are hints: they may come
+    /// late, twice or never.
     ///
-    /// The events are hints: they may come late, twice or not at all.
-    ///
-    /// - Throws: if it could not even begin.
+    /// - Throws: if the watch cannot begin.
     func watch(
         _ range: EtcdRange, onStart: () async -> Void, _ body: ([EtcdWatchMessage.Event]) async -> Void
     ) async throws(EtcdError) {
@@ -304,13 +295,12 @@ extension EtcdWriter {
 }
 
 extension HTTPClient.Configuration {
-    /// - Throws: `badSetting` if the file is not a certificate.
     static func etcd(_ settings: EtcdSettings) throws(EtcdError) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .nanoseconds(settings.answerTimeout.nanoseconds)
-        // The caller has other members to try.
+        // The caller tries other members.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
         configuration.tlsConfiguration = try tls(settings)

@@ -1,14 +1,13 @@
 package import Cloud
 package import Domain
 
-/// A stored command, with a unique id of its last write.
 struct CommandEntry: StoredValue, Hashable {
     var command: StoredCommand
     var writer: String
 }
 
 extension EtcdCloudEngine {
-    /// If others are quicker this many times in a row, it is not by chance.
+    /// Losing this many times in a row is no coincidence.
     private static let commandRoundsMax = 200
     /// Each takes a nested transaction with two deletions.
     private static let commandsForgottenAtOnce = EtcdTransaction.operationsMax / 3
@@ -24,7 +23,7 @@ extension EtcdCloudEngine {
             var tried: (value: [UInt8], answer: Answer)?
             for _ in 0..<Self.commandRoundsMax {
                 let found = try await client.read(places.map { EtcdRange(key: $0) }).ranges.map(\.entries.first)
-                // This call's own value: it was written, and the answer was lost.
+                // Written by this call, whose answer was lost.
                 if let tried, found[0]?.value == tried.value { return tried.answer }
                 let stored = try found[0].map { entry throws(EtcdError) in try CommandEntry(entry).command }
                 let lease = try (found.count > 1 ? found[1] : nil).map { entry throws(EtcdError) in

@@ -28,7 +28,7 @@ extension EtcdCloudEngine {
                 for var other in replaced {
                     let key = keys.credential(hash: other.hash)
                     other.revokedAt = credential.createdAt
-                    // Its first use would come in between.
+                    // Fails if the other token is first used in between.
                     transaction.compares.append(
                         EtcdCompare(key: key, revision: bindings?.revisions[other.hash] ?? 0))
                     transaction.success.append(
@@ -41,7 +41,7 @@ extension EtcdCloudEngine {
                 let answer = try await client.commit(transaction)
                 guard !answer.succeeded else { return true }
                 let (there, id) = (answer.range(0)?.entries.first, answer.range(1)?.entries.first)
-                // Written by this very call: the answer to an earlier attempt was lost.
+                // Written by this call, whose earlier answer was lost.
                 if there?.value == value { return true }
                 guard there == nil, id == nil else { throw CloudFailure.credentialTaken(credential.id) }
                 return false
@@ -92,7 +92,7 @@ extension EtcdCloudEngine {
         try await change(id) { if $0.revokedAt == nil { $0.revokedAt = now } } != nil
     }
 
-    /// - Returns: the credential afterwards; nil if there is none with that id.
+    /// - Returns: the credential afterwards; nil if there is none.
     private func change(
         _ id: String, _ body: @escaping @Sendable (inout Credential) -> Void
     ) async throws -> Credential? {
@@ -145,26 +145,23 @@ extension EtcdCloudEngine {
         return bindings
     }
 
-    /// Repeats `body` until it succeeds; it returns false if somebody else was quicker.
+    /// Repeats `body` until it returns true; false means that another writer was quicker.
     private func inRounds(_ body: () async throws -> Bool) async throws {
         for _ in 0..<100 where try await body() { return }
         throw EtcdError(.overloaded, "others change the same token all the time. Try again")
     }
 }
 
-/// The credentials bound to one host, for the rule that two machines never share a host id: every binding changes this
-/// list.
+/// Credentials bound to one host. Every binding changes this list, so two machines never share a host id.
 private struct HostBindings {
     let key: [UInt8]
     var revision: Int64 = 0
     var stored = StoredBindings()
     var credentials: [Credential] = []
-    /// Revisions of the credentials' keys, by hash.
     var revisions: [[UInt8]: Int64] = [:]
 
     init(key: [UInt8]) { self.key = key }
 
-    /// Writes the list, with `hash` included.
     func write(adding hash: [UInt8], to transaction: inout EtcdTransaction) throws {
         var next = stored
         if !next.hashes.contains(hash) { next.hashes.append(hash) }

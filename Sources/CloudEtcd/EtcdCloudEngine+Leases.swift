@@ -62,7 +62,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Exact as to who holds what. Renewals through other copies are known from the last reading of all leases.
+    /// Exact about holders. Renewals through other replicas are known from the last reading of all leases.
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await finish { [self] in
             try await check(zone)
@@ -92,7 +92,7 @@ extension EtcdCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // Over for good: the next copy that starts need not wait again.
+        // The wait is over for good: the next replica that starts need not wait again.
         if isOver {
             try await finish { [self] in
                 _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))
@@ -101,9 +101,9 @@ extension EtcdCloudEngine {
         return found
     }
 
-    /// Reads what has changed since the last time.
+    /// Reads changes since the last time.
     ///
-    /// - Returns: the leases whose holder or state another copy has changed, and that have not been reported yet.
+    /// - Returns: leases whose holder or state another replica has changed, and that have not been reported yet.
     @discardableResult
     func readLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let since = leaseCache.readThrough(zone) + 1
@@ -117,7 +117,7 @@ extension EtcdCloudEngine {
         range.isKeysOnly = true
         var beats: [EtcdEntry] = []
         try await client.readAll(range, isOfOneState: false) { beats.append($0) }
-        // After the answers: all this was changed by now at the latest.
+        // Taken after the answers: all these changes were made by now at the latest.
         let now = clock.now()
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {
@@ -134,7 +134,7 @@ extension EtcdCloudEngine {
         return news
     }
 
-    /// - Returns: the lease, if another copy has changed its holder or state and that was not known yet.
+    /// - Returns: the lease, if another replica changed its holder or state and that was not known yet.
     func update(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
         let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
         let (next, isNews) = leaseCache.update(seen, at: place, isOwn: author == writer)
@@ -142,7 +142,6 @@ extension EtcdCloudEngine {
     }
 }
 
-/// Collects the answers to the renewals of one request until all are there.
 private final class RenewalAnswers: Sendable {
     private struct State {
         var answers: [LeaseRenewal?]

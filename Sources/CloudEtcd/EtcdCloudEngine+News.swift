@@ -3,13 +3,13 @@ import Domain
 import Logging
 
 extension EtcdCloudEngine {
-    /// Reports what other copies did, until its task is cancelled.
+    /// Reports changes by other replicas, until its task is cancelled.
     ///
-    /// At once through etcd's watch, and through a reading of everything every `repairInterval`, for what the watch
-    /// missed. From that reading this copy also learns of leases that nobody asks it about, and begins to count the
-    /// time after which it may give them away. What this copy itself did is not reported.
+    /// Etcd's watch reports at once; a full reading every `repairInterval` finds what the watch missed. That reading
+    /// also shows this replica leases that nobody asks it about, and starts the time after which it may give them away.
+    /// This replica's own changes are not reported.
     ///
-    /// - Parameter hear: may receive the same twice.
+    /// - Parameter hear: may receive the same change twice.
     package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in await watch(hear) }
@@ -20,7 +20,7 @@ extension EtcdCloudEngine {
 
     /// Docs/Sync.md#figures.
     static let repairInterval = Duration.seconds(30)
-    /// Too short for a person to notice, and at most two small requests a second.
+    /// Too short to notice, and at most two small requests a second.
     private static let tellInterval = Duration.milliseconds(500)
     private static let watchPause = Duration.seconds(1)
     private static let watchLength = Duration.seconds(300)
@@ -30,7 +30,7 @@ extension EtcdCloudEngine {
         while !Task.isCancelled {
             let failure = await watchOnce(hear)
             failures = failure == nil ? 0 : failures + 1
-            // That one ends means nothing; that the next cannot even begin is worth logging.
+            // A watch may end at any time; only one that cannot begin again is worth logging.
             if failures == 2, let failure {
                 logger.warning("etcd cannot be watched", metadata: ["cause": "\(failure)"])
             }
@@ -38,9 +38,9 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// One watch, until it ends, or for `watchLength`, so that a silently dead connection is noticed.
+    /// Watches once, until the watch ends, or for `watchLength`, so that a silently dead connection is noticed.
     ///
-    /// - Returns: why it could not even begin, if so.
+    /// - Returns: the error if the watch could not begin.
     private func watchOnce(_ hear: @escaping @Sendable (CloudNews) async -> Void) async -> EtcdError? {
         await withTaskGroup(of: EtcdError?.self) { group in
             group.addTask { [self] in
@@ -73,7 +73,6 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Tells the other copies what this one has renewed.
     private func tellRenewals() async {
         while !Task.isCancelled {
             await pause(Self.tellInterval)
@@ -82,14 +81,13 @@ extension EtcdCloudEngine {
             do throws(EtcdError) {
                 _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
             } catch {
-                // The other copies also read all pulses every `repairInterval`.
+                // The others also read all pulses every `repairInterval`.
                 logger.debug("renewals are not told to the other copies", metadata: ["cause": "\(error)"])
             }
         }
     }
 
     private func pause(_ time: Duration) async {
-        // Cut short if the task is cancelled, which the loops notice.
         try? await clock.sleep(clock.now() + time)
     }
 
@@ -126,7 +124,6 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Reads all heads, all leases that have changed since the last time, and all lease queues.
     func readAllNews(_ hear: @Sendable (CloudNews) async -> Void) async {
         do {
             let heads = try await client.read([EtcdRange(prefix: keys.allHeads)]).ranges[0].entries
@@ -150,12 +147,12 @@ extension EtcdCloudEngine {
         if let news = try news(ofHead: head, zone: zone) { await hear(news) }
         let isFirst = leaseCache.readThrough(zone) == 0
         let leases = try await readLeases(in: zone)
-        // At the start all of them are new to this copy, but to nobody else.
+        // At the start all leases are new to this replica, but to nobody else.
         guard !isFirst else { return }
         for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }
 
-    /// - Returns: nil if this was reported before, was done by this copy, or was so at the start.
+    /// - Returns: nil if the change was already reported, was made by this replica, or dates from before the start.
     private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
         let head = try StoredHead(entry)
         return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }

@@ -61,7 +61,7 @@ extension EtcdCloudEngine {
             moreComing: moreComing, zoneID: id)
     }
 
-    /// The mark named by a token, and the one after it: read in the same step as the page.
+    /// Ranges of the mark named by a token and of the next one, read in the same step as the page.
     private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
         guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
         var range = EtcdRange(key: keys.mark(number, of: zone))
@@ -69,7 +69,6 @@ extension EtcdCloudEngine {
         return [range]
     }
 
-    /// The records at these places in the feed, as of that revision.
     private func read(
         _ places: [EtcdEntry], of type: RecordType, in zone: String, at revision: Int64
     ) async throws(EtcdError) -> [SyncRecord] {

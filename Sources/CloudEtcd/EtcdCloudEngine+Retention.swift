@@ -15,7 +15,6 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Deletes the marks that no valid token names any more.
     private func purgeMarks(of zone: String) async throws {
         let found = try await client.read([EtcdRange(key: keys.head(zone)), EtcdRange(prefix: keys.marks(of: zone))])
         guard let entry = found.ranges[0].entries.first else { return }
@@ -63,7 +62,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Subtracts what is purged from the usage of the zone and its hosts. Does nothing if nothing was counted.
+    /// Does nothing if the zone was never counted.
     private func release(
         _ purged: [Tombstone], at revision: Int64, of head: inout StoredHead, in zone: String
     ) async throws -> [EtcdOperation] {
@@ -80,10 +79,9 @@ extension EtcdCloudEngine {
         return try usage.operations(from: before, in: zone, keys)
     }
 
-    /// With five operations each, or three and the shares of hosts, all fit into one transaction.
+    /// At five operations each, or three and the shares of hosts, they fit into one transaction.
     private static let tombstonesPerStep = 24
 
-    /// The value under a key of `StoreKeys.tombstones`.
     private struct Tombstone {
         var key: [UInt8]
         var record: RecordKey
@@ -97,8 +95,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes the first tombstones of a range, a few at a time, so that others can write in between. The head is
-    /// written with them, so that anybody who read one of these records before has to read it again.
+    /// Changes the first tombstones of a range, a few at a time, so that others can write in between. Writes the head
+    /// with them, so that a writer who read one of these records must read it again.
     ///
     /// - Returns: number of tombstones changed; 0 if there are none.
     private func changeTombstones(

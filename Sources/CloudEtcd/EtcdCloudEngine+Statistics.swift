@@ -1,7 +1,7 @@
 package import Cloud
 
 extension EtcdCloudEngine {
-    /// The figures of a store shared by several copies; the commits are this copy's own.
+    /// `commits` counts this replica's own, everything else the shared store.
     package func statistics() async throws -> CloudStatistics {
         try await finish { [self] in
             var records = EtcdRange(prefix: keys.allRecords)
@@ -18,8 +18,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Through a read answered by a majority, without which nothing can be written either, and through etcd's alarm: it
-    /// answers reads even when its quota is reached.
+    /// Needs a read answered by a majority, without which nothing can be written, and no alarm: etcd answers reads even
+    /// when its quota is reached.
     package func probe(writes: Bool) async throws(CloudFailure) {
         try await finish { [self] in
             _ = try await client.read([EtcdRange(key: keys.epoch)])

@@ -4,20 +4,18 @@ import Domain
 package import Logging
 import Synchronization
 
-/// A cloud over etcd: any number of copies, each of which does everything, and which know of each other only through
-/// what is stored.
+/// Engine of a cloud over etcd with any number of equal replicas, which know of each other only through the store.
 ///
-/// Correctness depends only on transactions and linearizable reads. Etcd's own leases and keep-alives are not used, and
-/// its watch is a hint (`run`). No clocks of different machines are compared: a lease that nobody released goes to
-/// another host only once this copy has itself seen it unchanged for its time to live and its lock-delay, so a new copy
-/// waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
+/// Correctness depends only on transactions and linearizable reads; etcd's own leases and keep-alives are not used, and
+/// its watch is a hint (`run`). Clocks of different machines are never compared. A lease that nobody released goes to
+/// another host only once this replica has itself seen it unchanged for its time to live and its lock-delay, so a new
+/// replica waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
 package final class EtcdCloudEngine: CloudEngine {
     package let epoch: String
     let client: EtcdClient
     let keys: StoreKeys
     let clock: CloudClock
     let logger: Logger
-    /// The tasks that the batchers began, whose results their callers await.
     let work = SharedWork()
     let reads: SharedReads
     let leaseCache: LeaseCache
@@ -25,7 +23,6 @@ package final class EtcdCloudEngine: CloudEngine {
     let pendingRenewals = PendingRenewals()
     let leaseDesk: LeaseBatcher
     let recordDesk: RecordBatcher
-    /// This copy's name in what it writes.
     let writer: String
     private let knownZones = Mutex(KnownZones())
     let rng: Mutex<any RandomNumberGenerator & Sendable>
@@ -34,9 +31,6 @@ package final class EtcdCloudEngine: CloudEngine {
     private let changes = Atomic<UInt64>(0)
 
     /// Connects, and creates the epoch of a new store.
-    ///
-    /// - Parameter rng: for this copy's name, the epoch of a new store, the identities of zones, and the marks on
-    ///   their timelines.
     package static func open(
         _ settings: EtcdSettings, clock: CloudClock, rng: inout some RandomNumberGenerator & Sendable, logger: Logger
     ) async throws(EtcdError) -> EtcdCloudEngine {
@@ -78,19 +72,18 @@ package final class EtcdCloudEngine: CloudEngine {
             rng: rng, now: clock.now)
     }
 
-    /// A unique name for one change.
     func nextWriter() -> String { "\(writer) \(changes.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
-    /// Closes the connections. Later calls throw, and those under way have ended when this returns.
+    /// Later calls throw; calls in progress have ended when this returns.
     package func close() async {
         await client.shutdown()
         await work.end()
     }
 
-    /// Closes the connections for callers that cannot await. Calls under way fail soon after.
+    /// For callers that cannot await. Calls in progress fail soon after.
     package func closeAtOnce() throws { try client.shutdownAtOnce() }
 
-    /// Runs `body`, which is finished even if the task is cancelled.
+    /// Runs `body` to its end, even if the task is cancelled.
     func finish<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(CloudFailure) -> Value {
@@ -108,10 +101,9 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Zones are never deleted, so one that was there once need not be looked up again, unless the store may have gone
-    /// back.
+    /// Zones are never deleted, so a known one is only looked up again if the store may have gone back.
     ///
-    /// - Returns: its identity.
+    /// - Returns: the zone's identity.
     /// - Throws: `zoneNotFound`.
     @discardableResult
     func check(_ zone: String) async throws -> Zone.ID {
@@ -134,7 +126,7 @@ package final class EtcdCloudEngine: CloudEngine {
         var ids: [String: Zone.ID] = [:]
     }
 
-    /// Gives an identity to a zone from a version without identities. All copies compute the same one.
+    /// Gives an identity to a zone from a version without identities. All replicas compute the same one.
     private func identify(_ zone: String) async throws(EtcdError) -> Zone.ID {
         let (key, id) = (keys.identity(of: zone), Zone.ID(ofEarlier: zone, epoch: epoch))
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: 0)])
@@ -147,11 +139,10 @@ package final class EtcdCloudEngine: CloudEngine {
     }
 }
 
-/// What a copy reads first.
 struct StoreStart: Hashable, Sendable {
     let epoch: String
     let tokenFloor: UInt64
-    /// The longest lock-delay of any zone, if the store was restored and the wait is not over.
+    /// Longest lock-delay of any zone, if the store was restored and the wait is not over.
     let restoringLockDelay: Duration?
 
     init(client: EtcdClient, keys: StoreKeys, newEpoch: String) async throws(EtcdError) {
@@ -161,8 +152,8 @@ struct StoreStart: Hashable, Sendable {
         ]
         var found = try await client.read(others).ranges
         if found[0].entries.isEmpty, found[4].entries.isEmpty {
-            // Only here, because etcd refuses everything that might write once its quota is reached, and a copy has to
-            // start even then.
+            // Only for a new store: a replica must start even once etcd's quota is reached, when etcd refuses every
+            // request that might write.
             var made = EtcdTransaction(compares: [
                 EtcdCompare(key: keys.epoch, revision: 0), EtcdCompare(key: keys.arriving, revision: 0),
             ])
@@ -205,7 +196,7 @@ struct StoreStart: Hashable, Sendable {
     func limits(at now: MonotonicTime) -> LeaseLimits {
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: tokenFloor))
         guard let restoringLockDelay else { return limits }
-        // A host that got a lease after the backup may have it with the longest times.
+        // A host may have got a lease after the backup, with the longest times.
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: restoringLockDelay, policy: .strict)
         limits.grantsNothingNewBefore = now + longest.over

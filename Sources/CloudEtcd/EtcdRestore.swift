@@ -2,22 +2,20 @@ import Cloud
 package import Domain
 import Synchronization
 
-/// Turns an etcd that was restored from a snapshot into a store of its own, while no copy of the cloud runs
-/// (Docs/Leases.md#rule-5 and Docs/Sync.md#zones-and-change-tokens).
+/// Turns an etcd restored from a snapshot into a store of its own, while no replica runs (Docs/Leases.md#rule-5 and
+/// Docs/Sync.md#zones-and-change-tokens).
 ///
-/// Its epoch is new, so that hosts fetch and push everything again; its tokens begin above any that can have been
-/// granted since the snapshot; and from then on nothing new is granted until former holders must have stopped.
+/// A new epoch makes hosts fetch and push everything again. Tokens begin above any that can have been granted since the
+/// snapshot. Nothing new is granted until former holders must have stopped.
 package struct EtcdRestore: Hashable, Sendable {
-    /// The restored store's epoch.
     package var epoch: String
     package var tokenFloor: UInt64
     package var leases: Int
 
-    /// A snapshot of etcd has no date of its own, and the dates within it do not matter: a host may have joined under a
-    /// calendar that was years ahead.
+    /// Uses this machine's calendar: a snapshot has no date, and the dates within it may come from a host whose
+    /// calendar was years ahead.
     ///
-    /// - Parameter now: this machine's calendar.
-    /// - Throws: `badSetting` if there is no cloud in it.
+    /// - Throws: `badSetting` if etcd has no cloud.
     package static func run(
         on engine: EtcdCloudEngine, at now: WallTime, rng: inout some RandomNumberGenerator
     ) async throws -> EtcdRestore {
@@ -44,7 +42,7 @@ package struct EtcdRestore: Hashable, Sendable {
             .put(key: keys.epoch, value: Array(epoch.utf8)),
             .put(key: keys.tokenFloor, value: Array(String(floor).utf8)),
             .put(key: keys.restoring, value: []),
-            // Whoever has the snapshot has the secret of its copies; they make another.
+            // The snapshot's owner has the replicas' secret, so they make a new one.
             .delete(key: keys.copiesKey), .delete(key: keys.backup),
         ]
         change.failure = [.range(EtcdRange(key: keys.epoch))]
@@ -55,11 +53,9 @@ package struct EtcdRestore: Hashable, Sendable {
         return EtcdRestore(epoch: epoch, tokenFloor: floor, leases: leases)
     }
 
-    /// The least token of a restored store.
-    ///
     /// - Parameters:
-    ///   - greatest: that was given out.
-    ///   - earlier: the store's floor so far.
+    ///   - greatest: greatest token granted so far.
+    ///   - earlier: floor of the store so far.
     static func floor(above greatest: UInt64, _ earlier: UInt64, at now: WallTime) -> UInt64 {
         let most = FencingToken.max.rawValue
         return min(most, max(min(greatest, most) + 1, earlier, FencingToken.floor(ofRestoreAt: now).rawValue))

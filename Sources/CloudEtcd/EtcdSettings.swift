@@ -1,23 +1,21 @@
 import CloudAPI
 import Domain
 
-/// Which etcd to use, and how to connect to it.
 package struct EtcdSettings: Sendable {
-    /// `http://` or `https://`, host and port. Several are members of one etcd; any of them will do.
+    /// Addresses of the members of one etcd: `http://` or `https://`, host and port. Any member will do.
     package var urls: [String]
-    /// Nil if etcd has no users.
+    /// User name; nil if etcd has no users.
     package var user: String?
     package var password: String
-    /// A PEM file of certificates, one of which has signed the members'. Nil for those that the system trusts.
+    /// PEM file of certificates, one of which has signed the members'; nil for those that the system trusts.
     package var authorities: String?
     /// PEM files of the client's certificate and key. etcd requires them if started with `--client-cert-auth`.
     package var certificate: String?
     package var key: String?
-    /// The prefix of all keys.
     package var prefix: String
-    /// How long one member may take to answer.
+    /// Timeout of one member.
     package var answerTimeout: Duration
-    /// How long all of them together may take: less than hosts wait, so that they learn why.
+    /// Timeout of all members together: less than hosts wait, so that they learn the reason.
     package var patience: Duration
 
     package init(urls: [String], prefix: String = "metercloud/") {
@@ -28,7 +26,7 @@ package struct EtcdSettings: Sendable {
         patience = .seconds(8)
     }
 
-    /// Each member's address, without a trailing slash.
+    /// Addresses of the members, without a trailing slash.
     ///
     /// - Throws: `badSetting` if one is malformed, there are none, or a password would cross a network unencrypted.
     func addresses() throws(EtcdError) -> [String] {

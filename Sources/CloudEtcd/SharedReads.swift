@@ -1,15 +1,13 @@
 import Synchronization
 
-/// Reads single keys for many callers at once: while one read is under way, the next keys gather and share one request.
-///
-/// The result was valid at some moment after the call began.
+/// Reads single keys for many callers: while one read is in progress, the next keys gather and share one request. The
+/// result was valid at some moment after the call began.
 final class SharedReads: Sendable {
     private typealias Caller = CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
 
     private struct State {
-        /// By key: the hosts of a zone ask for the same ones.
+        /// Callers by key: hosts of a zone ask for the same ones.
         var wishes: [[UInt8]: [Caller]] = [:]
-        /// Their keys, in order.
         var line: [[UInt8]] = []
         var readers = 0
     }
@@ -27,7 +25,6 @@ final class SharedReads: Sendable {
         self.work = work
     }
 
-    /// - Returns: nil if there is no such key.
     func entry(_ key: [UInt8]) async throws(EtcdError) -> EtcdEntry? {
         let result = await withCheckedContinuation { continuation in
             let isReaderMissing = state.withLock { state in

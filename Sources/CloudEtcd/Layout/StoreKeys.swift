@@ -2,40 +2,40 @@ import Cloud
 import CloudAPI
 import Domain
 
-/// The keys of everything in etcd. They begin with the prefix in the settings, followed by:
+/// Keys of everything in etcd, each behind the prefix from the settings:
 ///
 /// ```
-/// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
-/// m/believed                          the date from which ages count back
-/// m/backup                            when the last good backup was written, and when a copy began the next one
-/// m/copies                            the secret by which the copies of the cloud know each other
-/// z/<zone>                            its terms and limits
-/// d/<zone>                            its identity
-/// n/<zone>                            the newest mark of its timeline
-/// k/<zone>/<number>                   a mark of its timeline, the newest too
-/// a/<zone>                            its aliases that are in force, and the floors of tokens that they raised
-/// g/<zone>                            changed whenever a holder or a state of its leases does
-/// l/<zone>                            how many leases it has had, in digits; missing until they are counted
-/// l/<zone>/<host>                     how many of them the host created
-/// r/<zone>/<type>/<name>              a record, tombstones too, with its sequence
-/// u/<zone>/<digit>                    what hosts have used of their shares, by the first digit of their ids
-/// x/<zone>/<type>/<sequence>          the name of the record that is at this place of the feed
+/// m/epoch  m/floor  m/restoring       epoch of the store, least token, whether it was restored
+/// m/believed                          date from which ages count back
+/// m/backup                            times of the last good backup and of the beginning of the next
+/// m/copies                            shared secret of the replicas
+/// z/<zone>                            terms and limits
+/// d/<zone>                            identity
+/// n/<zone>                            newest mark of the timeline
+/// k/<zone>/<number>                   a mark of the timeline, including the newest
+/// a/<zone>                            aliases in force, and the token floors that they raised
+/// g/<zone>                            changes with each change of a lease's holder or state
+/// l/<zone>                            number of leases ever, in digits; missing until counted
+/// l/<zone>/<host>                     number of them that the host created
+/// r/<zone>/<type>/<name>              a record or tombstone, with its sequence
+/// u/<zone>/<digit>                    usage of hosts, by the first digit of their ids
+/// x/<zone>/<type>/<sequence>          name of the record at this place of the feed
 /// t/<zone>/<time>/<sequence>          a tombstone, by the time from which its age counts
 /// o/<zone>/<request>                  a command that its holder has claimed, or that ended without a claim
-/// s/<zone>/<host>/<request>           the same command, in the share of its author: empty, changed along with it
-/// p/<zone>/<meter>                    the pulse of a lease: empty, changed by every renewal
-/// i/<credential>                      the hash under which it lies
-/// c/<copy>                            a copy of the cloud lives: where others reach it, changed by each sign of life
-/// b/<zone>/<host>                     the hashes of the credentials that are bound to the host
-/// w/b                                 what the copy that wrote it last has renewed since it wrote it before
-/// w/h/<zone>                          the head: the zone's sequence and what it has used, changed with every record
+/// s/<zone>/<host>/<request>           the same command in its author's share: empty, changed along with it
+/// p/<zone>/<meter>                    pulse of a lease: empty, changed by every renewal
+/// i/<credential>                      hash under which the credential is stored
+/// c/<copy>                            address of a living replica, changed by each heartbeat
+/// b/<zone>/<host>                     hashes of the credentials bound to the host
+/// w/b                                 latest renewals by the replica that wrote it last
+/// w/h/<zone>                          head: the zone's sequence and usage, changed with every record
 /// w/k/<hash>                          a credential
-/// w/l/<zone>/<meter>                  a lease: who holds it, its token. Never deleted
-/// w/q/<zone>/<meter>                  who waits for the meter, first come first; deleted where nobody does
+/// w/l/<zone>/<meter>                  a lease with its holder and token. Never deleted
+/// w/q/<zone>/<meter>                  waiting hosts in order; deleted when nobody waits
 /// ```
 ///
 /// Keys under `w/` are watched. Numbers are 16 hexadecimal digits, so that they sort. Zone names contain no slash;
-/// those in types are encoded; names and meters come last and are unchanged.
+/// types are encoded; names and meters come last and are unchanged.
 struct StoreKeys: Sendable {
     let prefix: [UInt8]
 
@@ -51,14 +51,13 @@ struct StoreKeys: Sendable {
     var restoring: [UInt8] { key("m/restoring") }
     var copiesKey: [UInt8] { key("m/copies") }
     var arriving: [UInt8] { key("m/arriving") }
-    /// The beginnings of all keys except those of the store itself.
     var allKinds: [[UInt8]] {
         ["z/", "d/", "n/", "k/", "a/", "g/", "l/", "r/", "u/", "x/", "t/", "o/", "s/", "p/", "i/", "b/", "c/", "w/"]
             .map { key($0) }
     }
 
-    /// The same, without what belongs to running copies of the cloud, to commands that are under way, and to the lines of
-    /// hosts that wait, all of which a restored cloud must not find.
+    /// Prefixes of the keys in a backup: without running replicas, pending commands and waiting hosts, which a restored
+    /// cloud must not find.
     var lastingKinds: [[UInt8]] {
         ["z/", "d/", "n/", "k/", "a/", "l/", "r/", "u/", "x/", "t/", "i/", "b/", "w/h/", "w/k/", "w/l/"].map { key($0) }
     }
@@ -91,7 +90,7 @@ struct StoreKeys: Sendable {
         feed(zone, type: type) + Self.digits(sequence)
     }
     func tombstones(in zone: String) -> [UInt8] { key("t/\(zone)/") }
-    /// All tombstones before it are older.
+    /// All tombstones before this key are older.
     func tombstones(in zone: String, from time: WallTime) -> [UInt8] {
         tombstones(in: zone) + Self.digits(UInt64(clamping: time.millisecondsSince1970))
     }
@@ -122,7 +121,7 @@ struct StoreKeys: Sendable {
         commandShares(of: author, in: zone) + id.description.utf8
     }
 
-    /// - Parameter entry: of the share of a command's author. Nil for any other key.
+    /// - Returns: nil unless it is an entry under `s/`.
     func commandMark(_ entry: EtcdEntry) -> CommandMark? {
         let parts = Self.text(of: entry.key, after: allCommandShares)?.split(separator: "/") ?? []
         guard parts.count == 3, let id = RequestID(parts[2]) else { return nil }
@@ -146,7 +145,6 @@ struct StoreKeys: Sendable {
 
     // MARK: Reading keys
 
-    /// What a change under `w/` concerns.
     enum Watched: Hashable, Sendable {
         case head(zone: String)
         case credential
@@ -174,13 +172,12 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// The part after a prefix as text. Nil if it is not valid text.
+    /// Returns nil if the part after the prefix is not valid text.
     static func text(of key: [UInt8], after prefix: [UInt8]) -> String? {
         guard key.starts(with: prefix) else { return nil }
         return String(validating: key.dropFirst(prefix.count), as: UTF8.self)
     }
 
-    /// The number at the end of a key of the feed.
     static func number(at key: [UInt8], after prefix: [UInt8]) -> UInt64? {
         guard let text = text(of: key, after: prefix), text.utf8.count == 16 else { return nil }
         return UInt64(text, radix: 16)
@@ -199,7 +196,7 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// Encoded, because a slash would end it.
+    /// Encodes slashes, which would end the part.
     private static func encoded(_ type: RecordType) -> String {
         guard type.rawValue.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else {
             return type.rawValue

@@ -1,16 +1,16 @@
 import Cloud
 import Domain
 
-/// All aliases in force in one zone, under one key: each decision about a lease compares its revision.
+/// Aliases in force in one zone, under one key: each decision about a lease compares its revision.
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String
-        /// Tokens up to this one do not refer to the meter's lease if given with the alias.
+        /// Greatest token that, given with this alias, does not refer to the meter's lease.
         var before: UInt64
     }
 
     var aliases: [String: Alias]
-    /// What the next token of an id has to exceed, if an alias raised that above the lease's own.
+    /// Token that an id's next token must exceed, if an alias raised that above the lease's own.
     var floors: [String: UInt64]
 
     init(_ book: AliasBook) {

@@ -3,16 +3,14 @@ import CloudAPI
 import Domain
 import FoundationEssentials
 
-// The values under the keys. JSON, in which unknown names are ignored; records have the text that is sent.
+// Values under the keys: JSON, in which unknown names are ignored; records are in their wire form.
 
-/// The value under one key.
 protocol StoredValue: Codable, Sendable {}
 
 extension StoredValue {
     var bytes: [UInt8] {
         get throws(EtcdError) {
             let encoder = JSONEncoder()
-            // Equal values have equal bytes.
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {
                 return [UInt8](try encoder.encode(self))
@@ -22,7 +20,6 @@ extension StoredValue {
         }
     }
 
-    /// - Throws: `damaged`, with the key.
     init(_ entry: EtcdEntry) throws(EtcdError) {
         do {
             self = try JSONDecoder().decode(Self.self, from: Data(entry.value))
@@ -46,18 +43,17 @@ struct StoredTerms: StoredValue, Hashable {
     var ttl: Int64
     var lockDelay: Int64
     var policy: String
-    /// The zone's quota; nil for the standard one.
+    /// Quota of the zone; nil for the standard one.
     var quota: StoredQuota?
 
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
         self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
-        // Of a lease it is the one that applies; readers of a zone's make it so (LeaseTerms).
+        // In a lease it is the effective one; readers of a zone's terms compute that (LeaseTerms).
         lockDelay = terms.askedLockDelay.milliseconds
         policy = terms.policy.rawValue
     }
 
-    /// Nil for an unknown policy.
     var terms: LeaseTerms? {
         LeasePolicy(rawValue: policy).map {
             LeaseTerms(timeToLive: .milliseconds(ttl), lockDelay: .milliseconds(lockDelay), policy: $0)
@@ -65,27 +61,25 @@ struct StoredTerms: StoredValue, Hashable {
     }
 }
 
-/// Changed along with every change of a zone's records.
+/// Head of a zone, changed with every change of its records.
 struct StoredHead: StoredValue, Hashable {
     var sequence: UInt64 = 0
-    /// The greatest time of an accepted stamp, in milliseconds since 1970.
+    /// Greatest time of an accepted stamp, in milliseconds since 1970.
     var accepted: UInt64 = 0
-    /// The greatest sequence of a purged tombstone.
+    /// Greatest sequence of a purged tombstone.
     var floor: UInt64 = 0
-    /// How much the zone's records use. Nil if it has not been counted since a copy from a version without quotas
-    /// wrote.
+    /// Usage of the zone; nil if not counted since a replica from a version without quotas wrote.
     var used: StoredAmount?
-    /// The sequence before the last change, and the types that this concerned.
+    /// Sequence before the last change, and the types in that change.
     var before: UInt64 = 0
     var types: [String] = []
-    /// Who made the last change, with that writer's own number for it: no two changes leave the same head.
+    /// Author of the last change, with its own number for it: no two changes leave the same head.
     var writer = ""
 }
 
-/// A mark of a zone's timeline.
 struct StoredMark: StoredValue, Hashable {
     var number: UInt64
-    /// In hexadecimal digits.
+    /// Hexadecimal digits.
     var id: String
     var first: UInt64
 
@@ -97,7 +91,6 @@ struct StoredMark: StoredValue, Hashable {
 }
 
 extension TimelineMark {
-    /// - Throws: `damaged`.
     init(_ entry: EtcdEntry) throws(EtcdError) {
         let stored = try StoredMark(entry)
         guard let id = UInt64(stored.id, radix: 16) else {
@@ -106,7 +99,6 @@ extension TimelineMark {
         self.init(number: stored.number, id: id, first: stored.first)
     }
 
-    /// Everything in etcd that belongs to the newest mark of a zone.
     func puts(of zone: String, _ keys: StoreKeys) throws(EtcdError) -> [EtcdPut] {
         let value = try StoredMark(self).bytes
         return [
@@ -117,7 +109,6 @@ extension TimelineMark {
 }
 
 extension UniqueID<Zone> {
-    /// - Throws: `damaged`.
     init(_ entry: EtcdEntry) throws(EtcdError) {
         guard let id = String(validating: entry.value, as: UTF8.self).flatMap({ Zone.ID($0) }) else {
             throw EtcdError(damaged: entry.key, "it is not a UUID")
@@ -126,14 +117,13 @@ extension UniqueID<Zone> {
     }
 }
 
-/// A record with its place.
 struct StoredRecord: Hashable, Sendable {
     var record: SyncRecord
     var sequence: UInt64
-    /// The date from which a tombstone's age counts. Nil for other records.
+    /// Date from which a tombstone's age counts; nil for other records.
     var tombstoneTime: WallTime?
 
-    /// A line of numbers, then the record as it is sent.
+    /// A line of numbers, then the record in its wire form.
     var bytes: [UInt8] {
         var bytes = Array("1 \(sequence) \(tombstoneTime?.millisecondsSince1970.description ?? "-")\n".utf8)
         RecordText.write(record, to: &bytes)
@@ -146,7 +136,6 @@ struct StoredRecord: Hashable, Sendable {
         self.tombstoneTime = tombstoneTime
     }
 
-    /// - Throws: `damaged`.
     init(_ entry: EtcdEntry) throws(EtcdError) {
         guard let end = entry.value.firstIndex(of: UInt8(ascii: "\n")),
             let line = String(validating: entry.value[..<end], as: UTF8.self)
@@ -159,7 +148,7 @@ struct StoredRecord: Hashable, Sendable {
         tombstoneTime = Int64(words[2]).map { WallTime(millisecondsSince1970: $0) }
         let text = entry.value[(end + 1)...]
         do {
-            // What is not as this version writes it may be valid all the same.
+            // Other writers' text may be valid too.
             record = try SyncRecord(text: text) ?? JSONDecoder().decode(SyncRecord.self, from: Data(text))
         } catch {
             throw EtcdError(damaged: entry.key, "\(error)")
@@ -167,7 +156,7 @@ struct StoredRecord: Hashable, Sendable {
     }
 }
 
-/// A lease without its renewal times, which copies do not exchange.
+/// A lease without its renewal times, which replicas do not exchange.
 struct StoredLease: StoredValue, Hashable {
     var state: String
     var token: UInt64
@@ -178,11 +167,10 @@ struct StoredLease: StoredValue, Hashable {
     var transport: String?
     /// Milliseconds since 1970.
     var acquired: Int64?
-    /// The request granted last, the only one known to older copies of the cloud.
+    /// Last granted request, the only one known to older replicas.
     var request: String?
     /// Earlier grants, oldest first.
     var earlier: [Grant]?
-    /// The copy that wrote it.
     var writer: String
 
     struct Grant: Codable, Hashable {
@@ -212,8 +200,7 @@ struct StoredLease: StoredValue, Hashable {
         self.writer = writer
     }
 
-    /// - Parameter renewedAt: when this copy noticed the change.
-    /// - Returns: nil if something in it is invalid.
+    /// - Parameter renewedAt: when this replica noticed the change.
     func record(renewedAt: MonotonicTime) -> LeaseRecord? {
         guard let terms = terms.terms, token <= FencingToken.max.rawValue, let state = recordState else { return nil }
         let stored = (earlier ?? []) + (request.map { [Grant(request: $0, token: token)] } ?? [])
@@ -241,16 +228,13 @@ struct StoredLease: StoredValue, Hashable {
     }
 }
 
-/// A credential.
-///
-/// The role is part of the kind's word. A copy of the cloud from before there were roles ignores fields that it does not
-/// know, and would take a host that may only look for one that may do everything; a kind that it does not know it
-/// refuses.
+/// A credential. `kind` includes the role: a replica from before roles would ignore another field, and take a read-only
+/// host for one with all rights; it refuses an unknown kind.
 struct StoredCredential: StoredValue, Hashable {
     var id: String
     var hash: [UInt8]
     var zone: String
-    /// `host` and `enrolment` with all rights; with fewer, behind the role: `readOnly host`.
+    /// `host` or `enrolment` with all rights; with fewer rights, after the role: `readOnly host`.
     var kind: String
     var label: String
     var host: String?
@@ -259,10 +243,9 @@ struct StoredCredential: StoredValue, Hashable {
     /// Milliseconds since 1970.
     var created: Int64
     var revoked: Int64?
-    /// The enrolment token that a host got this one for, until it is used. A copy from before this field drops it, and
-    /// then the token counts as used.
+    /// Id of the enrolment token that a host got this one for, until its first use. An older replica drops it, and then
+    /// the token counts as used.
     var unusedFrom: String?
-    /// Unique id of this write.
     var writer: String
 
     init(_ credential: Credential, writer: String) {
@@ -280,7 +263,6 @@ struct StoredCredential: StoredValue, Hashable {
         unusedFrom = credential.unusedFrom
     }
 
-    /// Nil if something in it is invalid.
     var credential: Credential? {
         guard let (kind, role) = Self.kinds[kind] else { return nil }
         var credential = Credential(
@@ -304,7 +286,6 @@ struct StoredCredential: StoredValue, Hashable {
     }()
 }
 
-/// The credentials of one host.
 struct StoredBindings: StoredValue, Hashable {
     var hashes: [[UInt8]] = []
 }

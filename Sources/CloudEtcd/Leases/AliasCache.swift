@@ -2,18 +2,16 @@ import Cloud
 import Domain
 import Synchronization
 
-/// A zone's aliases as last seen by this copy.
 struct SeenAliases: Hashable, Sendable {
     var book = AliasBook()
-    /// Revision of their key. Never 0 once they have been read, because a missing key is created.
+    /// Revision of their key. Never 0 once read, because a missing key is created.
     var revision: Int64 = 0
 }
 
-/// The aliases of all zones, as seen by this copy. Decisions that use them compare the revision of their key, so stale
-/// aliases decide nothing.
+/// Decisions compare the revision of the aliases' key, so stale aliases decide nothing.
 final class AliasCache: Sendable {
     private static let roundsMax = 20
-    /// Most leases changed in one step: each takes a comparison and a change.
+    /// Each takes a comparison and a change.
     private static let leasesPerStep = 40
 
     private let client: EtcdClient
@@ -27,7 +25,6 @@ final class AliasCache: Sendable {
         self.writer = writer
     }
 
-    /// The place under the canonical id, as far as known here.
     func canonical(_ place: MeterPlace) -> MeterPlace {
         guard let seen = zones.withLock({ $0[place.zone] }) else { return place }
         return MeterPlace(zone: place.zone, meter: seen.book.canonical(place.meter))
@@ -40,22 +37,19 @@ final class AliasCache: Sendable {
         }
     }
 
-    /// Somebody has changed the aliases: they must be read before they are used again.
-    ///
-    /// - Parameter revision: the one that was seen; if another is known, that is newer and stays.
+    /// - Parameter revision: the revision seen; a different known one is newer and stays.
     func forget(_ zone: String, seen revision: Int64) {
         zones.withLock { zones in
             if zones[zone]?.revision == revision { zones[zone] = nil }
         }
     }
 
-    /// The known aliases, or else the present ones.
     func aliases(of zone: String) async throws(EtcdError) -> SeenAliases {
         if let seen = zones.withLock({ $0[zone] }) { return seen }
         return try await read(zone)
     }
 
-    /// The present aliases. If there are none yet, those of the zone's records are put into force.
+    /// Reads the aliases. If there are none yet, puts those of the zone's records into force.
     func read(_ zone: String) async throws(EtcdError) -> SeenAliases {
         let key = keys.aliases(of: zone)
         for _ in 0..<Self.roundsMax {
@@ -75,7 +69,7 @@ final class AliasCache: Sendable {
         throw EtcdError(.overloaded, "others change the aliases of \(zone) all the time. Try again")
     }
 
-    /// Puts aliases into force that an earlier version stored as records. Another copy may be quicker.
+    /// Another replica may be quicker.
     private func adopt(_ zone: String) async throws {
         var records: [SyncRecord] = []
         try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in

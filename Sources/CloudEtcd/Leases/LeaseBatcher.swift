@@ -2,27 +2,26 @@ import Cloud
 import Domain
 import Synchronization
 
-/// All leases are decided here: decisions gather while others are under way, and go to etcd together in one request,
-/// each with its own comparison and change.
+/// Decides all leases: decisions gather while others are in progress, and go to etcd in one request, each with its own
+/// comparison and change.
 ///
-/// Decisions about one lease are made one after the other, and those waiting for it share one step. Nobody is answered
-/// before etcd has stored the result.
+/// Decisions about one lease are made in order, and those waiting for it share one step. Nobody gets an answer before
+/// etcd has stored the result.
 final class LeaseBatcher: Sendable {
     private struct State {
         var jobs: [MeterPlace: [LeaseJob]] = [:]
-        /// Leases with jobs, in order, except those under way.
         var line: [MeterPlace] = []
         var underWay: Set<MeterPlace> = []
         var workers = 0
     }
 
-    /// Most requests under way at once: one while another is on its way to the disk.
+    /// One request travels while another waits for the disk.
     private static let workersMax = 3
     /// With a few operations for each, and one for each zone, this stays within etcd's limit.
     static let leasesPerRequest = 60
     /// Each needs three ranges, and one for each other id under which a request came.
     private static let looksPerRequest = 10
-    /// If others are quicker this many times in a row, it is not by chance.
+    /// Losing this many times in a row is no coincidence.
     private static let roundsMax = 200
 
     private let client: EtcdClient
@@ -52,12 +51,11 @@ final class LeaseBatcher: Sendable {
         self.now = now
     }
 
-    /// Number of requests since the start, and of decisions in them.
     var counts: (requests: UInt64, decisions: UInt64) {
         (requests.load(ordering: .relaxed), decisions.load(ordering: .relaxed))
     }
 
-    /// Returns at once; the jobs are answered in any case.
+    /// Returns at once; every job gets an answer.
     func submit(_ jobs: [LeaseJob], in zone: String) {
         let placed = jobs.map { (aliases.canonical(MeterPlace(zone: zone, meter: $0.meter)), $0) }
         let workers = state.withLock { state in
@@ -103,15 +101,13 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// What earlier rounds of a batch have found out.
     private struct Progress {
-        /// Renewals share one comparison. Where that failed, each has its own.
+        /// Whether renewals share one comparison; after a failure each has its own.
         var sharesPulses = true
-        /// Leases that do not exist, so that they would be created.
+        /// Leases that do not exist yet.
         var absent: Set<MeterPlace> = []
     }
 
-    /// Answers all jobs.
     private func decide(_ batch: [MeterPlace: [LeaseJob]]) async {
         var (left, progress) = (batch, Progress())
         for _ in 0..<Self.roundsMax where !left.isEmpty {
@@ -126,8 +122,8 @@ final class LeaseBatcher: Sendable {
         for job in left.values.joined() { job.fail(error) }
     }
 
-    /// - Returns: those for which somebody else was quicker.
-    /// - Throws: before any of the jobs is answered, so that none is answered twice.
+    /// - Returns: jobs for which another writer was quicker.
+    /// - Throws: only before any of the jobs is answered, so that none is answered twice.
     private func round(
         _ asked: [MeterPlace: [LeaseJob]], _ progress: inout Progress
     ) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
@@ -141,7 +137,7 @@ final class LeaseBatcher: Sendable {
             }
             plans.append(plan)
         }
-        // A lease that this copy has not seen may exist, and then it is not created.
+        // A lease that this replica has not seen may exist, and then it must not be created.
         let unseen = plans.filter { $0.creation != nil && !progress.absent.contains($0.place) }
         guard unseen.isEmpty else {
             for (place, error) in try await see(unseen, &progress) {
@@ -164,7 +160,6 @@ final class LeaseBatcher: Sendable {
         return again
     }
 
-    /// The jobs by their meters' canonical ids, and the aliases that say which those are.
     private func place(
         _ asked: [MeterPlace: [LeaseJob]], _ refusals: inout [() -> Void]
     ) async throws(EtcdError) -> (jobs: [MeterPlace: [LeaseJob]], books: [String: SeenAliases]) {
@@ -186,9 +181,8 @@ final class LeaseBatcher: Sendable {
         return (jobs, books)
     }
 
-    /// Fails these jobs alone, once the others are certain to be answered: what they need is damaged.
-    ///
-    /// - Throws: any other error, which concerns all.
+    /// Fails only these jobs, whose data is damaged, once the others are certain to be answered. Throws any other
+    /// error.
     private func fail(
         _ jobs: [LeaseJob], _ error: EtcdError, _ refusals: inout [() -> Void]
     ) throws(EtcdError) {
@@ -196,16 +190,14 @@ final class LeaseBatcher: Sendable {
         for job in jobs { refusals.append { job.fail(error) } }
     }
 
-    /// The leases that are about to be created.
     private struct Admission {
         var counters: [LeaseCounters] = []
         /// To be called once the rest is stored.
         var refusals: [() -> Void] = []
-        /// What others ask of leases that are not created.
         var again: [MeterPlace: [LeaseJob]] = [:]
     }
 
-    /// Counts the leases that would be created, and takes out those for which their zones have no room.
+    /// Counts the leases to be created, and removes those beyond their zones' limits.
     private func admit(
         _ plans: inout [LeasePlan], _ jobs: inout [MeterPlace: [LeaseJob]]
     ) async throws(EtcdError) -> Admission {
@@ -250,7 +242,7 @@ final class LeaseBatcher: Sendable {
                 let outcome = try plan.outcome(
                     of: answer.transaction(part.index), mayBeDoneBefore: answer.mayBeDoneBefore,
                     revision: answer.revision, keys: keys, now: now)
-                // One of those that share its comparisons is not as it was, perhaps another one.
+                // One of the plans that share comparisons has changed, perhaps another one.
                 if outcome == .failed, !part.isShared {
                     failed.append(plan)
                 } else if !isSettled(plan, outcome) {
@@ -280,7 +272,7 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// - Returns: whether the plan is carried out and answered. If not, it is to be decided again.
+    /// - Returns: whether the plan is carried out and answered; otherwise it must be decided again.
     private func isSettled(_ plan: LeasePlan, _ outcome: LeasePlan.Outcome) -> Bool {
         switch outcome {
         case .done(let seen):
@@ -295,7 +287,6 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// Reads the present state for plans whose assumptions were wrong.
     private func look(
         _ plans: ArraySlice<LeasePlan>
     ) async throws(EtcdError) -> [(plan: LeasePlan, found: EtcdTransactionAnswer)] {
@@ -308,9 +299,7 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// Reads leases that this copy has not seen.
-    ///
-    /// - Returns: the places whose lease cannot be read, and why.
+    /// - Returns: the places whose lease cannot be read, with the errors.
     private func see(
         _ unseen: [LeasePlan], _ progress: inout Progress
     ) async throws(EtcdError) -> [(MeterPlace, EtcdError)] {

@@ -2,11 +2,10 @@ import Cloud
 import Domain
 import Synchronization
 
-/// All leases that this copy has seen, and when.
 final class LeaseCache: Sendable {
     private struct Zone {
         var leases: [String: SeenLease] = [:]
-        /// Every change up to this revision has been read; 0 if nothing has.
+        /// Revision up to which every change has been read; 0 if nothing has.
         var readThrough: Int64 = 0
     }
 
@@ -14,8 +13,7 @@ final class LeaseCache: Sendable {
 
     func lease(_ place: MeterPlace) -> SeenLease { zones.withLock { $0[place.zone]?.leases[place.meter] ?? .unknown } }
 
-    /// Takes over what was seen, unless something newer is known; if nothing changed, the time stays that of the first
-    /// sight.
+    /// Takes over a state, unless a newer one is known. If nothing changed, the time of the first sight stays.
     ///
     /// - Returns: the present state, and whether its holder or state was news.
     @discardableResult
@@ -40,7 +38,6 @@ final class LeaseCache: Sendable {
         }
     }
 
-    /// A pulse of which only the revision is known.
     func update(pulse: Int64, at place: MeterPlace, now: MonotonicTime) {
         zones.withLock { zones in
             guard var known = zones[place.zone]?.leases[place.meter], pulse > known.pulse else { return }
@@ -59,7 +56,6 @@ final class LeaseCache: Sendable {
         }
     }
 
-    /// By meter.
     func all(in zone: String) -> [(meter: String, record: LeaseRecord)] {
         let leases = zones.withLock { $0[zone]?.leases ?? [:] }
         return leases.compactMap { meter, seen in seen.record.map { (meter: meter, record: $0) } }
@@ -76,8 +72,7 @@ final class LeaseCache: Sendable {
 }
 
 extension LeaseRecord {
-    /// Whether the only news is that the holder was told to stop: that does not renew the lease, and its time does not
-    /// start again.
+    /// Whether the only news is that the holder was told to stop, which does not renew the lease.
     fileprivate func isRevocation(of before: LeaseRecord) -> Bool {
         guard case .held(let holder) = before.state, state == .revoking(holder) else { return false }
         return token == before.token && terms == before.terms && grants == before.grants

@@ -1,26 +1,25 @@
 import Cloud
 import Domain
 
-/// How many leases a zone has had, as read, for those that are about to be created.
+/// Lease counts of a zone, as read, for leases to be created.
 struct LeaseCounters: Sendable {
     let zone: String
     private let quota: ZoneQuota
     private var usage: LeaseUsage
-    /// Revisions of the counters' keys; nil for the whole zone.
+    /// Revisions of the counters' keys; nil is the whole zone.
     private let revisions: [HostID?: Int64]
     private var raised: Set<HostID?> = []
-    /// Counters that cannot be read. The others, and what is not counted, go on without them.
+    /// Unreadable counters. Leases that do not need them are still decided.
     private var damaged: [HostID?: EtcdError] = [:]
 
-    /// The keys of a zone, its counter, and those of hosts.
     static func ranges(of zone: String, _ hosts: [HostID], _ keys: StoreKeys) -> [EtcdRange] {
         [EtcdRange(key: keys.zone(zone)), EtcdRange(key: keys.leaseCount(zone))]
             + hosts.map { EtcdRange(key: keys.leaseCount(zone, of: $0)) }
     }
 
     /// - Parameters:
-    ///   - found: the entries of `ranges`, if they exist.
-    ///   - uncounted: number of leases in a zone that has no counter yet.
+    ///   - found: entries of `ranges`, if they exist.
+    ///   - uncounted: number of leases in a zone without a counter.
     init(_ zone: String, _ hosts: [HostID], _ found: [EtcdEntry?], uncounted: Int, _ keys: StoreKeys) {
         self.zone = zone
         var (quota, total, counts) = (ZoneQuota.standard, uncounted, [HostID: Int]())
@@ -49,9 +48,7 @@ struct LeaseCounters: Sendable {
         return count
     }
 
-    /// Counts a lease that is about to be created.
-    ///
-    /// - Returns: the answer to who asked for it, if it is not to be: beyond a limit, or with a counter that is damaged.
+    /// - Returns: the refusal, if a limit is exceeded or a counter is damaged.
     mutating func add(_ meter: String, for host: HostID?) -> ((LeaseJob) -> Void)? {
         if let error = damaged[nil] ?? damaged[host] { return { $0.fail(error) } }
         if let refusal = usage.refusal(of: host, creating: meter, in: zone, under: quota) {
@@ -62,7 +59,6 @@ struct LeaseCounters: Sendable {
         return nil
     }
 
-    /// The changes of the counters, on condition that they are as they were read.
     func transaction(_ keys: StoreKeys) -> EtcdTransaction {
         var transaction = EtcdTransaction()
         for host in raised {
@@ -76,7 +72,6 @@ struct LeaseCounters: Sendable {
 }
 
 extension EtcdClient {
-    /// Number of the zone's leases that exist.
     func countLeases(in zone: String, _ keys: StoreKeys) async throws(EtcdError) -> Int {
         var all = EtcdRange(prefix: keys.leases(in: zone))
         all.isCountOnly = true

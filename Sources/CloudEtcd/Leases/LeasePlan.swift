@@ -1,72 +1,64 @@
 import Cloud
 import Domain
 
-/// A lease as last seen by this copy.
+/// A lease as last seen by this replica.
 ///
-/// `record.renewedAt` is when this copy noticed, by its own clock, that the lease or its pulse had changed, or later.
-/// The copy gives it away only by comparing both revisions, which fails if another copy has done anything since
-/// (Docs/Leases.md#rule-3).
+/// `record.renewedAt` is when this replica noticed, by its own clock, that the lease or its pulse had changed, or
+/// later. The replica gives it away only by comparing both revisions, which fails if another replica has done anything
+/// since (Docs/Leases.md#rule-3).
 struct SeenLease: Hashable, Sendable {
-    /// The record, if there ever was a lease.
     var record: LeaseRecord?
     /// Revision of the lease's key; 0 if it does not exist.
     var revision: Int64 = 0
-    /// Revision of its pulse; 0 if it does not exist.
+    /// Revision of the pulse; 0 if it does not exist.
     var pulse: Int64 = 0
 
-    /// Nothing is known of it yet. If it exists, the comparison fails and returns its state.
+    /// An unread lease. If it exists, the comparison fails and returns its state.
     static let unknown = SeenLease()
 }
 
-/// One decision about a lease, under way.
 struct LeaseJob: Sendable {
-    /// The id under which the request came.
     let meter: String
     struct Step: Sendable {
-        /// The record to store. If nil, the stored one stays as it is.
+        /// Nil keeps the stored record.
         var record: LeaseRecord?
-        /// Called once the record is stored or, if there is nothing to store, once it is certain that nothing has
-        /// changed.
+        /// Called once the record is stored or, without one, once it is certain that nothing has changed.
         var deliver: @Sendable () -> Void
     }
 
-    /// Whether the decision depends on when the lease was renewed. A renewal's does not, so that copies that renew and
+    /// Whether the decision depends on when the lease was renewed. A renewal's does not, so replicas that renew and
     /// read the same lease do not disturb each other.
     var heedsTime: Bool
     var decide: @Sendable (LeaseStanding) -> Step
     var fail: @Sendable (EtcdError) -> Void
-    /// Called if it would create a lease for which the zone has no room.
+    /// Called if a quota does not allow to create the lease.
     var refuse: @Sendable (CloudFailure) -> Void = { _ in }
 }
 
-/// The combined result of several decisions about one lease: one comparison, and at most one change.
+/// Combined decisions about one lease: one comparison, and at most one change.
 struct LeasePlan: Sendable {
     enum Change: Hashable, Sendable {
         case none
-        /// A renewal and nothing else.
         case pulse
-        /// A new value of the lease's key.
         case lease([UInt8])
     }
 
-    /// Under its canonical id.
     let place: MeterPlace
     let basis: SeenLease
-    /// The aliases by which `place` is the one of all jobs.
+    /// Aliases by which all jobs belong to `place`.
     let aliases: SeenAliases
-    /// The own leases of other ids under which jobs came.
+    /// Leases stored under other ids in the jobs.
     private let others: [(meter: String, lease: SeenLease)]
-    /// The record afterwards.
     let record: LeaseRecord?
     let change: Change
-    /// The job that creates the lease, and for whom. Nil if there was one already, or nothing is stored.
+    /// The job and the host that create the lease; nil if nothing is created.
     let creation: (job: Int, host: HostID?)?
     private let heedsTime: Bool
     private let deliveries: [@Sendable () -> Void]
 
     /// Each job decides on the result of the one before it.
     ///
-    /// - Parameter own: the lease of exactly that id, as last seen.
+    /// - Parameter own: returns the lease of exactly that id, as last seen.
     init(
         _ jobs: [LeaseJob], at place: MeterPlace, aliases: SeenAliases, writer: String, own: (String) -> SeenLease
     ) throws(EtcdError) {
@@ -105,10 +97,9 @@ struct LeasePlan: Sendable {
         }
     }
 
-    /// Whether it is a renewal and nothing else, on two comparisons, and may fail with others.
+    /// Whether the plan is only a renewal, which may share a transaction with others.
     var isBarePulse: Bool { change == .pulse && !heedsTime && others.isEmpty }
 
-    /// The plan as a nested transaction, beside others in one request.
     func transaction(_ keys: StoreKeys) -> EtcdTransaction {
         let lease = keys.lease(of: place.meter, in: place.zone)
         let pulse = keys.pulse(of: place.meter, in: place.zone)
@@ -120,7 +111,7 @@ struct LeasePlan: Sendable {
         transaction.compares += others.map { other in
             EtcdCompare(key: keys.lease(of: other.meter, in: place.zone), revision: other.lease.revision)
         }
-        // A lease that does not exist has none.
+        // A lease that does not exist has no pulse.
         if creation == nil, change != .pulse || heedsTime {
             transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
         }
@@ -129,13 +120,12 @@ struct LeasePlan: Sendable {
         case .pulse: transaction.success = [.put(key: pulse, value: [])]
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
-        // Renewals are most of etcd's work and hardly ever fail, so they read the state only after a failure.
-        // So do creations, which are in one nested transaction.
+        // Renewals are most of etcd's work and hardly ever fail, so they read the state only after a failure. So do
+        // creations, which are in one nested transaction.
         if change != .pulse, creation == nil { transaction.failure = look(keys).map { .range($0) } }
         return transaction
     }
 
-    /// Reads the present state if it is not what the plan assumed.
     func look(_ keys: StoreKeys) -> [EtcdRange] {
         var book = EtcdRange(key: keys.aliases(of: place.zone))
         book.isKeysOnly = true
@@ -148,25 +138,22 @@ struct LeasePlan: Sendable {
 
     enum Outcome: Hashable, Sendable {
         case done(SeenLease)
-        /// Somebody else was quicker. Decide again on this state.
+        /// Another writer was quicker: decide again on this state.
         case changed(Found)
         /// The same, but the answer does not contain the state: `look`.
         case failed
     }
 
-    /// The present state, if it is not what the plan assumed.
     struct Found: Hashable, Sendable {
         var lease: SeenLease
-        /// Other ids' own leases, if they exist.
         var others: [String: SeenLease] = [:]
-        /// Whether another copy has changed the zone's aliases.
         var hasOtherAliases = false
     }
 
     /// - Parameters:
-    ///   - mayBeDoneBefore: the same request was sent before, without an answer.
-    ///   - revision: the revision of everything that the request wrote.
-    ///   - now: the time after the answer, by which the lease has changed at the latest.
+    ///   - mayBeDoneBefore: whether the same request was sent before, without an answer.
+    ///   - revision: revision of everything that the request wrote.
+    ///   - now: time after the answer, by which the lease has changed at the latest.
     /// - Throws: `timedOut` if it is unknown whether the plan was carried out: deciding again might do so twice.
     func outcome(
         of answer: EtcdTransactionAnswer?, mayBeDoneBefore: Bool = false, revision: Int64, keys: StoreKeys,
@@ -194,7 +181,7 @@ struct LeasePlan: Sendable {
         }
         if case .lease(let value) = change {
             if entry.value == value {
-                // This plan's own value: it was written, and the answer was lost.
+                // Written by this plan, whose answer was lost.
                 return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
             }
             guard !mayBeDoneBefore || entry.revision == basis.revision else {
@@ -208,7 +195,6 @@ struct LeasePlan: Sendable {
         return .changed(found)
     }
 
-    /// Everything but the lease itself.
     private func others(in answer: EtcdTransactionAnswer, at now: MonotonicTime) throws(EtcdError) -> Found {
         var found = Found(lease: .unknown)
         found.hasOtherAliases = answer.range(2)?.entries.first?.revision ?? 0 != aliases.revision
@@ -221,13 +207,11 @@ struct LeasePlan: Sendable {
 }
 
 extension SeenLease {
-    /// - Throws: `damaged`.
     init(_ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime) throws(EtcdError) {
         self = try Self.read(entry, pulse: pulse, at: now).seen
     }
 
-    /// - Returns: the lease, and the copy that wrote it.
-    /// - Throws: `damaged`.
+    /// - Returns: the lease, and the replica that wrote it.
     static func read(
         _ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime
     ) throws(EtcdError) -> (seen: SeenLease, writer: String) {

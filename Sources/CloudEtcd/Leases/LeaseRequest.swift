@@ -1,33 +1,29 @@
 import Cloud
 
-/// Several plans in one request to etcd.
 struct LeaseRequest {
     struct Part {
         var plan: LeasePlan
-        /// The number of its nested transaction.
         var index: Int
-        /// Whether that has others' comparisons as well.
         var isShared = false
     }
 
     private(set) var transaction = EtcdTransaction()
     private(set) var parts: [Part] = []
 
-    /// The plans side by side, each with its own comparisons; and for each zone in which a holder or a state may change, a
-    /// mark of that.
+    /// Combines plans with their own comparisons, and marks each zone in which a holder or a state may change.
     ///
     /// - Parameters:
-    ///   - sharesPulses: renewals are all in one nested transaction, under the comparisons of all of them. They are most of
-    ///     etcd's work, and hardly ever fail.
-    ///   - counters: of the zones in which leases are created. Those of one zone are in one nested transaction, because
-    ///     they raise the same counter.
+    ///   - sharesPulses: puts all renewals into one nested transaction, under the comparisons of all of them. They are
+    ///     most of etcd's work, and hardly ever fail.
+    ///   - counters: counters of the zones in which leases are created. Creations in one zone share one nested
+    ///     transaction, because they raise the same counter.
     init(_ plans: [LeasePlan], sharesPulses: Bool, counters: [LeaseCounters] = [], keys: StoreKeys) {
         let pulses = sharesPulses ? plans.filter(\.isBarePulse) : []
         var shared = EtcdTransaction()
         var compares: Set<EtcdCompare> = []
         for plan in pulses {
             let own = plan.transaction(keys)
-            // Meters of one zone have one book of aliases.
+            // Meters of one zone share its aliases' comparison.
             shared.compares += own.compares.filter { compares.insert($0).inserted }
             shared.success += own.success
             parts.append(Part(plan: plan, index: 0, isShared: true))

@@ -1,17 +1,14 @@
 import Cloud
 import Synchronization
 
-/// The recent renewals by one copy: the leases, and the revisions of their pulses.
+/// Recent renewals by one replica: leases, and the revisions of their pulses.
 ///
-/// It goes through etcd to the other copies, which then know how long a lease has been silent. Like everything watched
-/// it is a hint: if one is lost, a copy counts from its next reading of all leases, and gives the lease away that much
-/// later.
+/// It goes through etcd to the other replicas, which then know how long a lease has been silent. It is only a hint:
+/// without it, a replica counts from its next reading of all leases, and gives the lease away that much later.
 struct RenewalDigest: Hashable, Sendable {
-    /// Most renewals in one digest, so that a request stays far below `EtcdTransaction.bytesMax`. The rest goes into
-    /// the next.
+    /// Keeps a request far below `EtcdTransaction.bytesMax`; the next digest takes the rest.
     static let renewalsMax = 4000
 
-    /// By zone, then by meter: the revision of the pulse.
     var zones: [String: [String: Int64]] = [:]
 
     var isEmpty: Bool { zones.isEmpty }
@@ -32,7 +29,6 @@ extension RenewalDigest {
         return bytes
     }
 
-    /// - Throws: `damaged`.
     init(_ entry: EtcdEntry) throws(EtcdError) {
         let lines = entry.value.split(separator: UInt8(ascii: "\n"))
         guard lines.first?.elementsEqual("1".utf8) == true else {
@@ -56,14 +52,12 @@ extension RenewalDigest {
     }
 }
 
-/// This copy's renewals that the others have not been told about yet.
 final class PendingRenewals: Sendable {
     private let pulses = Mutex<[MeterPlace: Int64]>([:])
 
-    /// - Parameter pulse: the revision of the lease's pulse.
     func add(_ place: MeterPlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
 
-    /// Removes and returns what fits in one digest; empty if there is nothing to send.
+    /// Returns what fits in one digest; empty if nothing waits.
     func take() -> RenewalDigest {
         let taken = pulses.withLock { pulses in
             guard pulses.count > RenewalDigest.renewalsMax else {

@@ -1,18 +1,17 @@
-/// One key and its value.
+/// A key and its value in etcd.
 struct EtcdPut: Hashable, Sendable {
     var key: [UInt8]
     var value: [UInt8]
 }
 
-/// Writes many keys, many in one request and several requests at once, and then checks that all of them are there.
+/// Writes many keys in large concurrent requests, and checks that all of them arrived.
 struct ArrivalLoad: Sendable {
     private static let requestsAtOnce = 4
-    /// Enough for them to share a wait for the disk.
+    /// Enough to share a wait for the disk.
     private static let putsPerRequest = 100
     private static let bytesPerRequest = EtcdTransaction.bytesMax / 2
 
     private let client: EtcdClient
-    /// The comparison made by every request.
     private let condition: EtcdCompare
     private var written = Sum()
 
@@ -58,7 +57,7 @@ struct ArrivalLoad: Sendable {
 
     /// Reads everything back.
     ///
-    /// - Throws: `damaged` if it is not what was written.
+    /// - Throws: `damaged` if it differs from what was written.
     func check(_ keys: StoreKeys) async throws {
         var found = Sum()
         for prefix in keys.allKinds {
@@ -72,7 +71,7 @@ struct ArrivalLoad: Sendable {
         }
     }
 
-    /// A sum over keys and values, in any order.
+    /// Order-independent sum.
     private struct Sum: Hashable, Sendable {
         var count = 0
         private var sum = 0

@@ -2,26 +2,24 @@ package import Cloud
 package import Domain
 package import Logging
 
-/// Moves everything in another store into an etcd that has no cloud yet (`metercloud migrate`).
+/// Moves another store into an etcd that has no cloud yet (`metercloud migrate`).
 ///
-/// Nothing that hosts rely on changes: the epoch and the sequences stay, so that their change tokens remain valid, as
-/// do the fencing tokens and who holds what. At no time can two stores be opened: the new one cannot be opened before
-/// it has its epoch, and before it gets that, the old one is closed for good. An attempt that is interrupted, at any
-/// point, can be repeated and starts over.
+/// Nothing that hosts rely on changes: the epoch and the sequences stay, so change tokens remain valid, as do the
+/// fencing tokens and the holders. At no time can both stores be opened: the old one is closed for good before the new
+/// one gets its epoch, without which it cannot be opened. An interrupted attempt can be repeated and starts over.
 package struct EtcdArrival: Hashable, Sendable {
     package var zones = 0
     package var credentials = 0
     package var leases = 0
     package var records = 0
-    /// Whether an earlier attempt had moved all this already.
+    /// Whether an earlier attempt had already moved everything.
     package var wasThere = false
 
     /// - Parameters:
     ///   - store: marked as left before the one in etcd can be opened.
-    ///   - rng: for this attempt's name.
-    ///   - progress: told now and then what has arrived.
-    /// - Throws: `badSetting` if etcd has a cloud, or something else, under this prefix, or if the store moved
-    ///   somewhere else before; `damaged` if etcd does not have what was written; the store's errors.
+    ///   - progress: called now and then with the numbers so far.
+    /// - Throws: `badSetting` if etcd has a cloud, or other data, under this prefix, or if the store moved elsewhere
+    ///   before; `damaged` if etcd does not have what was written; the store's errors.
     package static func run(
         from store: some DepartingStore, to settings: EtcdSettings, at now: WallTime, clock: CloudClock,
         rng: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void
@@ -100,7 +98,6 @@ package struct EtcdArrival: Hashable, Sendable {
 }
 
 extension StoreContents {
-    /// Everything that goes into etcd, except for what belongs to the store as a whole.
     fileprivate func puts(_ keys: StoreKeys) throws -> [EtcdPut] {
         var puts: [EtcdPut] = []
         for zone in zones {

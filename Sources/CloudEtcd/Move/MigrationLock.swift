@@ -1,22 +1,22 @@
 import Cloud
 import Domain
 
-/// Keeps everybody from opening a store in etcd until everything that moves into it is there.
+/// Prevents replicas from opening a store in etcd before a move into it is complete.
 ///
-/// `m/arriving` says that a move is under way, from which store, and which attempt it is. While it exists, no copy of
-/// the cloud opens the store; every step of the move requires it to be as this attempt wrote it.
+/// `m/arriving` names the source store and the attempt. While it exists, no replica opens the store, and every step of
+/// the move requires it unchanged.
 struct MigrationLock: Sendable {
-    /// In place of a copy's name in everything that a move writes.
+    /// Writer of everything in a move, in place of a replica's name.
     static let writer = "move"
 
     let client: EtcdClient
     let keys: StoreKeys
     let prefix: String
 
-    /// For people, and so that an interrupted move is recognised.
+    /// Recognises an interrupted move.
     var destination: String { "etcd (\(client.settings.urls.first ?? ""), prefix \(prefix))" }
 
-    /// - Returns: the revision that all steps are compared with; nil if everything arrived before.
+    /// - Returns: the revision that all steps are compared with; nil if everything has arrived before.
     func begin(_ contents: StoreContents, attempt: String) async throws -> Int64? {
         var anything = EtcdRange(prefix: keys.prefix)
         anything.limit = 1
@@ -69,14 +69,12 @@ struct MigrationLock: Sendable {
         }
     }
 
-    /// Removes what an earlier attempt left.
     func clear(_ revision: Int64) async throws(EtcdError) {
         for prefix in keys.allKinds {
             try await step([.deleteAll(prefix: prefix)], revision)
         }
     }
 
-    /// Allows the store to be opened.
     func open(_ contents: StoreContents, _ revision: Int64) async throws {
         var operations: [EtcdOperation] = [
             .put(key: keys.epoch, value: Array(contents.epoch.utf8)), .delete(key: keys.arriving),
@@ -87,7 +85,7 @@ struct MigrationLock: Sendable {
         var last = EtcdTransaction(compares: [EtcdCompare(key: keys.arriving, revision: revision)], success: operations)
         last.failure = [.range(EtcdRange(key: keys.epoch))]
         let answer = try await client.commit(last)
-        // Done by an earlier attempt at this very call, whose answer was lost.
+        // An earlier attempt of this call did it, and its answer was lost.
         guard answer.succeeded || answer.range(0)?.entries.first?.value == Array(contents.epoch.utf8) else {
             throw busy
         }

@@ -2,9 +2,8 @@ package import Cloud
 import Domain
 import Logging
 
-/// The lease queues, one key each, and the copies' heartbeats.
 extension EtcdCloudEngine {
-    /// If others are quicker this many times in a row, it is not by chance.
+    /// Losing this many times in a row is no coincidence.
     private static let roundsMax = 200
 
     package func changeQueue(
@@ -28,7 +27,7 @@ extension EtcdCloudEngine {
                 guard let range = answer.range(0) else { throw Self.leftOut(key) }
                 (entry, revision) = (range.entries.first, answer.revision)
                 if let entry, entry.value == value {
-                    // This step's own value: it was written, and the answer was lost.
+                    // Written by this step, whose answer was lost.
                     return QueueState(waiters: next, version: UInt64(clamping: entry.revision))
                 }
             }
@@ -48,11 +47,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// - Parameters:
-    ///   - entry: nil if nobody waits there.
-    ///   - revision: the revision at which this was so.
-    /// - Returns: an empty queue if it cannot be read: a queue is never worth a repair by hand, because hosts that wait
-    ///   queue again.
+    /// - Returns: an empty queue if it cannot be read: waiting hosts queue again.
     func queue(_ entry: EtcdEntry?, at place: MeterPlace, of revision: Int64) -> QueueState {
         var waiters: [Waiter] = []
         do throws(EtcdError) {
@@ -77,7 +72,7 @@ extension EtcdCloudEngine {
             var entries = try await client.read([all]).ranges[0].entries
             for _ in 0..<Self.roundsMax {
                 let own = entries.first { $0.key == key }
-                // Its key has existed since its first heartbeat, and only others delete it.
+                // The key has existed since the first heartbeat, and only others delete it.
                 guard own != nil || isFirst else { return heartbeats(entries, wasGivenUp: true) }
                 var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: own?.revision ?? 0)])
                 transaction.success = [.put(key: key, value: Array((address ?? "").utf8)), .range(all)]
@@ -98,7 +93,7 @@ extension EtcdCloudEngine {
                 continue
             }
             heartbeats.marks[copy] = UInt64(clamping: entry.revision)
-            // Empty at a copy of an earlier version, which takes nothing from others.
+            // Empty for a replica of an earlier version, which takes no messages from others.
             guard let address = String(validating: entry.value, as: UTF8.self), !address.isEmpty else { continue }
             heartbeats.addresses[copy] = address
         }
@@ -114,7 +109,7 @@ extension EtcdCloudEngine {
             transaction.success = [.put(key: place, value: Array(key.utf8)), .range(EtcdRange(key: place))]
             transaction.failure = [.range(EtcdRange(key: place))]
             let answer = try await client.commit(transaction)
-            // Another copy was quicker, or the answer to an earlier attempt was lost.
+            // Another replica was quicker, or the answer to an earlier attempt was lost.
             guard let entry = answer.range(answer.succeeded ? 1 : 0)?.entries.first else { throw Self.leftOut(place) }
             return try text(of: entry)
         }
@@ -136,7 +131,7 @@ extension EtcdCloudEngine {
             let answer = try await client.commit(transaction)
             if answer.succeeded { return true }
             guard let range = answer.range(0) else { throw Self.leftOut(key) }
-            // Missing: another copy was quicker, or the answer to an earlier attempt was lost.
+            // If missing, another replica was quicker, or the answer to an earlier attempt was lost.
             return range.entries.isEmpty
         }
     }

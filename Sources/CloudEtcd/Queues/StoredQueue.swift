@@ -1,7 +1,6 @@
 import Cloud
 import Domain
 
-/// The hosts that wait for one meter.
 struct StoredQueue: StoredValue, Hashable {
     struct Place: Codable, Hashable, Sendable {
         var host: String
@@ -11,7 +10,6 @@ struct StoredQueue: StoredValue, Hashable {
     }
 
     var waiters: [Place]
-    /// Unique id of this write.
     var writer: String
 
     init(_ waiters: [Waiter], writer: String) {
@@ -21,7 +19,6 @@ struct StoredQueue: StoredValue, Hashable {
         }
     }
 
-    /// Nil if something in it is invalid, or a host appears twice.
     var queue: [Waiter]? {
         var queue: [Waiter] = []
         var hosts: Set<HostID> = []

@@ -1,12 +1,11 @@
 import Cloud
 import Domain
 
-/// What decides whether an alias can be put into force: the zone's aliases and the leases of its ids, as they were
-/// read.
+/// Aliases and leases, as read, on which a decision about an alias is based.
 struct AliasBasis: Sendable {
     let seen: SeenAliases
     let leases: [String: SeenLease]
-    /// On this copy's clock, by which it saw the leases.
+    /// Time on this replica's clock, by which it saw the leases.
     let leaseTime: MonotonicTime
 
     enum Verdict: Sendable {
@@ -23,7 +22,7 @@ struct AliasBasis: Sendable {
         }
     }
 
-    /// Puts an alias into force with the request that stores its record, if everything is as it was read.
+    /// Puts an alias into force with the request that stores its record, if nothing has changed since the reading.
     struct Step: Sendable {
         let book: AliasBook
         let freed: [String: LeaseRecord]
@@ -48,7 +47,6 @@ struct AliasBasis: Sendable {
             if !freed.isEmpty { transaction.success.append(.put(key: keys.leaseGeneration(zone), value: [])) }
         }
 
-        /// The alias has been in force since `revision`.
         func putInForce(at revision: Int64, in zone: String, _ aliases: AliasCache, _ leaseCache: LeaseCache) {
             aliases.update(SeenAliases(book: book, revision: revision), in: zone)
             for (meter, record) in freed {

@@ -1,11 +1,10 @@
 import Domain
 import Synchronization
 
-/// How far each zone's changes of records have been reported to those who listen to this copy.
+/// Sequence up to which each zone's changes have been reported to the hosts that listen to this replica.
 final class HeadCache: Sendable {
     private let told = Mutex<[String: UInt64]>([:])
 
-    /// This copy changed records, which it reports by itself.
     func wrote(_ zone: String, from before: UInt64, to sequence: UInt64) {
         told.withLock { told in
             guard told[zone] ?? before == before else { return }
@@ -13,19 +12,18 @@ final class HeadCache: Sendable {
         }
     }
 
-    /// - Parameter isOwn: whether this copy wrote it.
+    /// - Parameter isOwn: whether this replica wrote it.
     /// - Returns: the types to report, if any.
     func see(_ head: StoredHead, of zone: String, isOwn: Bool) -> [String]? {
         told.withLock { told in
             guard let before = told[zone] else {
-                // As it was at the start.
                 told[zone] = head.sequence
                 return nil
             }
             guard head.sequence > before else { return nil }
             told[zone] = head.sequence
             guard head.before != before else { return isOwn ? nil : head.types }
-            // There were others in between, of unknown types.
+            // Other changes came in between, of unknown types.
             let known = RecordType.known.map(\.rawValue)
             return known + head.types.filter { !known.contains($0) }
         }

@@ -2,10 +2,9 @@ import Cloud
 import Domain
 import Synchronization
 
-/// All records are written here: while one request for a zone is under way, the next ones gather, and are sent
-/// together. Zones do not hold each other up.
+/// Writes all records: while one request for a zone is in progress, the next records gather and are sent together.
+/// Zones do not hold each other up.
 final class RecordBatcher: Sendable {
-    /// When a record arrived.
     struct Times: Sendable {
         var now: WallTime
         /// On the clock of all lease times.
@@ -22,11 +21,10 @@ final class RecordBatcher: Sendable {
         var jobs: [String: [Job]] = [:]
         var busy: Set<String> = []
         var writes: UInt64 = 0
-        /// The life of the store in which this copy wrote its mark on each zone's timeline.
+        /// Life of the store (`EtcdClient.life`) in which this replica wrote its mark, by zone.
         var marked: [String: UInt64] = [:]
     }
 
-    /// Most records read at once.
     private static let recordsPerRead = 100
     private static let roundsMax = 200
 
@@ -57,7 +55,7 @@ final class RecordBatcher: Sendable {
         self.work = work
     }
 
-    /// Each record is atomic; on an error, some of them may be stored. Carried out even if the task is cancelled.
+    /// Each record is atomic; on an error, some may be stored. Completes even if the task is cancelled.
     func write(_ records: [SyncRecord], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
         let result = await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
@@ -75,7 +73,7 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// - Returns: those that a damaged record kept back, perhaps another one's, to be written one by one.
+    /// - Returns: jobs to be written one by one, because a damaged record, perhaps another job's, kept them back.
     private func answer(_ jobs: [Job], in zone: String) async -> [Job] {
         var items: [(record: SyncRecord, times: Times)] = []
         for job in jobs { items += job.records.map { ($0, job.times) } }
@@ -109,7 +107,7 @@ final class RecordBatcher: Sendable {
                 state.busy.remove(zone)
                 return nil
             }
-            // The first in it waits for the last, so it is bounded.
+            // Bounded, because the first job waits for the last.
             var count = 0
             let fits = jobs.prefix { job in
                 count += job.records.count
@@ -122,7 +120,6 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// Appends the outcomes, in order, as they become certain.
     private func write(
         _ items: [(record: SyncRecord, times: Times)], in zone: String, to outcomes: inout [RecordOutcome]
     ) async throws(EtcdError) {
@@ -133,7 +130,7 @@ final class RecordBatcher: Sendable {
                 try countRound(&rounds, zone)
                 continue
             }
-            // As long as nobody else writes, what was read stays valid.
+            // While nobody else writes, the reading stays valid.
             var done = 0
             while done < slice.count {
                 var news: [RecordOutcome] = []
@@ -161,7 +158,7 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// The records that are read at once. An alias is decided by itself, on the leases that it names.
+    /// An alias is decided by itself, on the leases that it names.
     private static func firstTogether(
         _ items: ArraySlice<(record: SyncRecord, times: Times)>
     ) -> [(record: SyncRecord, times: Times)] {
@@ -206,7 +203,7 @@ final class RecordBatcher: Sendable {
             mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
     }
 
-    /// - Returns: nil unless an alias changes anything.
+    /// - Returns: nil unless an alias changes something.
     private func aliasBasis(
         of items: [(record: SyncRecord, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
     ) async throws(EtcdError) -> AliasBasis? {
@@ -226,21 +223,21 @@ final class RecordBatcher: Sendable {
                 read[meter] = SeenLease(record: nil, pulse: pulse)
                 continue
             }
-            // This copy may know from before since when it has been so.
+            // This replica may already know since when the lease has been so.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
             read[meter] = leases.update(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }
         return AliasBasis(seen: seen, leases: read, leaseTime: item.times.leaseTime)
     }
 
-    /// - Returns: the start of the next plan; nil if somebody else was quicker.
+    /// - Returns: the start of the next plan; nil if another writer was quicker.
     private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
         guard !plan.isEmpty else { return plan }
         let (transaction, head) = try plan.transaction(writer: nextWriter())
         let answer = try await client.commit(transaction)
         var revision = answer.revision
         if !answer.succeeded {
-            // If it is our own head, the answer to an earlier attempt was lost.
+            // If this is our own head, the answer to an earlier attempt was lost.
             guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
             revision = entry.revision
         }
@@ -252,7 +249,6 @@ final class RecordBatcher: Sendable {
             stored: plan.records, life: plan.life)
     }
 
-    /// A name for one change that no other change of a head has.
     func nextWriter() -> String {
         let number = state.withLock { state in
             state.writes += 1
@@ -261,6 +257,5 @@ final class RecordBatcher: Sendable {
         return "\(writer) \(number)"
     }
 
-    /// Number of writing requests since the start.
     var writeCount: UInt64 { state.withLock { $0.writes } }
 }

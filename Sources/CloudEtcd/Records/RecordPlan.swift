@@ -2,8 +2,8 @@ import Cloud
 import CloudAPI
 import Domain
 
-/// The records of one zone that one request changes: decided one by one from what is stored, and written all together
-/// or not at all, by comparing the zone's head.
+/// Changes to records of one zone: decided one by one, written all together or not at all, by comparing the zone's
+/// head.
 struct RecordPlan: Sendable {
     /// Each record is written with its place, its former place is deleted, and tombstones likewise.
     private static let operationsPerRecord = 5
@@ -14,25 +14,20 @@ struct RecordPlan: Sendable {
 
     private let zone: String
     private let keys: StoreKeys
-    /// The revision that the head must have.
     let headRevision: Int64
     private(set) var head: StoredHead
-    /// The zone's sequence before the plan.
     let sequence: UInt64
     let quota: ZoneQuota
-    /// The zone's usage before the plan, and with it.
     private let usageBefore: ZoneUsage
     private(set) var usage: ZoneUsage
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
-    /// The store's life when this was read (`EtcdClient.life`).
+    /// See `EtcdClient.life`.
     let life: UInt64
-    /// What decides an alias among the records, if there is one that changes anything.
     private let aliases: AliasBasis?
-    /// The decision on that alias.
     private(set) var followed: AliasBasis.Step?
-    /// The mark to write together with the changes, unless this copy has written one in this life.
+    /// Nil if this replica has written a mark in this life.
     let mark: TimelineMark?
 
     init(
@@ -55,10 +50,9 @@ struct RecordPlan: Sendable {
 
     var isEmpty: Bool { changed.isEmpty }
 
-    /// The records as they are once this plan is carried out.
     var records: [RecordKey: StoredRecord] { stored.merging(changed) { $1 } }
 
-    /// - Returns: nil if there is no more room for it in this request.
+    /// - Returns: nil if the request has no room for the record.
     mutating func merge(_ record: SyncRecord, now: WallTime) -> RecordOutcome? {
         let present = changed[record.key] ?? stored[record.key]
         let intake = RecordIntake.decide(
@@ -99,7 +93,6 @@ struct RecordPlan: Sendable {
         }
     }
 
-    /// - Parameter writer: the unique id of this change.
     func transaction(writer: String) throws(EtcdError) -> (transaction: EtcdTransaction, head: [UInt8]) {
         var head = head
         head.before = sequence
@@ -129,7 +122,6 @@ struct RecordPlan: Sendable {
         return operations
     }
 
-    /// Everything in etcd that belongs to one record.
     static func puts(of stored: StoredRecord, in zone: String, _ keys: StoreKeys) -> [EtcdPut] {
         let key = stored.record.key
         var puts = [
@@ -147,7 +139,7 @@ struct RecordPlan: Sendable {
 }
 
 extension RecordPlan {
-    /// The record that a tombstone's entry belongs to. Nil if it is not a tombstone's entry.
+    /// Nil if it is not a tombstone's entry.
     static func recordKey(ofTombstone value: [UInt8]) -> RecordKey? {
         guard let end = value.firstIndex(of: 0), let type = String(validating: value[..<end], as: UTF8.self),
             let name = String(validating: value[(end + 1)...], as: UTF8.self)

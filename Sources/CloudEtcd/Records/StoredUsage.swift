@@ -2,7 +2,6 @@ package import Cloud
 import CloudAPI
 import Domain
 
-/// How much of a zone's quota is used, or a limit.
 struct StoredAmount: Codable, Hashable, Sendable {
     var bytes: Int
     var records: Int
@@ -12,7 +11,6 @@ struct StoredAmount: Codable, Hashable, Sendable {
     var amount: QuotaAmount { QuotaAmount(bytes: bytes, records: records) }
 }
 
-/// The limits of a zone, if not the standard ones.
 struct StoredQuota: Codable, Hashable, Sendable {
     var zone: StoredAmount
     var host: StoredAmount
@@ -28,15 +26,15 @@ struct StoredQuota: Codable, Hashable, Sendable {
     var quota: ZoneQuota { ZoneQuota(zone: zone.amount, host: host.amount, leases: leases) }
 }
 
-/// The shares of the hosts in a zone whose ids begin with the same digit: few enough to be written with each change, in
-/// few enough keys for one transaction to change all of them.
+/// Usage of the hosts whose ids begin with the same digit: small enough to be written with each change, and in few
+/// enough keys for one transaction.
 struct StoredShares: StoredValue, Hashable {
     var hosts: [String: StoredAmount]
 }
 
 extension ZoneUsage {
-    /// - Parameter shares: the entries under `StoreKeys.shares`, read in the same step as the head.
-    /// - Returns: nil if the zone has not been counted yet, or a copy of an older version has written since.
+    /// - Parameter shares: entries under `StoreKeys.shares`, read in the same step as the head.
+    /// - Returns: nil if the zone has not been counted yet, or an older replica has written since.
     init?(_ head: StoredHead, shares: [EtcdEntry]) throws(EtcdError) {
         guard let total = head.used else { return nil }
         var hosts: [HostID: QuotaAmount] = [:]
@@ -51,14 +49,12 @@ extension ZoneUsage {
         self.init(total: total.amount, hosts: hosts)
     }
 
-    /// The operations that write changed shares.
     func operations(from before: ZoneUsage, in zone: String, _ keys: StoreKeys) throws(EtcdError) -> [EtcdOperation] {
         var operations: [EtcdOperation] = []
         for digit in digits(from: before).sorted() { operations.append(try operation(digit, in: zone, keys)) }
         return operations
     }
 
-    /// The first digits of the hosts whose shares changed.
     func digits(from before: ZoneUsage) -> Set<Character> {
         let changed = Set(hosts.keys).union(before.hosts.keys).filter { hosts[$0] != before.hosts[$0] }
         return Set(changed.compactMap(\.description.first))
@@ -75,8 +71,7 @@ extension ZoneUsage {
 }
 
 extension RecordBatcher {
-    /// Counts all records of a zone that has not been counted: one from before there were quotas, one that moved here,
-    /// or one to which a copy of an older version wrote.
+    /// Counts all records of a zone from before quotas, one that moved here, or one to which an older replica wrote.
     func count(_ zone: String) async throws(EtcdError) {
         for _ in 0..<Self.countsMax {
             let found = try await client.read([
@@ -146,7 +141,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes only what is stored about a zone itself, and nothing that others change at the same time.
+    /// Changes nothing that others change at the same time.
     func changeZone(_ zone: String, _ change: @escaping @Sendable (inout StoredTerms) -> Void) async throws {
         try await finish { [self] in
             try await check(zone)

@@ -1,18 +1,15 @@
 import Domain
 
-/// A key as stored in etcd.
 struct EtcdEntry: Hashable, Sendable {
     var key: [UInt8]
     var value: [UInt8]
-    /// When it was last changed.
     var revision: Int64
 }
 
 struct EtcdRangeAnswer: Hashable, Sendable {
     var entries: [EtcdEntry] = []
-    /// Whether the limit cut off entries.
     var hasMore = false
-    /// Number of all entries in the range, regardless of the limit.
+    /// Number of entries in the range, regardless of the limit.
     var count: Int64 = 0
 }
 
@@ -24,18 +21,16 @@ indirect enum EtcdResult: Hashable, Sendable {
 }
 
 struct EtcdTransactionAnswer: Hashable, Sendable {
-    /// The store's revision at the answer; if the transaction wrote anything, that of everything it wrote. 0 in a
-    /// nested one.
+    /// Revision of everything that the transaction wrote or, if it wrote nothing, of the store. 0 in a nested one.
     var revision: Int64
     var succeeded: Bool
     var results: [EtcdResult]
-    /// The same request was sent before without an answer: this shows what became of it.
+    /// Whether the same request was sent before without an answer.
     var mayBeDoneBefore = false
     var reign: EtcdReign?
 }
 
 extension EtcdTransactionAnswer {
-    /// - Returns: nil if the result is of another kind, or missing.
     func range(_ index: Int) -> EtcdRangeAnswer? {
         guard results.indices.contains(index), case .range(let range) = results[index] else { return nil }
         return range
@@ -47,27 +42,22 @@ extension EtcdTransactionAnswer {
     }
 }
 
-/// An answer of any kind: its content, and the revision in it.
 protocol EtcdReadable: Sendable {
-    /// 0 if it contains none.
+    /// 0 if there is none.
     var storeRevision: Int64 { get }
-    /// Nil if it contains none.
     var reign: EtcdReign? { get }
-    /// Reads it as etcd's gateway writes it; names that are not known are ignored.
     init?(_ json: inout JSONReader)
 }
 
 extension EtcdReadable {
     var reign: EtcdReign? { nil }
 
-    /// - Throws: if it is no such answer.
     static func read(_ text: some Collection<UInt8>) throws(JSONReader.Problem) -> Self {
         try text.read { Self(&$0) }
     }
 }
 
-/// Which members an answer comes from, and how often they have elected a leader. A restored or newly created store has
-/// a different one.
+/// Members that an answer comes from, and the number of their elections. A restored or new store has a different one.
 struct EtcdReign: Hashable, Sendable {
     var cluster: String
     var term: Int64
@@ -75,12 +65,11 @@ struct EtcdReign: Hashable, Sendable {
 
 // MARK: - Reading
 
-// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Answers to transactions come with
-// each lease and each record: a general decoder took more time than all else that a copy does.
+// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Answers come with each
+// lease and each record: a general decoder took more time than everything else in a replica.
 
 private struct EtcdHeader {
     var revision: Int64 = 0
-    /// Any 64 bits, as text.
     var cluster = ""
     var term: Int64?
 
@@ -168,11 +157,8 @@ extension EtcdTransactionAnswer: EtcdReadable {
     var storeRevision: Int64 { revision }
 }
 
-/// `POST /v3/maintenance/status`.
 struct EtcdStatus: EtcdReadable {
-    /// Bytes on the disk.
     var size: Int64 = 0
-    /// The quota of a member is reached.
     var hasNoSpace = false
 
     init?(_ json: inout JSONReader) {
@@ -190,7 +176,7 @@ struct EtcdStatus: EtcdReadable {
         if header == nil { return nil }
     }
 
-    // The revision of a single member, which may be behind the others.
+    // May be behind other members.
     var storeRevision: Int64 { 0 }
 }
 
@@ -210,14 +196,13 @@ struct EtcdTicket: EtcdReadable {
     var storeRevision: Int64 { 0 }
 }
 
-/// One line of a watch.
 struct EtcdWatchMessage: EtcdReadable {
     struct Event: Sendable {
         var isDeletion = false
         var entry: EtcdEntry
     }
 
-    /// In etcd's words; the rest is then empty.
+    /// etcd's error text; the rest is then empty.
     var error: String?
     var isCreated = false
     var isCanceled = false
@@ -268,7 +253,6 @@ extension EtcdWatchMessage.Event {
 }
 
 extension JSONReader {
-    /// The next key of the object whose value is not null.
     fileprivate mutating func filledKey() -> String? {
         while let key = key() {
             if !skip("null") { return key }
@@ -291,7 +275,6 @@ extension JSONReader {
         return bytes
     }
 
-    /// 64 bits, as text or as a number.
     fileprivate mutating func wide() -> Int64 {
         let isText = skip(#"""#)
         let value = integer() ?? 0
@@ -299,7 +282,7 @@ extension JSONReader {
         return value
     }
 
-    /// The words of a fault: under both names, or in a watch under `message` within `error`.
+    /// The error text has two names; in a watch it is under `message` within `error`.
     mutating func faultWords() -> String? {
         var (error, message) = (String?.none, String?.none)
         guard open("{") else { return nil }

@@ -1,17 +1,13 @@
 import Domain
 
 extension EtcdError {
-    /// The meaning of an answer with a status other than 200.
-    ///
-    /// - Parameters:
-    ///   - member: its address.
-    ///   - isAuthenticating: it answers a request with name and password.
+    /// - Parameter isAuthenticating: whether it answers a request with name and password.
     init(status: UInt, body: [UInt8], member: String, isAuthenticating: Bool = false) {
         let words = try? body.read { $0.faultWords() }
         self.init(words: words ?? "", status: status, member: member, isAuthenticating: isAuthenticating)
     }
 
-    /// - Parameter words: etcd's own; empty for an answer that is not etcd's.
+    /// - Parameter words: etcd's own text; empty for an answer that is not etcd's.
     init(words: String, status: UInt, member: String, isAuthenticating: Bool = false) {
         guard !words.isEmpty else {
             let code: Code = status == 503 || status == 504 ? .unreachable : .garbage
@@ -31,7 +27,7 @@ extension EtcdError {
         self = Self.known(words, member: member)
     }
 
-    /// By the text, because the codes that come with it are too coarse.
+    /// The codes that come with the text are too coarse.
     private static func known(_ words: String, member: String) -> EtcdError {
         let advice = "\(member) says: \(words.prefix(200))"
         for (part, code, remedy) in meanings where words.contains(part) {
@@ -68,7 +64,6 @@ extension EtcdError {
         ("context deadline exceeded", .timedOut, "Try again"),
     ]
 
-    /// An answer with status 200 that cannot be read.
     init(unreadable error: JSONReader.Problem, from member: String) {
         self.init(.garbage, "the answer of \(member) is not etcd's (\(error)). Is another program on that port?")
     }

@@ -1,12 +1,10 @@
 import Domain
 
-/// A request to etcd for one step, and its JSON for the gateway: names as in etcd's protocol, keys and values in
-/// base64, 64-bit numbers as text.
+/// One operation of a request. JSON for the gateway: etcd's names, keys and values in base64, 64-bit numbers as text.
 indirect enum EtcdOperation: Hashable, Sendable {
     case range(EtcdRange)
     case put(key: [UInt8], value: [UInt8])
     case delete(key: [UInt8])
-    /// Deletes all keys with this prefix.
     case deleteAll(prefix: [UInt8])
     /// A nested transaction, whose comparisons refer to the state before the whole.
     case transaction(EtcdTransaction)
@@ -14,33 +12,29 @@ indirect enum EtcdOperation: Hashable, Sendable {
 
 struct EtcdRange: Hashable, Sendable {
     var key: [UInt8]
-    /// The first key after the range; nil for a single key.
+    /// First key after the range; nil for a single key.
     var end: [UInt8]?
     /// 0 for all.
     var limit = 0
     /// 0 for the present one.
     var revision: Int64 = 0
-    /// Only entries changed at this revision or later.
     var changedSince: Int64 = 0
     var isKeysOnly = false
     var isCountOnly = false
 
     init(key: [UInt8]) { self.key = key }
 
-    /// All keys that begin with `prefix`.
     init(prefix: [UInt8]) {
         key = prefix
         end = Self.end(of: prefix)
     }
 
-    /// The same range, as of a revision.
     func at(_ revision: Int64) -> EtcdRange {
         var range = self
         range.revision = revision
         return range
     }
 
-    /// The first key after all those that begin with `prefix`.
     static func end(of prefix: [UInt8]) -> [UInt8] {
         var end = prefix
         while let last = end.popLast() {
@@ -51,22 +45,20 @@ struct EtcdRange: Hashable, Sendable {
     }
 }
 
-/// Requires that a key was last changed at this revision; 0 that it does not exist.
+/// Requires that a key was last changed at this revision; 0 requires that it does not exist.
 struct EtcdCompare: Hashable, Sendable {
     var key: [UInt8]
     var revision: Int64
 }
 
 struct EtcdTransaction: Hashable, Sendable {
-    /// Most operations in one transaction, including those in a nested one (`--max-txn-ops`).
+    /// Maximum number of operations in one transaction, including nested ones (`--max-txn-ops`).
     static let operationsMax = 128
-    /// Well below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
+    /// Below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
     static let bytesMax = 1 << 20
 
     var compares: [EtcdCompare] = []
-    /// If all of them hold.
     var success: [EtcdOperation] = []
-    /// If one does not hold.
     var failure: [EtcdOperation] = []
 }
 
@@ -86,11 +78,11 @@ extension EtcdRange {
     }
 }
 
-/// Writes requests. Nothing in them needs quoting: keys and values are in base64.
+/// Writer of requests. Nothing needs quoting: keys and values are in base64.
 struct EtcdWriter {
     private(set) var text: [UInt8] = []
 
-    /// Whatever has its default is left out: etcd's gateway needs longer for a field of JSON than etcd for what it says.
+    /// Omits defaults: parsing a JSON field takes etcd's gateway longer than carrying it out takes etcd.
     mutating func write(_ transaction: EtcdTransaction) {
         text += "{\"success\":".utf8
         write(transaction.success)
@@ -98,7 +90,7 @@ struct EtcdWriter {
             text += ",\"compare\":[".utf8
             for (index, compare) in transaction.compares.enumerated() {
                 if index > 0 { text.append(UInt8(ascii: ",")) }
-                // That they are to be equal is the default: `CompareResult` in etcd's rpc.proto.
+                // Equality is the default: `CompareResult` in etcd's rpc.proto.
                 text += "{\"target\":\"MOD\",\"mod_revision\":\"\(compare.revision)\",\"key\":".utf8
                 writeBytes(compare.key)
                 text.append(UInt8(ascii: "}"))
@@ -168,7 +160,6 @@ struct EtcdWriter {
 
     mutating func append(_ words: String) { text += words.utf8 }
 
-    /// In base64, within quotes.
     mutating func writeBytes(_ bytes: [UInt8]) {
         text.append(UInt8(ascii: "\""))
         Base64.write(bytes, to: &text)

@@ -1,8 +1,7 @@
-/// Readings not yet delivered to the broker, oldest first, each with the time of measurement. When it is full, the
-/// oldest is dropped and counted.
+/// Readings not yet delivered to the broker, oldest first. When it is full, the oldest is dropped and counted.
 package struct Backlog: Sendable {
     package struct Entry: Hashable, Sendable {
-        /// The order in which readings came, across all meters.
+        /// In order of arrival across all meters.
         package var number: UInt64
         package var message: BrokerMessage
 
@@ -16,17 +15,17 @@ package struct Backlog: Sendable {
 
     package struct Limits: Hashable, Sendable {
         package var entries = 10_000
-        /// Most bytes of topics and payloads together.
+        /// Topics and payloads together.
         package var bytes = 4 << 20
 
         package init() {}
     }
 
     private let limits: Limits
-    /// A slice, whose first is removed at no cost.
+    /// A slice, because removing its first element is free.
     private var entries: ArraySlice<Entry> = []
     private var bytes = 0
-    /// Number of readings dropped for lack of room.
+    /// For lack of room.
     package private(set) var dropped = 0
 
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -34,7 +33,7 @@ package struct Backlog: Sendable {
     package var count: Int { entries.count }
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Inserts an entry by its number, which is nearly always at the end.
+    /// Inserts by number, nearly always at the end.
     package mutating func add(_ entry: Entry) {
         var place = entries.endIndex
         while place > entries.startIndex, entries[place - 1].number > entry.number { place -= 1 }
@@ -46,11 +45,10 @@ package struct Backlog: Sendable {
         }
     }
 
-    /// Removes and returns the oldest.
     package mutating func next() -> Entry? {
         guard let entry = entries.popFirst() else { return nil }
         bytes -= entry.size
-        // What a slice has passed lives as long as its buffer.
+        // A slice keeps its removed elements alive with its buffer.
         if entries.isEmpty { entries = [] }
         return entry
     }

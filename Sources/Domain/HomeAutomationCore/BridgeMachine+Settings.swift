@@ -1,30 +1,28 @@
 extension BridgeMachine {
-    /// The machine's settings. Durations are on the boot-time clock.
+    /// Durations are on the boot-time clock.
     package struct Settings: Hashable, Sendable {
         package var topics: BrokerTopics
-        /// The program's version.
         package var version: String
-        /// Former ids of this host's meters. What the broker keeps under them is cleared.
+        /// Former ids of this host's meters; their retained messages are cleared.
         package var formerMeters: [MeterID] = []
-        /// How often to publish a meter's reading.
+        /// Time between two published readings of a meter.
         package var interval = Duration.seconds(5)
         package var backlog = Backlog.Limits()
-        /// How long an attempt may take, including name, route, TLS and the broker's answer.
+        /// Covers name, route, TLS and the broker's answer.
         var openTimeout = Duration.seconds(30)
-        /// How long a broker may confirm nothing before it is given up.
+        /// Time without any confirmation after which the link is given up.
         package var answerTimeout = Duration.seconds(30)
-        /// How long a link must last for the next attempt after it to come soon.
+        /// Time that a link must last before its loss resets the pause.
         var stableAfter = Duration.seconds(30)
-        /// How long the last message to the broker may take.
         var goodbyeTimeout = Duration.seconds(2)
-        /// How often to publish again what others may have overwritten in the meantime.
+        /// Time between republications of what another host may have overwritten.
         var refreshInterval = Duration.seconds(60)
-        /// How soon to do so the first time: the meter's former host publishes its last message within a second or two,
-        /// and the broker keeps that.
+        /// Time until the first republication: the meter's former host publishes its last, retained message within a
+        /// second or two.
         var firstRefresh = Duration.seconds(5)
-        /// Home Assistant's message that it has started counts once in this time.
+        /// Home Assistant's start message counts once in this time.
         var birthInterval = Duration.seconds(5)
-        /// Pause before the first attempts, which doubles up to the longest.
+        /// First pause between attempts; it doubles up to `longestWait`.
         var shortestWait = Duration.seconds(1)
         var longestWait = Duration.seconds(60)
 

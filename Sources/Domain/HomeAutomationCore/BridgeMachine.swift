@@ -1,17 +1,15 @@
-/// The number of a message within one machine, by which it is acknowledged.
+/// Acknowledgements refer to a message by this.
 package typealias PacketNumber = UInt64
-/// The number of a request within one machine, by which its outcome is reported.
+/// Outcomes refer to a request by this.
 package typealias RequestNumber = UInt64
 
 /// Publishes meters to a broker, and receives requests for them.
 ///
-/// The machine performs no I/O and reads no clock. Every method names something that happened and returns what to do.
-/// `observed` must be called about once a second, whatever else happens: this is also how time passes.
+/// The machine performs no I/O and reads no clock. Every method reports an event and returns the actions to take. Call
+/// `observed` about once a second: it also drives the timeouts.
 ///
-/// A gateway publishes a meter that is wanted here, unless another host has it, and announces it with its first
-/// reading. A meter's own topics do not name the gateway, so that the host that has it next can continue them.
-///
-/// It composes parts that know nothing of each other, and puts what follows from an event in order.
+/// A gateway publishes a wanted meter unless another host has it, from its first reading on. A meter's own topics do
+/// not name the gateway, so that its next host can continue them.
 package struct BridgeMachine: Sendable {
     private let topics: BrokerTopics
     private var connection: BrokerConnection
@@ -34,32 +32,27 @@ package struct BridgeMachine: Sendable {
     // MARK: State
 
     package var isConnected: Bool { connection.isOpen }
-    /// Why there is no link. Nil while there is one, and until the first attempt has ended.
+    /// Nil with a link, and until the first attempt has ended.
     package var trouble: BrokerTrouble? { connection.trouble }
-    /// Number of links that came up since the start.
     package var linksOpened: Int { connection.linksOpened }
-    /// Number of readings waiting for the broker.
     package var backlogCount: Int { outbox.backlogCount }
-    /// Number of readings lost for lack of room since the start.
+    /// For lack of room since the start.
     package var backlogDropped: Int { outbox.readingsDropped }
-    /// Number of messages that are waiting to be sent, to be confirmed, or for the broker to come back.
+    /// Messages waiting to be sent or confirmed, backlog included.
     package var queueCount: Int { outbox.count }
-    /// Number of readings and responses given up for lack of room since the start.
+    /// Readings and responses dropped for lack of room since the start.
     package var droppedCount: Int { outbox.droppedCount }
-    /// Number of messages confirmed by the broker since the start.
     package var publishedCount: Int { outbox.confirmedCount }
-    /// Number of messages refused by the broker since the start.
     package var refusedCount: Int { outbox.refusedCount }
-    /// Number of topics for which the broker refused something since the link came up.
+    /// Topics with a refused message since the link came up.
     package var refusedTopicsCount: Int { refusedTopics.count }
-    /// Number of announcements, readings and statuses encoded since the start: never more than changes.
+    /// Announcements, readings and statuses encoded since the start, at most one per change.
     package var payloadsMade: Int { meters.payloadsMade }
 
     // MARK: Events of the link
 
     package mutating func start(at now: MonotonicTime) -> [Action] { connection.start(at: now) }
 
-    /// The broker accepted the connection.
     package mutating func linkOpened(at now: MonotonicTime) -> [Action] {
         guard connection.opened(at: now) else { return [] }
         let notice = Notice.connected(
@@ -74,19 +67,13 @@ package struct BridgeMachine: Sendable {
             + announced.map(Action.tell) + send(at: now)
     }
 
-    /// The link is lost, or the attempt failed.
-    ///
-    /// - Parameters:
-    ///   - cause: why it ended.
-    ///   - random: random bits, for the jitter of the next attempt.
+    /// - Parameter random: random bits, for the jitter of the next attempt.
     package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         if connection.isOpen { outbox.linkLost() }
         return connection.lost(cause, at: now, random: random)
     }
 
-    /// The broker has received a message, or refused it.
-    ///
-    /// - Parameter refusal: the reason, or nil if it was accepted.
+    /// - Parameter refusal: the broker's reason; nil if it accepted the message.
     package mutating func acknowledged(
         _ number: PacketNumber, refusal: String? = nil, at now: MonotonicTime
     ) -> [Action] {
@@ -99,7 +86,7 @@ package struct BridgeMachine: Sendable {
         return actions + send(at: now)
     }
 
-    /// Says goodbye: without it the broker would publish the will. `finished` follows when all is done.
+    /// Says goodbye, because otherwise the broker would publish the will. `finished` follows at the end.
     package mutating func stop(at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return connection.stop() }
         outbox.linkLost()
@@ -109,7 +96,6 @@ package struct BridgeMachine: Sendable {
         return [.publish(number, message)]
     }
 
-    /// Sends whatever may be sent.
     private mutating func send(at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return [] }
         var actions: [Action] = []
@@ -119,12 +105,12 @@ package struct BridgeMachine: Sendable {
 
     // MARK: Meters, and time
 
-    /// Looks at all meters, publishes what changed, and lets time pass. Nothing is generated for a meter without news.
+    /// Publishes changes and drives the timeouts. A meter without news costs no encoding.
     ///
     /// - Parameters:
     ///   - seen: each meter of this host, once.
     ///   - alerts: each rule of this host, once.
-    ///   - marks: those made or changed since the last look. Without a link nobody hears of them.
+    ///   - marks: marks made or changed since the last call; dropped without a link.
     ///   - random: random bits.
     package mutating func observed(
         _ seen: [BridgedMeter], alerts present: [BridgedAlert] = [], marks: [BridgedMark] = [],
@@ -139,12 +125,11 @@ package struct BridgeMachine: Sendable {
         }
         let ignored = requests.tick()
         if ignored > 0 { actions.append(.tell(.requestsIgnored(ignored))) }
-        // One line when it begins; the number follows with the next connection.
+        // Only once; the number follows with the next connection.
         if outbox.beginsToOverflow() { actions.append(.tell(.backlogFull)) }
         return actions + send(at: now)
     }
 
-    /// Time has passed.
     private mutating func woke(at now: MonotonicTime, random: UInt64) -> [Action] {
         let wasOpen = connection.isOpen
         let actions = connection.woke(at: now, random: random, oldestSent: outbox.oldestSent)
@@ -156,22 +141,22 @@ package struct BridgeMachine: Sendable {
 
     // MARK: Incoming messages
 
-    /// A message came: a request, or Home Assistant's that it has started.
+    /// Takes a request, or Home Assistant's start message.
     package mutating func received(_ message: BrokerMessage, at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return [] }
         if message.topic == topics.homeAssistantStatus {
             return message.payload == Array("online".utf8) ? homeAssistantStarted(at: now) : []
         }
         guard let key = topics.requestKey(in: message.topic), requests.admit() else { return [] }
-        // It would be carried out again at each connection, long after anybody wanted it.
+        // The broker would repeat it at each connection, long after anybody wanted it.
         guard !message.isRetained else { return [.tell(.requestRefused(key: key, cause: "it is a retained message"))] }
         return asked(message.payload, of: key) + send(at: now)
     }
 
-    /// More messages came than can be handled.
+    /// Counts messages dropped before they came here.
     package mutating func overrun(by count: Int) { requests.overrun(by: count) }
 
-    /// Home Assistant has started and knows nothing.
+    /// Publishes everything again.
     private mutating func homeAssistantStarted(at now: MonotonicTime) -> [Action] {
         guard homeAssistant.serve(at: now) else { return [] }
         outbox.put(topics.bridgeMessage(.online))
@@ -190,7 +175,6 @@ package struct BridgeMachine: Sendable {
         }
     }
 
-    /// A request was carried out, or failed.
     package mutating func answered(
         _ number: RequestNumber, _ outcome: RequestOutcome, at now: MonotonicTime
     ) -> [Action] {

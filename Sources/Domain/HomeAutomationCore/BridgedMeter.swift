@@ -1,9 +1,9 @@
-/// One meter as the bridge sees it at one moment.
+/// A meter as the bridge sees it at one moment.
 package struct BridgedMeter: Hashable, Sendable {
     package var id: MeterID
-    /// The name a person gave it.
+    /// Given by a user.
     package var name: String?
-    /// As shown to people: `UM25C`.
+    /// For people: `UM25C`.
     package var model: String?
     package var serial: String?
     package var firmware: String?
@@ -11,20 +11,19 @@ package struct BridgedMeter: Hashable, Sendable {
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// Another host has it, or had it last, so this one does not publish it.
+    /// Whether another host has the meter, or had it last. Then this host does not publish it.
     package var isElsewhere = false
-    /// The name of the host that has it, if there is one and it is known.
+    /// Name of that host; nil if there is none or it is unknown.
     package var holder: String?
     package var transport: String?
-    /// The last error since which no data came.
+    /// Nil once data has come.
     package var error: String?
-    /// The last reading, as programs get it (`Reading.published`).
+    /// In the form of `Reading.published`.
     package var reading: TimedReading?
-    /// Since when the gateway counts energy for it.
+    /// Start of the gateway's energy count.
     package var countedSince: WallTime?
-    /// What it tells besides readings. Published with the readings, as often as they are.
+    /// Telemetry besides readings, published with them.
     package var told: ToldBody?
-    /// The commands its model takes.
     package var abilities: [Ability] = []
 
     package init(_ id: MeterID, state: ConnectionState, since: WallTime, isWanted: Bool) {
@@ -34,12 +33,11 @@ package struct BridgedMeter: Hashable, Sendable {
         self.isWanted = isWanted
     }
 
-    /// A command of the model, and the numbers it takes.
     package struct Ability: Hashable, Sendable {
         package var kind: MeterCommand.Kind
-        /// Nil if it takes none.
+        /// Nil if the command takes no number.
         package var numbers: ClosedRange<Int>?
-        /// The difference between neighbouring numbers.
+        /// Difference between neighbouring numbers.
         package var step: Int
 
         package init(_ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil, step: Int = 1) {
@@ -51,7 +49,7 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package var hasData: Bool { state == .dataAvailable }
 
-    /// Whether everything but the reading and what is told beside it, which change several times a second, is the same.
+    /// Whether all but the reading and the telemetry, which change several times a second, is the same.
     package func isSame(as other: BridgedMeter) -> Bool {
         id == other.id && state == other.state && since == other.since && isWanted == other.isWanted
             && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error

@@ -1,4 +1,4 @@
-/// The link to the broker: whether there is one, when an attempt counts as failed, and when to try again.
+/// State of the link to the broker, with timeouts and retries.
 ///
 /// ```
 ///            open                 opened               close              acknowledged, or time is up
@@ -24,20 +24,19 @@ struct BrokerConnection: Sendable {
     private var state = State.waiting(until: nil)
     private var failures = 0
     private var lastCause: BrokerTrouble?
-    /// Since when there has been no link. Nil before the first.
+    /// Nil before the first loss.
     private var lostAt: MonotonicTime?
-    /// Number of links that came up since the start.
     private(set) var linksOpened = 0
 
     init(_ settings: BridgeMachine.Settings) { self.settings = settings }
 
     var isOpen: Bool { if case .open = state { true } else { false } }
-    /// Whether only the answer to the last message is awaited.
+    /// Whether only the last acknowledgement is pending.
     var isClosing: Bool { if case .closing = state { true } else { false } }
     var isStopped: Bool { state == .stopped }
-    /// Why there is no link. Nil while there is one, and until the first attempt has ended.
+    /// Nil with a link, and until the first attempt has ended.
     var trouble: BrokerTrouble? { lastCause }
-    /// How long there was no link before this one; nil for the first one.
+    /// Nil for the first link.
     func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
 
     mutating func start(at now: MonotonicTime) -> [Action] {
@@ -49,8 +48,6 @@ struct BrokerConnection: Sendable {
         return [.open(will: settings.topics.bridgeMessage(.offline))]
     }
 
-    /// The broker accepted the connection.
-    ///
     /// - Returns: whether there was an attempt.
     mutating func opened(at now: MonotonicTime) -> Bool {
         guard case .opening = state else { return false }
@@ -60,8 +57,6 @@ struct BrokerConnection: Sendable {
         return true
     }
 
-    /// The link is lost, or the attempt failed.
-    ///
     /// - Parameter random: random bits, for the jitter of the next attempt.
     mutating func lost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         switch state {
@@ -81,26 +76,26 @@ struct BrokerConnection: Sendable {
         return [.tell(.lost(cause: cause, retryIn: wait, isNew: cause != lastCause))]
     }
 
-    /// Doubles up to the longest, spread by a fifth either way: after a power cut many gateways come back at once.
+    /// Doubles up to the longest, with a jitter of a fifth: after a power cut many gateways come back at once.
     private func pause(random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let wait = min(settings.longestWait, settings.shortestWait * (1 << doublings))
         return wait * (800 + Int(random % 400)) / 1000
     }
 
-    /// The last message to the broker was sent under this number.
+    /// - Parameter goodbye: number of the last message.
     mutating func close(after goodbye: PacketNumber, at now: MonotonicTime) {
         state = .closing(until: now + settings.goodbyeTimeout, goodbye: goodbye)
     }
 
-    /// While closing: the broker has received a message, or refused it.
+    /// Call while closing.
     mutating func acknowledged(_ number: PacketNumber) -> [Action] {
         guard case .closing(_, let goodbye) = state, goodbye == number else { return [] }
         state = .stopped
         return [.close, .finished]
     }
 
-    /// Ends everything at once, unless it is closing.
+    /// Does nothing while closing.
     mutating func stop() -> [Action] {
         switch state {
         case .stopped, .closing: return []
@@ -113,9 +108,7 @@ struct BrokerConnection: Sendable {
         }
     }
 
-    /// Time has passed.
-    ///
-    /// - Parameter oldestSent: when the message that has waited longest for its acknowledgement was sent.
+    /// - Parameter oldestSent: time of the oldest unacknowledged message.
     mutating func woke(at now: MonotonicTime, random: UInt64, oldestSent: MonotonicTime?) -> [Action] {
         switch state {
         case .waiting(let until):
@@ -146,7 +139,6 @@ struct BrokerConnection: Sendable {
 }
 
 extension BrokerTopics {
-    /// Whether this gateway is there.
     func bridgeMessage(_ availability: Availability) -> BrokerMessage {
         BrokerMessage(bridge, availability.rawValue, isRetained: true)
     }

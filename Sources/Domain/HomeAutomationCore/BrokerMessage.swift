@@ -1,8 +1,8 @@
-/// A message to or from the broker. All are sent with quality of service 1, so that the broker confirms them.
+/// All outgoing messages use quality of service 1, so that the broker confirms them.
 package struct BrokerMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// The broker keeps it for later subscribers. For an incoming message: it was kept.
+    /// Whether the broker keeps it for later subscribers or, for an incoming message, kept it.
     package var isRetained: Bool
 
     package init(_ topic: String, _ payload: [UInt8], isRetained: Bool = false) {
@@ -18,7 +18,7 @@ package struct BrokerMessage: Hashable, Sendable {
     package var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
-/// The values of availability topics, which are Home Assistant's defaults.
+/// Values of availability topics, which are Home Assistant's defaults.
 package enum Availability: String, Sendable {
     case online
     case offline

@@ -1,21 +1,18 @@
-/// Requests that came through the broker: those being carried out, and how many more are handled for now.
+/// Requests under way, and their rate limit.
 struct BrokerRequests: Sendable {
-    /// A request being carried out.
     private struct Asked: Sendable {
         var request: MeterRequest
         var key: String
     }
 
-    /// What a request leads to.
     enum Verdict: Hashable, Sendable {
         case perform(RequestNumber, MeterRequest, MeterID)
-        /// - Parameter cause: for the log, if the refusal is worth a line.
+        /// - Parameter cause: for the log; nil if the refusal is not worth a line.
         case refuse(Response, cause: String?)
     }
 
-    /// An answer to a request.
     struct Response: Hashable, Sendable {
-        /// Nil if it could not be read.
+        /// Nil if the payload was no request.
         var request: MeterRequest?
         /// The meter's level in the request's topic.
         var key: String
@@ -23,23 +20,20 @@ struct BrokerRequests: Sendable {
         var outcome: RequestOutcome
     }
 
-    /// Most requests carried out at once, for all meters together.
+    /// For all meters together.
     static let performingMax = 8
-    /// Most messages to request topics handled between two looks at the meters. The rest are only counted, so that a
-    /// flood fills neither the log nor the broker.
+    /// Limit between two ticks. Others are only counted, so that a flood fills neither the log nor the broker.
     static let messagesPerTick = 20
 
     private var performing: [RequestNumber: Asked] = [:]
     private var nextNumber: RequestNumber = 1
-    /// How many more messages are handled before the next tick.
+    /// Messages allowed before the next tick.
     private var left = Self.messagesPerTick
     private var ignored = 0
 
     // MARK: How many
 
-    /// A message came to a request topic.
-    ///
-    /// - Returns: whether to handle it.
+    /// - Returns: whether to handle the message.
     mutating func admit() -> Bool {
         guard left > 0 else {
             ignored += 1
@@ -49,12 +43,12 @@ struct BrokerRequests: Sendable {
         return true
     }
 
-    /// Messages were lost before they came here.
+    /// Counts messages dropped before they came here.
     mutating func overrun(by count: Int) { ignored += count }
 
-    /// A look at the meters has ended: as many messages may come again.
+    /// Resets the rate limit after each look at the meters.
     ///
-    /// - Returns: number of messages ignored since the last time.
+    /// - Returns: messages ignored since the last tick.
     mutating func tick() -> Int {
         left = Self.messagesPerTick
         defer { ignored = 0 }
@@ -65,7 +59,7 @@ struct BrokerRequests: Sendable {
 
     /// - Parameters:
     ///   - key: the meter's level in the topic.
-    ///   - meter: the meter of that key, if there is one.
+    ///   - meter: nil if no meter has this key.
     mutating func asked(_ payload: [UInt8], of key: String, meter: MeterID?) -> Verdict {
         guard performing.count < Self.performingMax else {
             let outcome = RequestOutcome.failed(
@@ -92,9 +86,7 @@ struct BrokerRequests: Sendable {
         return .perform(number, request, meter)
     }
 
-    /// A request was carried out, or failed.
-    ///
-    /// - Returns: the answer, unless nothing was asked under this number.
+    /// - Returns: nil if `number` is unknown.
     mutating func answered(_ number: RequestNumber, _ outcome: RequestOutcome) -> Response? {
         performing.removeValue(forKey: number).map { Self.response(to: $0.request, of: $0.key, outcome) }
     }

@@ -1,23 +1,22 @@
-/// Where everything is published, and where requests are received. Levels consist of letters, digits, `-` and `_` only,
-/// so that no name can reach into another topic.
+/// Levels consist of letters, digits, `-` and `_` only, so that no name can reach into another topic.
 package struct BrokerTopics: Hashable, Sendable {
-    /// The first level or levels of all our topics.
+    /// First level or levels of all topics.
     package let base: String
-    /// The prefix below which Home Assistant looks.
+    /// Home Assistant's prefix for discovery.
     package let discoveryPrefix: String
-    /// This gateway's own level; a meter's topics do not contain it.
+    /// This gateway's level; a meter's topics do not contain it.
     package let gateway: String
 
     /// - Parameters:
     ///   - base: one or more levels, `isPrefix`.
-    ///   - host: the host's name for people; with its id, two hosts of the same name stay distinct.
+    ///   - host: the host's name for people; `id` keeps hosts of the same name apart.
     package init(base: String = "metergateway", discoveryPrefix: String = "homeassistant", host: String, id: HostID) {
         self.base = base
         self.discoveryPrefix = discoveryPrefix
         gateway = "\(Self.level(host))-\(id.description.prefix(8))"
     }
 
-    /// Whether a text of one or more levels may precede all others: not empty, no wildcard, not the broker's own `$…`.
+    /// Whether levels may begin a topic: not empty, no wildcard, not the broker's own `$…`.
     package static func isPrefix(_ text: String) -> Bool {
         let levels = text.split(separator: "/", omittingEmptySubsequences: false)
         return text.utf8.count <= 100
@@ -26,7 +25,7 @@ package struct BrokerTopics: Hashable, Sendable {
             }
     }
 
-    /// A name as a level, with `_` for characters that are not allowed.
+    /// Replaces characters that are not allowed by `_`.
     private static func level(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(64).map { scalar in
             scalar.isASCII && UInt8(truncatingIfNeeded: scalar.value).isTopicSafe ? Character(scalar) : "_"
@@ -36,14 +35,13 @@ package struct BrokerTopics: Hashable, Sendable {
 
     // MARK: Topics of this gateway
 
-    /// `online` or `offline`, retained; the broker publishes `offline` itself if it loses the connection.
+    /// `online` or `offline`, retained; the broker publishes `offline` if it loses the connection.
     package var bridge: String { "\(base)/bridge/\(gateway)/state" }
-    /// Requests for any meter.
     package var allRequests: String { "\(base)/bridge/\(gateway)/request/+" }
     package func request(_ meter: MeterID) -> String { "\(base)/bridge/\(gateway)/request/\(meter.topicKey)" }
     package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
 
-    /// The level that names the meter in a request's topic. Nil for any other topic.
+    /// The meter's level in a request's topic; nil for any other topic.
     func requestKey(in topic: String) -> String? {
         let prefix = "\(base)/bridge/\(gateway)/request/"
         guard topic.hasPrefix(prefix) else { return nil }
@@ -52,25 +50,25 @@ package struct BrokerTopics: Hashable, Sendable {
         return String(key)
     }
 
-    /// The state of one of this gateway's alerts, retained unless it does not last.
+    /// Retained, unless the alert is momentary.
     package func alert(_ number: Int64) -> String { "\(base)/bridge/\(gateway)/alert/\(number)" }
 
     // MARK: Topics of a meter, whichever gateway has it
 
-    /// The latest reading, retained.
+    /// Latest reading, retained.
     package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
-    /// How it is connected and who has it, retained.
+    /// Connection and holder, retained.
     package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
-    /// `online` while it has data, retained.
+    /// `online` while the meter has data, retained.
     package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
-    /// Marks that are made or changed, not retained.
+    /// Marks made or changed, not retained.
     package func mark(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/mark" }
-    /// Readings that could not be delivered in time, each with the time of measurement.
+    /// Late readings, each with its time of measurement.
     package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
 
     // MARK: Topics of Home Assistant
 
-    /// Where Home Assistant publishes `online` once it has started.
+    /// Home Assistant publishes `online` here after its start.
     var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
     func alertDiscovery(_ number: Int64) -> String {
         "\(discoveryPrefix)/binary_sensor/\(gateway)_alert_\(number)/config"
@@ -81,7 +79,7 @@ package struct BrokerTopics: Hashable, Sendable {
 }
 
 extension MeterID {
-    /// The id as one level of a topic, of letters, digits, `-` and `_`. Different ids never have the same.
+    /// One level of letters, digits, `-` and `_`. Different ids have different keys.
     package var topicKey: String {
         if case .mac(let address) = self { return address.description.filter { $0 != ":" }.lowercased() }
         var key = ""
@@ -97,7 +95,7 @@ extension MeterID {
         return key
     }
 
-    /// The device's id in Home Assistant, with which its entities' ids begin as well.
+    /// Also begins the ids of the device's entities.
     var homeAssistantID: String { "metergateway_\(topicKey)" }
 }
 

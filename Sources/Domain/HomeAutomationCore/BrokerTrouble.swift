@@ -1,8 +1,8 @@
-/// Why there is no link to the broker, in words, and what to do about it.
+/// Reason for a missing link to the broker.
 package struct BrokerTrouble: Hashable, Sendable {
-    /// What failed, with which value. Never a password.
+    /// Failure with its value; never a password.
     package var message: String
-    /// What a person can do, if anything.
+    /// Advice, if any.
     package var next: String?
 
     package init(_ message: String, next: String? = nil) {

@@ -1,11 +1,11 @@
-/// How one meter is announced to Home Assistant: one retained message for the device with all its entities.
+/// Announces a meter to Home Assistant: one retained message for the device with all its entities.
 ///
 /// Format: <https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload>.
 package struct DeviceDiscovery: Hashable, Sendable {
     let topics: BrokerTopics
-    /// The program's version, given in `origin`.
+    /// Goes into `origin`.
     let version: String
-    /// How often a reading is published.
+    /// Between two readings.
     let interval: Duration
 
     package init(topics: BrokerTopics, version: String, interval: Duration) {
@@ -14,7 +14,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
         self.interval = interval
     }
 
-    /// What an announcement is made from, so that it is generated only if that changes.
+    /// Inputs of an announcement, encoded only if they change.
     struct Facts: Hashable, Sendable {
         private var names: [String?]
         private var abilities: [BridgedMeter.Ability]
@@ -30,15 +30,14 @@ package struct DeviceDiscovery: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - quantities: all that the meter is known to report.
-    ///   - told: all that it is known to tell besides.
+    ///   - quantities: all quantities seen from the meter.
+    ///   - told: all telemetry seen from it besides.
     package func announcement(
         of meter: BridgedMeter, quantities: QuantitySet, told: [String: ToldKind] = [:]
     ) -> BrokerMessage {
         BrokerMessage(topics.discovery(meter.id), payload(of: meter, quantities, told).bytes, isRetained: true)
     }
 
-    /// Removes the device and its entities.
     package func removal(of meter: MeterID) -> BrokerMessage {
         BrokerMessage(topics.discovery(meter), [], isRetained: true)
     }

@@ -1,13 +1,12 @@
-/// Makes Home Assistant's entities: a sensor for each quantity, one for the state, a switch, and the model's commands.
+/// Makes Home Assistant's entities of a meter: sensors for quantities and state, a switch, and the model's commands.
 ///
-/// Units, device classes and state classes are those of <https://developers.home-assistant.io/docs/core/entity/sensor>.
+/// Units, device classes and state classes follow <https://developers.home-assistant.io/docs/core/entity/sensor>.
 struct EntityMaker {
     let meter: BridgedMeter
     let topics: BrokerTopics
-    /// Seconds after which a value is no longer true.
+    /// In seconds.
     let expiresAfter: Int
 
-    /// The sensor of one quantity.
     func sensor(_ quantity: Quantity) -> JSONValue.Member {
         let traits = Traits(quantity)
         let key = quantity.word
@@ -18,8 +17,7 @@ struct EntityMaker {
                 ("unique_id", .string("\(meter.id.homeAssistantID)_\(key)")),
                 ("name", .string(traits.name)),
                 ("state_topic", .string(topics.state(meter.id))),
-                // A quantity that is unknown at the moment is null, which a template renders as None: Home Assistant's
-                // value for unknown.
+                // The template renders null as None, Home Assistant's value for unknown.
                 ("value_template", .string("{{ value_json.\(quantity.key) }}")),
                 ("device_class", traits.deviceClass.map { .string($0) }),
                 ("state_class", traits.stateClass.map { .string($0) }),
@@ -31,8 +29,7 @@ struct EntityMaker {
             ]))
     }
 
-    /// The name of the state, with the holder and the rest of the status as attributes. Available while the bridge is,
-    /// even without data.
+    /// The status as attributes. Available while the bridge is, even without data.
     var status: JSONValue.Member {
         .init(
             "status",
@@ -50,7 +47,6 @@ struct EntityMaker {
             ]))
     }
 
-    /// Connects the meter or lets it go.
     var connection: JSONValue.Member {
         .init(
             "connection",
@@ -66,8 +62,8 @@ struct EntityMaker {
             ]))
     }
 
-    /// A button for a command without a number, otherwise a number. Nil for commands that clear counters, which are
-    /// left to the request topic, because a slip would lose data; and for those that draw current, which a broker's are not.
+    /// Nil for commands that clear counters, because a slip would lose data; the request topic takes those. Nil also
+    /// for commands that draw current, which no broker may send.
     func command(_ ability: BridgedMeter.Ability) -> JSONValue.Member? {
         switch ability.kind.consequence {
         case .destroys, .draws: return nil
@@ -101,7 +97,6 @@ struct EntityMaker {
 }
 
 extension EntityMaker {
-    /// How Home Assistant should treat a quantity.
     private struct Traits {
         var name: String
         var deviceClass: String?
@@ -109,8 +104,9 @@ extension EntityMaker {
         /// Number of decimals worth showing.
         var digits: Int?
         var isDiagnostic = false
-        /// Whether the state says when it began at zero. Only a total may, and without that it takes a reset for something
-        /// that flowed back (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull request 54644).
+        /// Whether the state carries the start of the count, which only a total may. Otherwise Home Assistant takes a
+        /// reset for reverse flow (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull request
+        /// 54644).
         var isReset = false
 
         init(_ quantity: Quantity) {
@@ -118,7 +114,7 @@ extension EntityMaker {
             case .voltage: (name, deviceClass, digits) = ("Voltage", "voltage", 3)
             case .current: (name, deviceClass, digits) = ("Current", "current", 3)
             case .power: (name, deviceClass, digits) = ("Power", "power", 3)
-            // The gateway's own total, which falls by a reset alone. That starts a new cycle, as total_increasing means it.
+            // Only a reset lowers the gateway's own total, and begins a new cycle, as total_increasing expects.
             case .energy: (name, deviceClass, stateClass, digits) = ("Energy", "energy", "total_increasing", 3)
             // There is no device class for an electric charge.
             case .charge: (name, stateClass, digits) = ("Charge", "total_increasing", 0)
@@ -133,7 +129,7 @@ extension EntityMaker {
             case .supplyVoltage: (name, deviceClass, digits) = ("Supply voltage", "voltage", 2)
             case .price: (name, stateClass) = ("Price", nil)
             case .duration: (name, deviceClass, stateClass) = ("Counting for", "duration", "total_increasing")
-            // Not total_increasing: it falls where current flows back.
+            // Not total_increasing: it falls with reverse flow.
             case .countedEnergy:
                 (name, deviceClass, stateClass, digits) = ("Energy, counted by meterd", "energy", "total", 3)
             case .countedCharge: (name, stateClass, digits) = ("Charge, counted by meterd", "total", 0)
@@ -148,7 +144,7 @@ extension EntityMaker {
 }
 
 extension MeterCommand.Kind {
-    /// `next-screen` as shown to people: `Next screen`.
+    /// `next-screen` becomes `Next screen`.
     fileprivate var title: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()

@@ -1,16 +1,14 @@
-/// Home Assistant's starts: it then knows nothing, and everything is published again. Its message may come so often that
-/// this would crowd out everything else, so it counts once in a while, and the last one is not forgotten.
+/// Publishes everything again when Home Assistant starts. The rate limit protects other messages; it delays the last
+/// start, but never drops it.
 struct HomeAssistantStarts: Sendable {
     private let interval: Duration
     private var lastServed: MonotonicTime?
-    /// It has started, but it was too soon to publish everything again.
+    /// A start waits for the rate limit.
     private(set) var isOwed = false
 
     init(interval: Duration) { self.interval = interval }
 
-    /// It has started, or the time may have come for what is owed.
-    ///
-    /// - Returns: whether to publish everything now.
+    /// - Returns: whether to publish everything now; otherwise call again while owed.
     mutating func serve(at now: MonotonicTime) -> Bool {
         if let lastServed, now - lastServed < interval {
             isOwed = true

@@ -1,9 +1,9 @@
-/// A value to write as JSON. Members keep their order, so that the same value always gives the same text.
+/// Members keep their order, so that equal values give equal texts.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int)
-    /// NaN and infinities are written as `null`.
+    /// NaN and infinity become `null`.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -19,15 +19,14 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// An object, leaving out members without a value.
+    /// Leaves out members that are nil.
     package static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
         .object(members.compactMap { key, value in value.map { Member(key, $0) } })
     }
 
-    /// Nil becomes `null`.
     package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    /// JSON on one line (RFC 8259), without blanks.
+    /// RFC 8259, on one line without blanks.
     package var bytes: [UInt8] {
         var text: [UInt8] = []
         write(to: &text)

@@ -1,4 +1,3 @@
-/// Makes the messages about meters, and counts what was encoded for them.
 struct MeterMessages: Sendable {
     let settings: BridgeMachine.Settings
     private let discovery: DeviceDiscovery
@@ -34,18 +33,17 @@ struct MeterMessages: Sendable {
         return MeterPayloads.state(reading, countedSince: countedSince, told: told)
     }
 
-    /// The latest reading.
     func state(of id: MeterID, _ payload: [UInt8]) -> BrokerMessage {
         BrokerMessage(settings.topics.state(id), payload, isRetained: true)
     }
 
-    /// The same reading, should it not be delivered in time.
+    /// For the backlog, if the reading is not delivered in time.
     mutating func late(_ id: MeterID, _ payload: [UInt8]) -> Backlog.Entry {
         readings += 1
         return Backlog.Entry(number: readings, message: BrokerMessage(settings.topics.backlog(id), payload))
     }
 
-    /// Clears what the broker keeps about a meter.
+    /// Clears the retained messages.
     func removal(of id: MeterID) -> [BrokerMessage] {
         let topics = settings.topics
         return [discovery.removal(of: id)]

@@ -1,8 +1,8 @@
-/// The payloads published about a meter besides discovery.
+/// Payloads except for discovery.
 enum MeterPayloads {
-    /// The values with the time of measurement, and what the meter tells besides. An unknown value is null.
+    /// An unknown value is null.
     ///
-    /// - Parameter countedSince: since when the gateway counts energy for the meter, if it does.
+    /// - Parameter countedSince: start of the gateway's energy count; nil if it counts none.
     static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: ToldBody? = nil) -> [UInt8] {
         var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
         reading.reading.forEach { quantity, value in
@@ -13,7 +13,7 @@ enum MeterPayloads {
         return JSONValue.object(members).bytes
     }
 
-    /// As `meterctl status --json` has it.
+    /// As in `meterctl status --json`.
     private static func json(_ told: ToldBody) -> JSONValue {
         let details = told.details.sorted { $0.key < $1.key }.map { key, value -> JSONValue.Member in
             switch value {
@@ -32,7 +32,7 @@ enum MeterPayloads {
         return .object([.init("details", .object(details)), .init("groups", .array(groups))])
     }
 
-    /// What a meter's status is made from, so that it is generated only if that changes.
+    /// Inputs of a status, encoded only if they change.
     struct Status: Hashable, Sendable {
         private var state: ConnectionState
         private var since: WallTime
@@ -46,7 +46,6 @@ enum MeterPayloads {
             (holder, transport, error) = (meter.holder, meter.transport, meter.error)
         }
 
-        /// - Parameter gateway: the one that publishes it.
         func bytes(gateway: String) -> [UInt8] {
             JSONValue.object([
                 .init("state", .string(state.rawValue)),
@@ -60,7 +59,6 @@ enum MeterPayloads {
         }
     }
 
-    /// The answer to a request.
     static func response(_ request: MeterRequest?, meter: String, _ outcome: RequestOutcome, transaction: String?)
         -> [UInt8]
     {
@@ -85,13 +83,12 @@ enum MeterPayloads {
     }
 }
 
-/// The outcome of a request.
 package enum RequestOutcome: Hashable, Sendable {
-    /// Done; the state is the meter's state afterwards.
+    /// The meter's state afterwards.
     case done(state: String)
     /// - Parameters:
     ///   - code: for programs, as in the API.
-    ///   - message: what failed, with which value.
-    ///   - next: what to do.
+    ///   - message: failure with its value.
+    ///   - next: advice.
     case failed(code: String, message: String, next: String)
 }

@@ -1,15 +1,14 @@
-/// A request for a meter, received through the broker.
 package struct MeterRequest: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case connect(takeover: Bool)
         case disconnect
         case command(MeterCommand)
-        /// A mark of this moment, by its name.
+        /// A mark of this moment.
         case mark(String)
     }
 
     package var kind: Kind
-    /// The sender's own mark, which the response repeats.
+    /// The sender's token, which the response repeats.
     package var transaction: String?
 
     package init(_ kind: Kind, transaction: String? = nil) {
@@ -17,15 +16,14 @@ package struct MeterRequest: Hashable, Sendable {
         self.transaction = transaction
     }
 
-    /// Why a payload is not a request, for the response.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
         package var next: String
-        /// The sender's mark, if it could be read.
+        /// Nil if it could not be read.
         package var transaction: String?
     }
 
-    /// Longest payload of a request, in bytes.
+    /// In bytes.
     package static let payloadMax = 1024
     private static let transactionMax = 100
 
@@ -78,7 +76,7 @@ package struct MeterRequest: Hashable, Sendable {
         self.transaction = transaction
     }
 
-    /// The members of one object. Nested values are refused: no request has them.
+    /// Nested values are errors, because no request has them.
     private static func values(_ payload: [UInt8]) throws(Problem) -> [String: JSONValue] {
         do throws(JSONReader.Problem) {
             return try payload.read { json in
@@ -146,7 +144,7 @@ package struct MeterRequest: Hashable, Sendable {
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
                 throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
-            // A message that is kept, repeated or misled would draw current where nobody looks.
+            // A retained, repeated or misrouted message would draw current unattended.
             guard kind.consequence != .draws else {
                 throw Problem(
                     message: "\(name) draws current, and is not done for a broker",
@@ -174,7 +172,7 @@ extension MeterRequest: CustomStringConvertible {
 }
 
 extension String {
-    /// For error messages: only part of a stranger's text is repeated.
+    /// Repeats only a part of a stranger's text.
     fileprivate var shortened: String { count > 40 ? "\(prefix(40).visible)…" : visible }
 }
 

@@ -1,18 +1,13 @@
-/// Messages waiting to be sent, and those sent but not acknowledged yet: at most a window of those, so that nothing
-/// grows if the broker accepts nothing.
-///
-/// For a topic that holds a state, only the latest message waits. A reading that is displaced, or whose delivery was
-/// not confirmed, goes to the backlog.
+/// Messages waiting to be sent or acknowledged. Of a state, only the latest waits. A reading that is displaced or not
+/// confirmed goes to the backlog.
 struct Outbox: Sendable {
-    /// The kind of message, which decides what becomes of it if it cannot be sent.
+    /// Decides what to do with a message that cannot be sent.
     enum Purpose: Hashable, Sendable {
-        /// A state: only the latest counts.
         case latest
-        /// As `latest`, with a reading that is kept: the entry for the backlog.
+        /// A reading, which waits like `latest` and goes to the backlog afterwards.
         case reading(Backlog.Entry)
-        /// The answer to a request, or a mark: of no use later.
+        /// A response or a mark: useless later.
         case response
-        /// A reading from the backlog.
         case backlog(Backlog.Entry)
     }
 
@@ -22,36 +17,30 @@ struct Outbox: Sendable {
         var at: MonotonicTime
     }
 
-    /// Most messages in flight. Brokers accept at least 20 by default.
+    /// In flight. Brokers accept at least 20 by default.
     static let windowSize = 20
-    /// Most responses that may wait.
     static let responsesMax = 32
 
     private var waiting: [String: (message: BrokerMessage, purpose: Purpose)] = [:]
-    /// The topics of the waiting messages, in order.
+    /// In order of sending.
     private var order: [String] = []
     private var responses: [BrokerMessage] = []
     private var sent: [PacketNumber: Sent] = [:]
     private var nextNumber: PacketNumber = 1
     private var backlog: Backlog
     private var responsesDropped = 0
-    /// Number of messages confirmed by the broker since the start.
     private(set) var confirmedCount = 0
-    /// Number of messages refused by the broker since the start.
     private(set) var refusedCount = 0
-    /// Number of readings lost before the link last came up.
+    /// Readings lost before the link last came up.
     private var lostBefore = 0
     private var hasToldOverflow = false
 
     init(backlog: Backlog.Limits) { self.backlog = Backlog(limits: backlog) }
 
-    /// Number of messages kept here, including those sent and not confirmed.
+    /// All messages, including those sent and not confirmed.
     var count: Int { waiting.count + responses.count + sent.count + backlog.count }
-    /// Number of readings waiting for the broker.
     var backlogCount: Int { backlog.count }
-    /// Number of readings lost for lack of room since the start.
     var readingsDropped: Int { backlog.dropped }
-    /// Number of readings and responses given up for lack of room since the start.
     var droppedCount: Int { backlog.dropped + responsesDropped }
 
     // MARK: Sending
@@ -73,11 +62,10 @@ struct Outbox: Sendable {
         keep(displaced.purpose)
     }
 
-    /// A reading without a link.
+    /// Keeps a reading while there is no link.
     mutating func keep(_ reading: Backlog.Entry) { backlog.add(reading) }
 
-    /// The next message that may be sent, with the number by which it is acknowledged. Nil if none waits, or the window
-    /// is full.
+    /// Nil if no message waits or the window is full.
     mutating func next(at now: MonotonicTime) -> (PacketNumber, BrokerMessage)? {
         guard sent.count < Self.windowSize, let (message, purpose) = take() else { return nil }
         let number = nextNumber
@@ -94,23 +82,23 @@ struct Outbox: Sendable {
         return backlog.next().map { ($0.message, .backlog($0)) }
     }
 
-    /// The broker received the message, or refused it, which it would do again.
+    /// A refused message is not sent again, because the broker would refuse it again.
     ///
-    /// - Returns: its topic. Nil if no such message is under way.
+    /// - Returns: its topic; nil if `number` is unknown.
     mutating func acknowledged(_ number: PacketNumber, isRefused: Bool) -> String? {
         guard let message = sent.removeValue(forKey: number) else { return nil }
         if isRefused { refusedCount += 1 } else { confirmedCount += 1 }
         return message.topic
     }
 
-    /// When the message that has waited longest for its acknowledgement was sent.
+    /// When the oldest unacknowledged message was sent.
     var oldestSent: MonotonicTime? { sent.values.map(\.at).min() }
 
     // MARK: The link
 
     mutating func linkOpened() { (lostBefore, hasToldOverflow) = (backlog.dropped, false) }
 
-    /// The link is gone: unconfirmed readings are kept, and everything else is published again later.
+    /// Keeps unconfirmed readings; all else is published again later.
     mutating func linkLost() {
         for purpose in sent.values.map(\.purpose) + waiting.values.map(\.purpose) { keep(purpose) }
         sent = [:]
@@ -119,7 +107,7 @@ struct Outbox: Sendable {
         responses = []
     }
 
-    /// Readings began to be lost since the link last came up. True once.
+    /// Whether readings have been lost since the link came up. True once.
     mutating func beginsToOverflow() -> Bool {
         guard !hasToldOverflow, backlog.dropped > lostBefore else { return false }
         hasToldOverflow = true

@@ -1,7 +1,7 @@
-/// The rules of this host as they are published: each is a binary sensor of its meter's device, announced apart from the
-/// meter, because this host has the rule whoever has the meter.
+/// Each rule of this host is a binary sensor of its meter's device. It is announced apart from the meter, because the
+/// rule stays if another host takes the meter.
 struct PublishedAlerts: Sendable {
-    /// How long something that does not last is shown, in seconds.
+    /// Seconds for which a momentary alert is shown.
     static let momentSeconds = 30
 
     private struct Told: Sendable {
@@ -13,7 +13,7 @@ struct PublishedAlerts: Sendable {
     private let topics: BrokerTopics
     private let version: String
     private var alerts: [Int64: Told] = [:]
-    /// Those that are gone and that the broker still has.
+    /// Removed rules still at the broker.
     private var gone: Set<Int64> = []
 
     init(_ settings: BridgeMachine.Settings) {
@@ -27,7 +27,7 @@ struct PublishedAlerts: Sendable {
             let before = alerts[alert.number]
             var told = before ?? Told(alert: alert)
             told.isAnnounced = told.isAnnounced && told.alert.isAnnounced(as: alert)
-            // Something that happened before this run is not news.
+            // An event from before this run is not news.
             let isStale = before == nil && alert.isMomentary
             told.isTold = isStale || told.isTold && told.alert == alert
             told.alert = alert
@@ -41,7 +41,6 @@ struct PublishedAlerts: Sendable {
         if isConnected { tell(to: &outbox) }
     }
 
-    /// Publishes everything again.
     mutating func announceAll(to outbox: inout Outbox) {
         for number in alerts.keys {
             alerts[number]?.isAnnounced = false
@@ -75,7 +74,7 @@ struct PublishedAlerts: Sendable {
             .init("raised", .text(alert.raisedAt?.description)), .init("cleared", .text(alert.clearedAt?.description)),
             .init("count", .int(Int(alert.count))), .init("value", alert.value.map { .number($0) } ?? .null),
         ])
-        // What does not last must not be there for who subscribes later.
+        // A momentary alert must not reach later subscribers.
         return BrokerMessage(topics.alert(alert.number), payload.bytes, isRetained: !alert.isMomentary)
     }
 
@@ -101,7 +100,7 @@ struct PublishedAlerts: Sendable {
 }
 
 extension BridgedAlert {
-    /// Whether its announcement is the same.
+    /// Whether both have the same announcement.
     fileprivate func isAnnounced(as other: BridgedAlert) -> Bool {
         name == other.name && condition == other.condition && meter == other.meter && isMomentary == other.isMomentary
     }

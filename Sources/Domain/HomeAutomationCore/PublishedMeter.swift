@@ -1,37 +1,33 @@
-/// One meter at the broker: what it was told, and when it hears of the meter again.
 struct PublishedMeter: Sendable {
-    /// What was published, so that only changes are. As in the beginning if everything must be published again.
+    /// Last published values. Nil values cause a new publication.
     private struct Told: Sendable {
         var announcement: DeviceDiscovery.Facts?
         var status: MeterPayloads.Status?
         var isOnline: Bool?
         /// When to publish status and availability again.
         var refreshAt: MonotonicTime?
-        /// Whether they were published again since the announcement.
+        /// True once they were.
         var wasRefreshed = false
     }
 
     private var meter: BridgedMeter
-    /// All quantities that it has reported in this run.
+    /// In this run.
     private var quantities = QuantitySet()
-    /// All that it has told besides, in this run.
+    /// In this run.
     private var toldKinds: [String: ToldKind] = [:]
-    /// Whether this gateway publishes it.
+    /// Whether this gateway publishes the meter.
     private(set) var isOurs = false
-    /// Whether this run ever announced its entities.
+    /// In this run.
     private var wasAnnounced = false
     private var told = Told()
-    /// The time of the last reading taken.
+    /// Its time of measurement.
     private var takenAt: MonotonicTime?
-    /// The earliest time of the next reading.
     private var nextReadingAt: MonotonicTime?
-    /// The payload of the last reading.
     private var state: [UInt8]?
 
     init(_ meter: BridgedMeter) { self.meter = meter }
 
-    /// Whether there is, or may be, something to publish. The link does not matter here: `announce` publishes everything
-    /// about the meter as last seen.
+    /// Whether there may be something to publish, with or without a link: `announce` publishes everything as last seen.
     func hasNews(in seen: BridgedMeter, at now: MonotonicTime) -> Bool {
         guard meter.isSame(as: seen) else { return true }
         if let due = told.refreshAt, due <= now { return true }
@@ -40,9 +36,7 @@ struct PublishedMeter: Sendable {
             || seen.told?.details.contains { toldKinds[$0.key] == nil } ?? false
     }
 
-    /// The meter was seen, and may have news.
-    ///
-    /// - Parameter isConnected: whether there is a link. Readings are kept without one; everything else is not.
+    /// - Parameter isConnected: whether there is a link. Only readings are kept without one.
     mutating func observed(
         _ seen: BridgedMeter, at now: MonotonicTime, isConnected: Bool, _ messages: inout MeterMessages,
         to outbox: inout Outbox
@@ -50,14 +44,14 @@ struct PublishedMeter: Sendable {
         meter = seen
         if let reading = seen.reading { quantities.formUnion(reading.reading.supported) }
         for (key, value) in seen.told?.details ?? [:] {
-            // A value that was known once has its kind for good.
+            // A value that was known once keeps its kind.
             if let kind = ToldKind(value) {
                 toldKinds[key] = kind
             } else if toldKinds[key] == nil {
                 toldKinds[key] = .text
             }
         }
-        // A meter that somebody let go stays announced, so that it can be connected again from there.
+        // A disconnected meter stays announced, so that users can connect it again from Home Assistant.
         guard !meter.isElsewhere, meter.isWanted || wasAnnounced else {
             return isOurs ? yield(isConnected: isConnected, &messages, to: &outbox) : nil
         }
@@ -67,7 +61,7 @@ struct PublishedMeter: Sendable {
         return notice
     }
 
-    /// Publishes everything again: to a broker that may have lost it, or for a Home Assistant that has.
+    /// Publishes everything again, after the broker or Home Assistant may have lost it.
     mutating func announce(
         at now: MonotonicTime, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
@@ -77,13 +71,11 @@ struct PublishedMeter: Sendable {
         return notice
     }
 
-    /// Publishes whatever differs from what was published before.
     private mutating func tell(
         at now: MonotonicTime, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
         let isFirst = !wasAnnounced
-        // Before the first reading it is unknown what the meter measures: what the broker kept from an earlier run is
-        // better.
+        // The broker's copy from an earlier run is better until the first reading tells the quantities.
         if !quantities.isEmpty {
             let facts = DeviceDiscovery.Facts(meter, quantities, toldKinds)
             if told.announcement != facts {
@@ -92,7 +84,7 @@ struct PublishedMeter: Sendable {
             told.announcement = facts
             wasAnnounced = true
         }
-        // A host that let go of the meter may have published its last message after our first.
+        // The meter's former host may have published its last message after our first.
         if let due = told.refreshAt, due <= now { (told.status, told.isOnline, told.wasRefreshed) = (nil, nil, true) }
         let status = MeterPayloads.Status(meter)
         if told.status != status {
@@ -108,7 +100,7 @@ struct PublishedMeter: Sendable {
         return wasAnnounced && isFirst ? .announced(meter.id) : nil
     }
 
-    /// Takes the meter's reading if one is due: for the broker, or for the backlog without one.
+    /// For the broker or, without a link, for the backlog.
     private mutating func takeReading(
         at now: MonotonicTime, isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) {
@@ -122,13 +114,12 @@ struct PublishedMeter: Sendable {
         outbox.put(messages.state(of: meter.id, payload), .reading(late))
     }
 
-    /// Whether the reading is new, and it is time for one.
     private func isDue(_ reading: TimedReading, at now: MonotonicTime) -> Bool {
         guard meter.hasData, reading.time != takenAt else { return false }
         return nextReadingAt.map { $0 <= now } ?? true
     }
 
-    /// Another host has the meter now. This host publishes its last message, which the other one's first overrides.
+    /// Publishes a last message, which the new host's first one overrides.
     private mutating func yield(
         isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {

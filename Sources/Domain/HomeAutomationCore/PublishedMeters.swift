@@ -1,4 +1,4 @@
-/// All meters of this host as they are published, and ids that they had before.
+/// All published meters of this host.
 struct PublishedMeters: Sendable {
     private var meters: [MeterID: PublishedMeter] = [:]
     private var messages: MeterMessages
@@ -6,13 +6,11 @@ struct PublishedMeters: Sendable {
 
     init(_ settings: BridgeMachine.Settings) { messages = MeterMessages(settings) }
 
-    /// Number of announcements, readings and statuses encoded since the start.
     var payloadsMade: Int { messages.payloadsMade }
 
-    /// The meter that is named so in topics.
     func id(ofKey key: String) -> MeterID? { meters.keys.first { $0.topicKey == key } }
 
-    /// Publishes what changed. Nothing is generated for a meter without news.
+    /// A meter without news costs no encoding.
     ///
     /// - Parameter seen: each meter of this host, once.
     mutating func observed(
@@ -24,7 +22,7 @@ struct PublishedMeters: Sendable {
                 meter, at: now, isConnected: isConnected, &messages, to: &outbox)
             if let notice { notices.append(notice) }
         }
-        // All that were seen are known by now, so there can only be too many if there are more.
+        // All seen meters are known by now, so more are known only if some are gone.
         if meters.count > seen.count {
             let gone = Set(meters.keys).subtracting(seen.map(\.id))
             notices += gone.sorted().compactMap { remove($0, isConnected: isConnected, from: &outbox) }
@@ -32,7 +30,7 @@ struct PublishedMeters: Sendable {
         return notices
     }
 
-    /// The meter is no longer this host's, such as one that turned out to be another's second address.
+    /// For a meter such as one that turned out to be another's second address.
     private mutating func remove(
         _ id: MeterID, isConnected: Bool, from outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
@@ -45,7 +43,7 @@ struct PublishedMeters: Sendable {
         for message in messages.removal(of: id) { outbox.put(message) }
     }
 
-    /// Publishes everything again: to a broker that may have lost it, or for a Home Assistant that has.
+    /// Publishes everything again, after the broker or Home Assistant may have lost it.
     mutating func announceAll(at now: MonotonicTime, to outbox: inout Outbox) -> [BridgeMachine.Notice] {
         var notices: [BridgeMachine.Notice] = []
         for id in meters.keys.sorted() where meters[id]?.isOurs == true {
@@ -54,7 +52,7 @@ struct PublishedMeters: Sendable {
         return notices
     }
 
-    /// Clears former meters' topics, once in each run: nothing is published there any more.
+    /// Clears the topics of former ids, once per run.
     mutating func clearFormer(in outbox: inout Outbox) {
         guard !hasClearedFormer else { return }
         hasClearedFormer = true

@@ -1,8 +1,8 @@
-/// What kind of entity stands for something that a meter tells besides readings.
+/// Kind of entity for telemetry besides readings.
 package enum ToldKind: Hashable, Sendable {
     case number, text, flag
 
-    /// Nil for a value that is not known.
+    /// Nil for an unknown value.
     init?(_ value: ToldBody.Value) {
         switch value {
         case .number: self = .number
@@ -14,12 +14,11 @@ package enum ToldKind: Hashable, Sendable {
 }
 
 extension EntityMaker {
-    /// A sensor of what the meter tells besides readings: a text or number, or on and off. None of it is measured, so all of
-    /// it is diagnostic, and none has statistics.
+    /// A sensor for telemetry besides readings. None of it is measured, so it is diagnostic and has no statistics.
     ///
-    /// A state of Home Assistant has at most 255 characters (<https://developers.home-assistant.io/docs/core/entity#generic-properties>
-    /// speaks of states; the limit is `MAX_LENGTH_STATE_STATE` in homeassistant/const.py), so longer texts are cut. `None`
-    /// is unknown to a sensor and to a binary sensor (<https://www.home-assistant.io/integrations/sensor.mqtt/>,
+    /// A state has at most 255 characters (<https://developers.home-assistant.io/docs/core/entity#generic-properties>
+    /// speaks of states; the limit is `MAX_LENGTH_STATE_STATE` in homeassistant/const.py), so longer texts are cut.
+    /// `None` is unknown to a sensor and to a binary sensor (<https://www.home-assistant.io/integrations/sensor.mqtt/>,
     /// <https://www.home-assistant.io/integrations/binary_sensor.mqtt/>).
     func sensor(told key: String, _ kind: ToldKind) -> JSONValue.Member {
         let value = "value_json.told.details.\(key)"
@@ -40,7 +39,7 @@ extension EntityMaker {
     }
 
     private func template(_ value: String, _ kind: ToldKind) -> String {
-        // A meter that has told nothing yet, or no longer, has no `told` at all.
+        // `told` is missing while the meter sends no telemetry.
         let isKnown = "value_json.told is defined and \(value) is defined and \(value) is not none"
         return switch kind {
         case .number: "{{ \(value) if \(isKnown) else None }}"
@@ -50,8 +49,7 @@ extension EntityMaker {
     }
 }
 
-/// The unit at the end of a key, as in `Quantity.key`, and what is before it, as people read it: `recorder_duration_s` is the
-/// recorder duration in seconds.
+/// A key split into name and unit, as in `Quantity.key`: `recorder_duration_s` is the recorder duration in seconds.
 private struct ToldUnit {
     var name: String
     var unit: String?

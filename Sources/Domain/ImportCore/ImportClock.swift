@@ -1,22 +1,21 @@
-/// Reads the times of a file, in whatever form they are, and puts them in order where an hour is there twice.
 struct ImportClock: Sendable {
-    /// How far the zone of times without one is ahead of UTC; nil where nobody said so.
+    /// Offset from UTC, in milliseconds, of times without a zone; nil if the user named none.
     private let zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
-    /// When the file begins, for times that count from there.
+    /// Start of the file, for times that count from there.
     private let start: Int64?
-    /// Whether numbers count from the file's start; nil before the first one, whose size tells it.
+    /// Whether numbers count from the file's start; nil until the first number's size shows it.
     private var isElapsed: Bool?
-    /// Local times within have `steadyOffset`, so that the zone is not asked for each.
+    /// Local times that share `steadyOffset`, a cache.
     private var steady: Range<Int64> = 0..<0
     private var steadyOffset: Int64 = 0
-    /// The last time had no zone of its own.
+    /// Whether the last time had no zone of its own.
     private(set) var isLocal = false
-    /// The file began in an hour that is there twice and nothing has shown in which of the two.
+    /// Whether the file began in an hour that occurs twice, and no line has shown in which of the two.
     private(set) var beganInDoubledHour = false
     private var isFirst = true
 
     private static let halfDay: Int64 = 43_200_000
-    /// Seconds: no record is as long, and no calendar of a meter's owner as early (March 1973).
+    /// In seconds (March 1973): later than any recording is long, and earlier than any meter's calendar.
     private static let unixMin = 1e8
     private static let jitterMax: Int64 = 1000
 
@@ -26,12 +25,12 @@ struct ImportClock: Sendable {
 
     // MARK: Calendars
 
-    /// Milliseconds since 1970.
+    /// Returns milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - unit: seconds in one, of a time that is a number; nil where the file does not say so.
-    ///   - isUnix: numbers always count from 1970.
-    ///   - order: of the numbers of a date, where it is known.
+    ///   - unit: unit of a time that is a number, in seconds; nil if the file does not tell.
+    ///   - isUnix: whether numbers always count from 1970.
+    ///   - order: order of a date's numbers; nil if unknown.
     ///   - last: the time before.
     mutating func moment(
         _ field: ArraySlice<UInt8>, unit: Double?, isUnix: Bool, comma: Bool, order: DateOrder?, after last: Int64?
@@ -66,7 +65,7 @@ struct ImportClock: Sendable {
         return ImportError(.badTime, "\"\(text.visible)\" \(problem)", remedy: remedy)
     }
 
-    /// A time as people read it: in its own zone where it had none.
+    /// For people: in the user's zone if the file's times have none.
     func shown(_ time: Int64) -> String {
         guard isLocal, let offset = zoneOffset?(time) else { return WallTime(millisecondsSince1970: time).description }
         let text = WallTime(millisecondsSince1970: time.addingClamped(offset)).description
@@ -80,7 +79,7 @@ struct ImportClock: Sendable {
         return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
-    /// - Throws: where a time needs a zone, and nobody said which one. In which order its date is does not matter.
+    /// - Throws: if the time needs a zone and the user named none. The order of its date does not matter.
     func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
         let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
         if isLocal, zoneOffset == nil { throw Self.needsZone(field) }
@@ -93,7 +92,7 @@ struct ImportClock: Sendable {
             remedy: "say so: --zone local, --zone Europe/Berlin, --zone UTC or --zone +02:00")
     }
 
-    /// The moment of a local time. Where the clock showed it twice, the first of the two that is not before the last time.
+    /// If the clock showed the time twice, the first moment that is not before the last time counts.
     private mutating func resolve(
         _ local: Int64, _ field: ArraySlice<UInt8>, after last: Int64?
     ) throws(ImportError) -> Int64 {
@@ -119,7 +118,7 @@ struct ImportClock: Sendable {
         guard let last else { return first }
         guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
         if next != first { beganInDoubledHour = false }
-        // One that began in the second of the two goes on as if an hour was missing.
+        // A file that began in the second of the two hours seems to skip an hour.
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(
@@ -168,9 +167,8 @@ struct ImportClock: Sendable {
     }
 }
 
-/// Dates and times as people and programs write them.
 private enum CalendarText {
-    /// Milliseconds since 1970, as if it was UTC where no zone is given.
+    /// Milliseconds since 1970, read as UTC if no zone is given.
     static func read(_ field: ArraySlice<UInt8>, _ order: DateOrder?) -> (milliseconds: Int64, isLocal: Bool)? {
         let text = String(decoding: field.prefix(40), as: UTF8.self)
         if let found = read(text) { return found }
@@ -184,7 +182,7 @@ private enum CalendarText {
 }
 
 extension String {
-    /// Without white space at its ends.
+    /// Without white space at the ends.
     var trimmed: String {
         var text = self[...]
         while text.last?.isWhitespace ?? false { text = text.dropLast() }

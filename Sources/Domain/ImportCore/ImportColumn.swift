@@ -1,17 +1,16 @@
-/// Which column of a table holds a quantity, as a person says it: `voltage=Vbus:mV`.
 package struct ImportColumn: Hashable, Sendable {
     /// Nil for the time and the day.
     package var quantity: Quantity?
-    /// It has the day, and another one the time of day.
+    /// Whether the column has the day, and another one the time of day.
     var isDate = false
-    /// Of the numbers of its dates; nil where the table tells it.
+    /// Order of a date's numbers; nil if the table tells it.
     var order: DateOrder?
-    /// As the first line has it, or the column's number from 1.
+    /// From the first line, or the column's number from 1.
     package var name: String
-    /// How the column's numbers are converted; nil where its name says the unit, or none.
+    /// Nil if the column's name tells the unit, or there is none.
     var unit: ImportUnit?
 
-    /// - Parameter text: `QUANTITY=NAME` or `QUANTITY=NAME:UNIT`.
+    /// - Parameter text: `QUANTITY=NAME` or `QUANTITY=NAME:UNIT`, such as `voltage=Vbus:mV`.
     package init(_ text: String) throws(ImportError) {
         guard let equals = text.firstIndex(of: "="), equals < text.index(before: text.endIndex) else {
             throw ImportError(
@@ -44,7 +43,7 @@ package struct ImportColumn: Hashable, Sendable {
         name = String(name[..<colon]).trimmed
     }
 
-    /// Whether it means the column with this name or place, counted from 1.
+    /// - Parameter place: counted from 1.
     func means(_ other: String, at place: Int, of names: [String]) -> Bool {
         func plain(_ text: String) -> String { text.trimmed.lowercased() }
         if plain(other) == plain(name) { return true }
@@ -53,7 +52,6 @@ package struct ImportColumn: Hashable, Sendable {
     }
 }
 
-/// From a column's numbers to a quantity's own unit.
 struct ImportUnit: Hashable, Sendable {
     var factor = 1.0
     var offset = 0.0
@@ -88,7 +86,7 @@ struct ImportUnit: Hashable, Sendable {
         return nil
     }
 
-    /// Lower case, with one letter for a micro and for an ohm.
+    /// Lower case, with one spelling for micro and for ohm.
     private static func plain(_ text: String) -> String {
         text.trimmed.lowercased().replacing("µ", with: "u").replacing("μ", with: "u").replacing("ω", with: "ohm")
             .replacing("°", with: "")
@@ -126,7 +124,7 @@ struct ImportUnit: Hashable, Sendable {
     }
 }
 
-/// What loggers and spreadsheets call the columns of a table.
+/// Column names of loggers and spreadsheets.
 enum ColumnNames {
     static let times: Set<String> = [
         "time", "timestamp", "datetime", "elapsed", "elapsedtime", "unix", "unixtime", "epoch", "hosttime", "zeit",
@@ -134,7 +132,7 @@ enum ColumnNames {
     ]
     static let dates: Set<String> = ["date", "datum", "day"]
 
-    /// The names without unit, white space and underscores, in lower case.
+    /// Names in lower case without unit, white space and underscores.
     static let quantities: [String: Quantity] = {
         let words: [(Quantity, String)] = [
             (.voltage, "voltage volt volts vbus busvoltage u v spannung"),
@@ -153,14 +151,15 @@ enum ColumnNames {
             uniquingKeysWith: { first, _ in first })
     }()
 
-    /// What a table without names has, of the only logger that writes one (dimorlus/TC66 phone.csv): seconds, volts, amperes.
+    /// Columns of a table without names, as the only known logger writes it (dimorlus/TC66 phone.csv): seconds, volts,
+    /// amperes.
     static let unnamed: [Quantity?] = [nil, .voltage, .current]
 
     static func plain(_ text: String) -> String {
         text.lowercased().replacing(" ", with: "").replacing("_", with: "")
     }
 
-    /// A name and its unit: `Volt[V]`, `vbus_µV`, `Time, s`, `Voltage (V)`.
+    /// Name and unit of `Volt[V]`, `vbus_µV`, `Time, s`, `Voltage (V)`.
     static func split(_ name: String) -> (word: String, unit: String?) {
         let name = name.trimmed
         if let mark = name.firstIndex(where: { "[(,/".contains($0) }), mark != name.startIndex {
@@ -176,12 +175,12 @@ enum ColumnNames {
         return (word, unit)
     }
 
-    /// What a column with this name holds. Charge and energy are taken with their unit alone, as loggers count in several.
+    /// Charge and energy need a unit, because loggers count in several.
     static func column(_ name: String) -> ImportLayout.Column {
         let (word, unit) = split(name)
         if dates.contains(word), unit == nil { return .date }
         if times.contains(word) {
-            // `Time (UTC)` has no unit, and whose clock it means is asked.
+            // `Time (UTC)` has no unit, and the user must name its zone.
             let isUnit = unit ?? (["s", "ms"].contains(word) ? word : nil)
             return .time(isUnit.flatMap { ImportUnit($0, of: nil) })
         }

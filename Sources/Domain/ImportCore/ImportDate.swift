@@ -1,22 +1,20 @@
-/// The order of the numbers of a date. The raw value is what a person types.
+/// Users type the raw value.
 package enum DateOrder: String, CaseIterable, Sendable {
     case mdy, dmy, ymd
 }
 
-/// A date and a time as people and programs write them, but for RFC 3339: `21.11.2026 13:40`, `11/21/2026 1:40:05 PM`,
-/// `2026/11/21 13:40:05,25 +0100`.
+/// A date and time other than RFC 3339: `21.11.2026 13:40`, `11/21/2026 1:40:05 PM`, `2026/11/21 13:40:05,25 +0100`.
 struct ImportDate {
     private let numbers: [Substring]
     private let separator: Character
-    /// As RFC 3339 has it, with a zone or without.
+    /// In RFC 3339, with or without a zone.
     private let clock: String
-    /// The time has AM or PM.
     let hasHalf: Bool
 
-    /// - Returns: nil for what is not three numbers and a time.
+    /// - Returns: nil unless the text has three numbers and a time.
     init?(_ text: String) {
         guard let end = text.firstIndex(where: { " Tt".contains($0) }) else { return nil }
-        // JavaScript's toLocaleString has a comma behind the date.
+        // JavaScript's toLocaleString writes a comma after the date.
         let date = text[..<end].last == "," ? text[..<end].dropLast() : text[..<end]
         guard let separator = date.first(where: { "-/.".contains($0) }) else { return nil }
         numbers = date.split(separator: separator, omittingEmptySubsequences: false)
@@ -25,15 +23,15 @@ struct ImportDate {
         (self.separator, self.clock, self.hasHalf) = (separator, clock, hasHalf)
     }
 
-    /// Whether nothing but other lines, or a person, says which of the numbers is what.
+    /// Whether only other lines or the user can tell the order.
     var isInDoubt: Bool { separator != "." && numbers[0].count <= 2 }
 
-    /// Days since 1970; nil where no calendar has the date in this order.
+    /// Days since 1970; nil if the date does not exist in this order.
     func day(_ order: DateOrder) -> Int64? {
         date(order).flatMap { WallTime("\($0)T00:00:00Z") }.map { $0.millisecondsSince1970 / 86_400_000 }
     }
 
-    /// As RFC 3339 has it; nil where the order is needed, and in an order that it cannot have.
+    /// RFC 3339; nil if the order is needed, or impossible for this date.
     func text(_ order: DateOrder?) -> String? { date(order).map { "\($0)T\(clock)" } }
 
     /// With points the day comes first.
@@ -75,9 +73,7 @@ struct ImportDate {
         return ("\(parts.joined(separator: ":"))\(zone)", half != nil)
     }
 
-    /// Takes AM or PM off the end.
-    ///
-    /// - Returns: the hours that it adds; nil if there is none.
+    /// Removes AM or PM from the end and returns its hours; nil if there is none.
     private static func half(_ text: inout String) -> Int? {
         guard text.last.map({ "mM.".contains($0) }) ?? false else { return nil }
         let plain = text.lowercased().filter { $0 != "." }

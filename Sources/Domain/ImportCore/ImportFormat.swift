@@ -1,20 +1,19 @@
-/// A form of text that readings are taken from. The raw value is what a person types.
+/// Users type the raw value.
 package enum ImportFormat: String, CaseIterable, Sendable {
-    /// What `meterctl export`, `meterctl record export` and the page write: `time`, then keys of quantities.
+    /// Output of `meterctl export`, `meterctl record export` and the page: `time`, then keys of quantities.
     case csv
-    /// The same programs' JSON, one object a line; also `meterctl watch --json`.
+    /// JSON of the same programs, one object per line, or of `meterctl watch --json`.
     case json
-    /// The CSV export of rd-usb (kolinger/rd-usb, webapp/index.py and utils/formatting.py).
+    /// CSV export of rd-usb (kolinger/rd-usb, webapp/index.py and utils/formatting.py).
     case rdUSB = "rd-usb"
-    /// The output of `fnirsi_logger.py` (baryluk/fnirsi-usb-power-data-logger).
+    /// Output of `fnirsi_logger.py` (baryluk/fnirsi-usb-power-data-logger).
     case logger = "fnirsi-logger"
-    /// What `cfn2csv.py` makes of a record of the maker's own program (didim99/usbmeter-utils). Its times count from the
-    /// record's start. That program's own CSV is described nowhere, so it is not read (unverified).
+    /// Output of `cfn2csv.py` for a record of the maker's own program (didim99/usbmeter-utils). Its times count from
+    /// the record's start. That program's own CSV is documented nowhere, so it is not read (unverified).
     case toolbox = "fnirsi-cfn"
-    /// Any other table whose first line names columns, such as loggers and spreadsheets write.
+    /// Any other table with column names in the first line.
     case table
 
-    /// As a person is told of it.
     package var title: String {
         switch self {
         case .csv: "CSV of meterctl"
@@ -27,27 +26,25 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// What a person says of a file besides its text.
+/// The user's statements about a file.
 package struct ImportOptions: Sendable {
-    /// Nil: it is recognised by its first line.
+    /// Nil: the first line tells the format.
     package var format: ImportFormat?
-    /// Which of several meters in one file, by the name that it has there.
+    /// Name of the meter to take from a file of several.
     package var meter: String?
-    /// How far the zone of times without one is ahead of UTC at a moment; nil where nobody said so.
+    /// Milliseconds ahead of UTC at a moment, for times without a zone; nil if the user named none.
     package var zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
-    /// When the file begins, in milliseconds since 1970, where its times count from there.
+    /// For times that count from the file's start, in milliseconds since 1970.
     package var start: Int64?
-    /// Which column holds what, where its name does not say so.
+    /// Columns that their names do not identify.
     package var columns: [ImportColumn] = []
-    /// What separates the decimals of numbers; nil where the table tells it.
+    /// Decimal separator; nil if the table tells it.
     package var decimal: DecimalSign?
-    /// What the meter measures at all, in a file of this format: the ranges that its live decoding accepts.
+    /// Ranges that live decoding accepts from a meter of this format.
     package var ranges: @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] = { _ in [:] }
-    /// No reading can be later, in milliseconds since 1970.
+    /// Latest possible reading, in milliseconds since 1970.
     package var latest: Int64
 
-    /// - Parameters:
-    ///   - zoneOffset: both in milliseconds.
     package init(
         format: ImportFormat? = nil, meter: String? = nil, zoneOffset: (@Sendable (_ moment: Int64) -> Int64)? = nil,
         start: Int64? = nil, latest: Int64 = .max
@@ -59,7 +56,7 @@ package struct ImportOptions: Sendable {
         self.latest = latest
     }
 
-    /// Takes what a person says of one column, or of the decimals in all: `voltage=Vbus:mV`, `decimal=comma`.
+    /// Adds a statement about a column, or about all decimals: `voltage=Vbus:mV`, `decimal=comma`.
     package mutating func add(column text: String) throws(ImportError) {
         let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false).map { String($0).trimmed }
         guard parts.first == "decimal", parts.count == 2 else { return columns.append(try ImportColumn(text)) }
@@ -71,34 +68,28 @@ package struct ImportOptions: Sendable {
     }
 }
 
-/// Why a file cannot be taken, where it says so, and what helps.
 package struct ImportError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// Bytes that are no text.
         case notText
-        /// The first line is not a known one.
         case unknownLayout
-        /// A time without a zone, and nobody said which.
+        /// A time without a zone.
         case needsZone
-        /// What can be read in two ways, where nothing in the file tells which one it is.
+        /// A text with two readings that nothing in the file decides.
         case ambiguous
-        /// Times that count from a start that nobody gave.
+        /// Times that count from an unknown start.
         case needsStart
-        /// Several meters in one file.
         case needsMeter
         case badValue
         case badTime
         case wentBack
-        /// It ends in the middle.
         case cutOff
-        /// A line that no file of this kind has.
+        /// A line longer than in any known file.
         case tooLong
-        /// No reading in it.
         case empty
     }
 
     package var kind: Kind
-    /// Counted from 1; nil where it is about the file as a whole.
+    /// Counted from 1; nil for the whole file.
     package var line: Int?
     package var column: String?
     package var problem: String
@@ -112,7 +103,7 @@ package struct ImportError: Error, Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// Where it is and what it is: `line 12, column voltage_V: "abc" is not a number`.
+    /// Place and problem: `line 12, column voltage_V: "abc" is not a number`.
     package var message: String {
         let place = [line.map { "line \($0)" }, column.map { "column \($0)" }].compactMap(\.self).joined(
             separator: ", ")

@@ -1,14 +1,14 @@
-/// Judges the values of a file as live decoding does: what the meter cannot have measured is not taken.
+/// Rejects values that the meter cannot have measured, as live decoding does.
 struct ImportJudge: Sendable {
     private let format: ImportFormat
     /// By the raw values of quantities.
     private let ranges: [ClosedRange<Double>?]
-    /// What the logger added up holds a current that it read without its sign.
+    /// Whether the logger's sums include a current that lost its sign.
     private var isWrapped = false
-    /// rd-usb measured a temperature or data lines, so that their zeros are measured too.
+    /// Whether rd-usb measured a temperature or data lines, so that their zeros are real.
     private var hasSensors = false
     private var found: [Remark] = []
-    /// Lines that were not taken.
+    /// Number of rejected lines.
     private(set) var leftOut = 0
     private(set) var firstLeftOut: (line: Int, problem: String)?
 
@@ -18,7 +18,7 @@ struct ImportJudge: Sendable {
         var more = 0
     }
 
-    /// An unsigned number of 32 bits in hundred-thousandths, and the half of it, from which on it is below zero.
+    /// 2^32 hundred-thousandths: the logger reads a negative number as unsigned, from half of this on.
     private static let wrap = 42_949.67296
     private static let vital = QuantitySet(.voltage, .current, .power)
     private static let sensors: [Quantity] = [.temperature, .dataPlus, .dataMinus]
@@ -26,7 +26,7 @@ struct ImportJudge: Sendable {
     /// A UM meter without a load sends this, and the loggers write it as a number (kolinger/rd-usb webapp/index.py,
     /// sebastianha/um34c README).
     private static let noLoad = 9999.9
-    /// Watts that are more than the steps of a voltage and a current.
+    /// Watts beyond the rounding of a voltage and a current.
     private static let powerMin = 0.1
 
     init(_ format: ImportFormat, _ ranges: [Quantity: ClosedRange<Double>]) {
@@ -34,17 +34,16 @@ struct ImportJudge: Sendable {
         self.ranges = Quantity.allCases.map { ranges[$0] }
     }
 
-    /// What was changed or left out, a sentence each.
+    /// Changes and omissions, a sentence each.
     var remarks: [String] {
         found.map { $0.more > 0 ? "\($0.text); \($0.more) more such line\($0.more > 1 ? "s" : "")" : $0.text }
     }
 
-    /// Whether the meter can have measured a value.
     func allows(_ quantity: Quantity, _ value: Double) -> Bool {
         ranges[Int(quantity.rawValue)]?.contains(value) ?? true
     }
 
-    /// The logger was started again, and adds up anew.
+    /// The logger restarted with new sums.
     mutating func beginRun() { isWrapped = false }
 
     mutating func remark(_ key: String, _ text: @autoclosure () -> String) {
@@ -55,7 +54,7 @@ struct ImportJudge: Sendable {
         }
     }
 
-    /// - Returns: what of a reading can be; nil if its line is not to be taken.
+    /// - Returns: the plausible values; nil if the line is rejected.
     mutating func judge(_ reading: Reading, line: Int) -> Reading? {
         var reading = reading
         if format == .logger { restoreSign(&reading, line) }
@@ -89,14 +88,14 @@ struct ImportJudge: Sendable {
 
     private static func amount(_ value: Double) -> String {
         let text = "\(value)"
-        // Below a ten-thousandth a double's own text has an exponent.
+        // Below a ten-thousandth, the text of a Double has an exponent.
         guard text.contains("e-") else { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
         let digits = String(Int((value.magnitude * 1e9).rounded()) + 1_000_000_000).dropFirst()
         let end = digits.lastIndex { $0 != "0" } ?? digits.startIndex
         return "\(value < 0 ? "-" : "")0.\(digits[...end])"
     }
 
-    /// fnirsi_logger.py prints the current's four bytes without their sign; the meter's own sign is in them
+    /// fnirsi_logger.py prints the current's four bytes without their sign; the meter sends a signed number
     /// (Docs/Protocols/FNIRSI.md#packet).
     private mutating func restoreSign(_ reading: inout Reading, _ line: Int) {
         if let current = reading[.current], current > Self.wrap / 2, current < Self.wrap {
@@ -120,8 +119,8 @@ struct ImportJudge: Sendable {
         }
     }
 
-    /// A record of a TC66C that rd-usb took over has voltage and current, and 0 for the rest; where the person had power,
-    /// resistance and sums calculated, for what is left (webapp/index.py, `do_tc66c_import`).
+    /// A TC66C record in rd-usb has voltage and current, and 0 for the rest. Power, resistance and sums may be
+    /// calculated, if the user asked for it (webapp/index.py, `do_tc66c_import`).
     private mutating func dropPlaceholders(_ reading: inout Reading, _ line: Int) {
         guard !hasSensors, Self.sensors.allSatisfy({ reading.supported.contains($0) }) else { return }
         guard Self.sensors.allSatisfy({ reading[$0] == 0 }) else {
@@ -140,7 +139,7 @@ struct ImportJudge: Sendable {
 
     private mutating func dropContradictions(_ reading: inout Reading, _ line: Int) {
         if reading[.resistance] == Self.noLoad { reading[.resistance] = nil }
-        // With a power factor, there may be none.
+        // A power factor explains a power of 0.
         guard reading[.power] == 0, !reading.supported.contains(.powerFactor), let voltage = reading[.voltage],
             let current = reading[.current], abs(voltage * current) >= Self.powerMin
         else { return }

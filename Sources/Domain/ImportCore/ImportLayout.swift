@@ -1,10 +1,9 @@
-/// How the columns of a table become readings, from its first line.
 struct ImportLayout {
     enum Column: Hashable {
-        /// RFC 3339, the same without a zone, or a number that counts from 1970 or from the file's start. Nil where nothing says
-        /// the unit of a number.
+        /// RFC 3339 with or without a zone, or a number that counts from 1970 or the file's start. Nil if nothing tells
+        /// the number's unit.
         case time(ImportUnit?)
-        /// The day, where a column of its own has it.
+        /// The day, if the time has a column of its own.
         case date
         case value(Quantity, ImportUnit)
         case skipped
@@ -13,22 +12,20 @@ struct ImportLayout {
     let format: ImportFormat
     let table: TableLine
     var columns: [Column]
-    /// As the file calls them.
+    /// As in the file.
     let names: [String]
-    /// The first line is a reading.
+    /// Whether the first line is a reading.
     var isUnnamed = false
     var isSeparatedByComma: Bool { table.separator == UInt8(ascii: ",") }
-    /// Numbers that are times count from 1970, however small.
+    /// Whether numbers for times count from 1970, however small.
     var isUnix: Bool { format == .rdUSB || format == .logger }
-    /// The names of columns that are not taken, though something is in them.
+    /// Ignored columns with a name.
     var skipped: [String] { zip(names, columns).filter { $1 == .skipped && !$0.trimmed.isEmpty }.map(\.0) }
 
-    /// What separates columns, in the order in which they are tried.
+    /// In the order of the attempts.
     static let separators = [",", ";", "\t", " "].map { UInt8(ascii: $0) }
 
-    /// The layout that a first line tells.
-    ///
-    /// - Returns: nil if no known table begins with such a line.
+    /// - Returns: nil if no known table begins with this line.
     init?(_ line: ArraySlice<UInt8>, _ options: ImportOptions) throws(ImportError) {
         for separator in Self.separators {
             let table = TableLine(separator: separator)
@@ -54,7 +51,7 @@ struct ImportLayout {
         self = layout
     }
 
-    /// - Parameter columns: nil for those that the names tell.
+    /// - Parameter columns: nil to take them from the names.
     private init(_ format: ImportFormat, _ table: TableLine, _ names: [String], _ columns: [Column]? = nil) {
         (self.format, self.table, self.names, self.columns) = (format, table, names, [])
         self.columns = columns ?? foreign(names)
@@ -81,9 +78,7 @@ struct ImportLayout {
 
     // MARK: As a person says
 
-    /// The columns that a person named, and what the names of the others tell.
-    ///
-    /// - Returns: nil if a column is not there.
+    /// The user's columns, then those known by name; nil if one of the user's is missing.
     private init?(_ names: [String], _ fields: [ArraySlice<UInt8>], _ table: TableLine, _ options: ImportOptions) {
         var places: [Int] = []
         for column in options.columns {
@@ -91,7 +86,7 @@ struct ImportLayout {
             guard let place, !places.contains(place) else { return nil }
             places.append(place)
         }
-        // A number where a name belongs is a reading.
+        // A number in place of a name is a reading.
         let isUnnamed = zip(options.columns, places).contains { column, place in
             column.quantity != nil && NumberText.value(fields[place].trimmed, comma: true) != nil
         }
@@ -120,7 +115,7 @@ struct ImportLayout {
         guard columns.contains(where: { if case .time = $0 { true } else { false } }) else { return nil }
     }
 
-    /// The one table without names that is known.
+    /// The only known table without names.
     private init?(unnamed line: ArraySlice<UInt8>) {
         let table = TableLine(separator: UInt8(ascii: ";"))
         guard let fields = table.fields(line), fields.count == ColumnNames.unnamed.count,
@@ -134,7 +129,7 @@ struct ImportLayout {
 
     // MARK: Our own
 
-    /// `voltage_V`, or `charger.voltage_V` where there are several meters.
+    /// Reads `voltage_V`, or `charger.voltage_V` in a file of several meters.
     private static func quantity(of name: String) -> (meter: String?, Quantity)? {
         let dot = name.lastIndex(of: ".")
         let key = dot.map { String(name[name.index(after: $0)...]) } ?? name
@@ -164,7 +159,7 @@ struct ImportLayout {
 
     // MARK: Others'
 
-    /// A column called `Date` has the time as well where no other one has it.
+    /// A column called `Date` has the time too if no other column has it.
     private mutating func takeDateForTime() {
         guard !columns.contains(where: { if case .time = $0 { true } else { false } }),
             let place = columns.firstIndex(of: .date)
@@ -172,7 +167,7 @@ struct ImportLayout {
         columns[place] = .time(nil)
     }
 
-    /// The column that has the day, whether another one has the time, and how a person says which column it is.
+    /// Column with the day, whether another one has the time, and the option by which a user names it.
     var dateColumn: (place: Int, isDay: Bool, said: String)? {
         let day = columns.firstIndex(of: .date)
         let time = columns.firstIndex { if case .time = $0 { true } else { false } }
@@ -189,7 +184,7 @@ struct ImportLayout {
             let isRepeated = name == "Time" && hasUnixTime
             let column =
                 isRepeated ? .skipped : Self.known[format].map { $0[name] ?? .skipped } ?? ColumnNames.column(name)
-            // What is there twice is taken once.
+            // The first of two equal columns counts.
             switch column {
             case .time: return seen.insert(nil).inserted ? column : .skipped
             case .value(let quantity, _): return seen.insert(quantity).inserted ? column : .skipped
@@ -215,8 +210,8 @@ struct ImportLayout {
             "Accumulated power (mWh)": .value(.energy, ImportUnit(factor: 1e-3)),
             "Accumulated time (seconds)": .value(.duration, .own),
         ],
-        // baryluk/fnirsi-usb-power-data-logger fnirsi_logger.py: seconds since 1970; energy in watt seconds and charge in
-        // ampere seconds, which that program adds up.
+        // baryluk/fnirsi-usb-power-data-logger fnirsi_logger.py: seconds since 1970; energy in watt seconds and charge
+        // in ampere seconds, which that program adds up.
         .logger: [
             "timestamp": .time(nil), "voltage_V": .value(.voltage, .own),
             "current_A": .value(.current, .own), "dp_V": .value(.dataPlus, .own),
@@ -228,7 +223,8 @@ struct ImportLayout {
             "energy_J": .value(.energy, ImportUnit(factor: 1 / 3600)),
             "capacity_C": .value(.charge, ImportUnit(factor: 1 / 3.6)),
         ],
-        // didim99/usbmeter-utils cfn2csv.py, `channel_types` and the note above: seconds, volts, amperes, watts, Ah, Wh.
+        // didim99/usbmeter-utils cfn2csv.py, `channel_types` and the note above: seconds, volts, amperes, watts, Ah,
+        // Wh.
         .toolbox: [
             "Time": .time(nil), "Voltage": .value(.voltage, .own),
             "Current": .value(.current, .own), "Power": .value(.power, .own),
@@ -237,7 +233,7 @@ struct ImportLayout {
         ],
     ]
 
-    /// Columns that say again what another one says, or that count from a moment that nobody needs.
+    /// Columns that repeat another one or count from an irrelevant moment.
     static let repeating: Set<String> = [
         "Time", "Run time", "Run time (seconds)", "Zerod accumulated current (mAh)", "Zerod accumulated power (mWh)",
         "Zerod accumulated time (seconds)", "sample_in_packet",

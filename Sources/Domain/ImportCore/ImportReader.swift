@@ -1,7 +1,5 @@
-/// Takes readings out of a file as its bytes come, in memory that does not grow with it.
-///
-/// Readings come in the order of their times. The first fault ends it: whoever wants all or nothing throws away what came
-/// before.
+/// Reads a file of readings as its bytes come, in constant memory and in time order. After the first error, a caller
+/// that wants all or nothing discards earlier readings.
 package struct ImportReader: Sendable {
     private let options: ImportOptions
     private var rest: [UInt8] = []
@@ -10,38 +8,37 @@ package struct ImportReader: Sendable {
     private var clock: ImportClock
     private var judge: ImportJudge?
     private var writing: ImportWriting?
-    /// Lines that wait for later ones to tell how they are written, with their numbers.
+    /// Lines that wait until later ones decide the notation.
     private var held: [(number: Int, line: [UInt8])] = []
     private var heldBytes = 0
-    /// Of the line that is read.
     private var lineNumber = 0
-    /// Readings at the time of the one before, and the least step between two times.
+    /// Readings with the time of the one before, and the least step between two times.
     private var repeated = 0
     private var leastStep: Int64?
-    /// What the file turned out to be; nil before its first line.
+    /// Nil before the first line.
     package private(set) var format: ImportFormat?
-    /// Lines so far, empty ones included.
+    /// Including empty ones.
     package private(set) var lines = 0
     package private(set) var readings = 0
     package private(set) var first: WallTime?
     package private(set) var last: WallTime?
-    /// The names of meters in lines of several, the first few.
+    /// The first `metersMax` names of meters in a file of several.
     private var meters: Set<String> = []
-    /// What the first line that has it says that the meter told besides, and the last one; only our own JSON has it.
+    /// First and last telemetry besides readings; only our own JSON has any.
     package private(set) var toldFirst: ToldBody?
     package private(set) var toldLast: ToldBody?
 
     private static let metersMax = 32
-    /// A longer line is in no file of readings.
+    /// No file of readings has a longer line.
     private static let lineBytesMax = 64 << 10
-    /// No meter measures more of anything.
+    /// No meter measures more of any quantity.
     private static let valueMax = 1e12
-    /// By so much a time may be earlier than the one before where packets are stamped as they are read: it is then
-    /// taken for the same time.
+    /// Milliseconds by which a time may precede the one before, because loggers stamp packets as they read them. The
+    /// earlier time is raised to the later.
     private static let jitterMax: Int64 = 1000
-    /// Milliseconds between times that were rounded.
+    /// Milliseconds from which on equal times count as rounded.
     private static let roundedStep: Int64 = 10_000
-    /// What may wait, in bytes with what an array takes.
+    /// Limit of held lines in bytes, with the overhead of an array.
     private static let heldBytesMax = 8 << 20
     private static let lineOverhead = 64
 
@@ -50,16 +47,16 @@ package struct ImportReader: Sendable {
         clock = ImportClock(options)
     }
 
-    /// Columns of which nothing is taken and that no other column repeats.
+    /// Without columns that repeat another one.
     package var columnsLeftOut: [String] { layout?.skipped.filter { !ImportLayout.repeating.contains($0) } ?? [] }
 
-    /// Whether each line says its place in a packet of samples, as those of the FNIRSI loggers do.
+    /// Whether each line has its place in a packet of samples, as those of the FNIRSI loggers do.
     package var hasPackets: Bool { layout?.names.contains("sample_in_packet") ?? false }
 
-    /// Lines that were not taken, as their values cannot be.
+    /// Lines rejected for impossible values.
     package var linesLeftOut: Int { judge?.leftOut ?? 0 }
 
-    /// What was changed or left out on the way, and what was assumed, a sentence each.
+    /// Changes, omissions and assumptions, a sentence each.
     package var remarks: [String] {
         let doubled =
             "the file begins in an hour that was there twice that night, and is taken for the first of the two"
@@ -88,11 +85,10 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// The file is over.
     package mutating func finish(_ take: Take) throws(ImportError) {
         if !rest.isEmpty {
             let line = rest[...]
-            // An object that is closed is whole; a number may have lost its last digits.
+            // A closed object is whole; a number may have lost its last digits.
             guard format == .json || format == nil else {
                 throw ImportError(
                     .cutOff, line: lines + 1, "the last line has no line end, so the file may be cut off",
@@ -117,7 +113,7 @@ package struct ImportReader: Sendable {
             remedy: "is it the right meter, and the right unit? --column voltage=NAME:mV says which one it is")
     }
 
-    /// A spreadsheet that rounds times leaves few of them, far apart.
+    /// A spreadsheet that rounds times leaves few distinct ones, far apart.
     private func checkSteps() throws(ImportError) {
         guard format != .json, repeated > 0, 2 * repeated >= readings, leastStep ?? .max >= Self.roundedStep, let last
         else { return }
@@ -143,7 +139,7 @@ package struct ImportReader: Sendable {
         try readRow(line, take)
     }
 
-    /// A line of a table, now, or when later ones have told how it is written.
+    /// Reads a line of a table, or holds it until later ones decide the notation.
     private mutating func readRow(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard writing?.isUndecided ?? false else { return try readTable(line, take) }
         if let fields = layout?.table.fields(line) { try note(fields) }
@@ -156,7 +152,7 @@ package struct ImportReader: Sendable {
         if heldBytes > Self.heldBytesMax { try settle(take) }
     }
 
-    /// What is in doubt is decided now.
+    /// Decides the notation now.
     private mutating func settle(_ take: Take) throws(ImportError) {
         try writing?.settle()
         try release(take)
@@ -173,7 +169,7 @@ package struct ImportReader: Sendable {
         lineNumber = last
     }
 
-    /// What a line tells of how the table is written.
+    /// Learns the notation from a line.
     private mutating func note(_ fields: [ArraySlice<UInt8>]) throws(ImportError) {
         guard let layout, fields.count == layout.columns.count, let date = layout.dateColumn else { return }
         let day = date.isDay ? fields[date.place].trimmed + " ".utf8 : []
@@ -195,7 +191,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// That a zone is needed is said before anything else.
+    /// Reports a missing zone before anything else.
     private func locate(_ time: ArraySlice<UInt8>, in column: String) throws(ImportError) {
         do throws(ImportError) {
             try clock.checkZone(time)
@@ -206,7 +202,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// The first line that says anything.
+    /// Reads the first line that is no comment.
     private mutating func begin(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard !line.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") }) else {
             throw ImportError(
@@ -216,7 +212,7 @@ package struct ImportReader: Sendable {
         }
         // Spreadsheets also save in Latin-1, which differs in `°` and `µ`.
         let line = String(validating: line, as: UTF8.self) == nil ? Self.latin(line) : line
-        // cfn2csv.py writes how the record was made in front of the table, and a spreadsheet what separates its columns.
+        // cfn2csv.py writes comments in front of the table, and a spreadsheet its separator.
         if line.first == UInt8(ascii: "#") || line.starts(with: "sep=".utf8) { return }
         if line.first == UInt8(ascii: "{"), options.format == nil || options.format == .json {
             begin(.json)
@@ -265,7 +261,7 @@ package struct ImportReader: Sendable {
 
     private mutating func readTable(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard let layout else { return }
-        // The logger writes its first line again each time it is started; files are put behind each other that way.
+        // The logger writes its first line again at each start; users concatenate such files.
         if format == .logger, line.elementsEqual(header) {
             judge?.beginRun()
             return
@@ -274,7 +270,7 @@ package struct ImportReader: Sendable {
             throw ImportError(.badValue, line: lineNumber, "a quote is not closed", remedy: "correct the line")
         }
         guard fields.count == layout.columns.count else {
-            // A spreadsheet writes lines of separators alone.
+            // Spreadsheets write lines of separators alone.
             if fields.allSatisfy(\.isEmpty) { return }
             throw ImportError(
                 .badValue, line: lineNumber,
@@ -300,7 +296,7 @@ package struct ImportReader: Sendable {
         try accept(time, reading, in: layout.names.first, take)
     }
 
-    /// What programs write for a value that is not known.
+    /// Texts that programs write for unknown values.
     private static func isUnknown(_ field: ArraySlice<UInt8>) -> Bool {
         guard field.count <= 4, field.first.map({ !(0x30...0x39).contains($0) }) ?? false else { return false }
         return ["nan", "null", "none", "n/a", "na", "-", "--", "inf"].contains(
@@ -333,7 +329,7 @@ package struct ImportReader: Sendable {
 
     // MARK: JSON
 
-    /// What lines of `meterctl watch --json` have besides readings.
+    /// Other keys of `meterctl watch --json`.
     private static let beside: Set<String> = ["missed", "measured_by", "told", "count", "least", "greatest", "marks"]
 
     private mutating func readJSON(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
@@ -368,7 +364,7 @@ package struct ImportReader: Sendable {
             return json.problem == nil && json.isAtEnd
         }
         guard isRead else { throw malformed }
-        // Another line may have another one of them.
+        // A later line may have the wanted meter.
         guard options.meter != nil || meters.isEmpty else { throw .severalMeters(meters) }
         if self.meters.count < Self.metersMax { self.meters.formUnion(meters) }
         guard let time else {
@@ -406,7 +402,7 @@ package struct ImportReader: Sendable {
 
     // MARK: Times
 
-    /// A time in any form, in milliseconds since 1970.
+    /// Returns milliseconds since 1970.
     private mutating func moment(
         _ field: ArraySlice<UInt8>, _ unit: ImportUnit? = nil, in column: String
     ) throws(ImportError) -> Int64 {
@@ -456,7 +452,7 @@ package struct ImportReader: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without blanks at its ends.
+    /// Without blanks at the ends.
     var trimmed: Self {
         var text = self
         while text.last == 0x20 { text = text.dropLast() }

@@ -1,12 +1,12 @@
-/// What a comma in a number is. The raw value is what a person types.
+/// Users type the raw value.
 package enum DecimalSign: String, CaseIterable, Sendable {
     case comma
     /// A comma, if any, groups thousands.
     case point
 }
 
-/// How a table writes what can be read in two ways: the order of a date's numbers, and a comma within a number where commas
-/// separate columns. A person may say it; otherwise the lines tell it together.
+/// Notation of a table: the order of a date's numbers, and the meaning of a comma. The user states it, or the lines
+/// decide it together.
 struct ImportWriting: Sendable {
     typealias Place = (line: Int, column: String)
 
@@ -18,53 +18,47 @@ struct ImportWriting: Sendable {
         numbers = DecimalSigns(sign: options.decimal ?? (isSeparatedByComma ? nil : .comma))
     }
 
-    /// The order of dates, if it is known.
     var order: DateOrder? { dates.known }
-    /// What a comma in a number is. Before one was seen, it is refused.
+    /// Meaning of a comma in a number; while nil, a comma is an error.
     var decimal: DecimalSign? { numbers.sign }
-    /// Whether a line can still tell something.
+    /// Whether a line can still decide something.
     var isUndecided: Bool { dates.isUndecided || numbers.sign == nil }
-    /// What can be meant in two ways; nil if nothing.
+    /// The open ambiguity.
     var doubt: ImportError? { dates.doubt ?? numbers.doubt }
-    /// What was assumed, a sentence.
+    /// An assumption, as a sentence.
     var remark: String? {
         dates.isAssumed ? "dates are taken as month/day/year, since their times have AM and PM" : nil
     }
 
-    /// Takes a line's date and time into account.
-    ///
-    /// - Parameter column: how a person says the column that has the date, such as `time=Time`.
+    /// - Parameter column: option for the column with the date, such as `time=Time`.
     mutating func note(date: ArraySlice<UInt8>, _ column: String, at place: ImportWriting.Place) {
         guard dates.isUndecided else { return }
         dates.note(String(decoding: date.prefix(40), as: UTF8.self), column, at: place)
     }
 
-    /// Takes a number into account.
-    ///
     /// - Parameter isPossible: whether a meter can measure so much.
     mutating func note(number: ArraySlice<UInt8>, at place: ImportWriting.Place, _ isPossible: (Double) -> Bool) {
         guard numbers.sign == nil else { return }
         numbers.note(number, at: place, isPossible)
     }
 
-    /// Decides what is in doubt as best it can.
+    /// Decides the open ambiguity, or throws it.
     mutating func settle() throws(ImportError) {
         dates.settle()
         if let doubt { throw doubt }
     }
 }
 
-/// The orders of a table's dates that no line has ruled out: one with a thirteenth month, and one in which time goes back where it
-/// does not in another.
+/// Orders that no line has ruled out, by a thirteenth month or by time going back.
 private struct DateOrders: Sendable {
     private var left: [DateOrder]
-    /// The last line's days since 1970.
+    /// Days since 1970 of the last line.
     private var days: [DateOrder: Int64] = [:]
     private(set) var isUndecided: Bool
     private(set) var doubt: ImportError?
     private var hasHalves = false
     private(set) var isAssumed = false
-    /// In days since 1970, wherever on earth.
+    /// In days since 1970, in any zone.
     private let latest: Int64
 
     init(_ options: ImportOptions) {
@@ -85,11 +79,11 @@ private struct DateOrders: Sendable {
         }
         let dated = left.compactMap { order in date.day(order).map { (order, $0) } }
         let past = dated.filter { $0.1 <= latest }
-        // Reading the line reports a date that cannot be, or that lies in the future.
+        // Reading the line reports an impossible or future date.
         let found = past.isEmpty ? dated : past
         guard !found.isEmpty else { return }
         let rising = found.filter { order, day in day >= days[order] ?? .min }
-        // Where time goes back in every order, any of them shows it.
+        // If time goes back in every order, any of them shows it.
         left = (rising.isEmpty ? found.prefix(1) : rising[...]).map(\.0)
         days = Dictionary(uniqueKeysWithValues: found)
         hasHalves = hasHalves || date.hasHalf
@@ -110,7 +104,7 @@ private struct DateOrders: Sendable {
     }
 }
 
-/// What a comma in a number of a table is that is separated by commas: such a number is in quotes.
+/// Meaning of a comma in a quoted number, in a table separated by commas.
 private struct DecimalSigns: Sendable {
     private(set) var sign: DecimalSign?
     private(set) var doubt: ImportError?

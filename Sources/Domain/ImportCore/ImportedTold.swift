@@ -1,6 +1,5 @@
-/// What a meter told besides readings, in a line of our own JSON.
 extension ToldBody {
-    /// Fails for what `meterctl` does not write there.
+    /// Fails for anything that `meterctl` does not write there.
     init(importing json: inout JSONReader) {
         self.init()
         guard json.open("{") else { return }

@@ -1,14 +1,13 @@
-/// Numbers as files have them.
 enum NumberText {
-    /// More digits than this may not fit the 53 bits of a double exactly.
+    /// More digits may not fit the 53 bits of a double exactly.
     private static let exactDigits = 15
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 
-    /// The nearest double to a decimal number, with an exponent or without.
+    /// The nearest double to a decimal number.
     ///
-    /// - Parameter comma: whether a comma may stand for the point, as in the files of people who write numbers that way.
+    /// - Parameter comma: whether a comma may replace the point.
     /// - Returns: nil for anything else, such as `nan`, `inf`, hexadecimal digits, spaces, or no digit at all.
     static func value(_ text: ArraySlice<UInt8>, comma: Bool) -> Double? {
         var rest = text
@@ -20,7 +19,7 @@ enum NumberText {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 guard digits < exactDigits else { return slowValue(text, comma: comma) }
                 mantissa = mantissa * 10 + UInt64(byte - UInt8(ascii: "0"))
-                // Zeros in front do not count as digits.
+                // Leading zeros do not count.
                 digits += mantissa == 0 ? 0 : 1
                 decimals += hasPoint ? 1 : 0
             case UInt8(ascii: "."), UInt8(ascii: ","):
@@ -48,7 +47,7 @@ enum NumberText {
 }
 
 extension NumberText {
-    /// The place value of the last digit of a number with an exponent: 10,000 for `1.75735E+09`. Nil without an exponent.
+    /// Place value of the last digit: 10,000 for `1.75735E+09`. Nil without an exponent.
     static func step(_ text: ArraySlice<UInt8>) -> Double? {
         guard let mark = text.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return nil }
         let point = text[..<mark].firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
@@ -59,7 +58,7 @@ extension NumberText {
 }
 
 extension NumberText {
-    /// A number without the commas that group its thousands, `1,234.5`. Nil where there is none, or where they do not.
+    /// Removes the commas that group thousands, as in `1,234.5`; nil without such commas.
     static func ungrouped(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let whole = text.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }.prefix { $0 != UInt8(ascii: ".") }
         let groups = whole.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

@@ -1,9 +1,9 @@
-/// One line of a table as its fields (RFC 4180, but for line ends in quotes, which no table of readings has).
+/// Splits a line of a table (RFC 4180, but without line ends in quotes, which no table of readings has).
 struct TableLine {
     /// `,`, `;`, a tab or a space. Several spaces count as one.
     let separator: UInt8
 
-    /// - Returns: nil where a quote is not closed.
+    /// - Returns: nil if a quote is not closed.
     func fields(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
         var fields: [ArraySlice<UInt8>] = []
         var start = line.startIndex
@@ -22,12 +22,12 @@ struct TableLine {
                 start = end
             }
             guard start < line.endIndex else { return fields }
-            // A separator at the end is followed by an empty field, but for spaces.
+            // An empty field follows a trailing separator, unless it is a space.
             start += 1
         }
     }
 
-    /// - Returns: the text up to the closing quote, with two quotes for one, and the place of the separator behind it.
+    /// - Returns: the text with its doubled quotes reduced, and the place of the next separator.
     private func quoted(_ line: ArraySlice<UInt8>, from start: Int) -> (ArraySlice<UInt8>, Int)? {
         var text: [UInt8] = []
         var index = start

@@ -1,10 +1,10 @@
-/// The time zones that a person may name: this machine's, and those in the system's database.
+/// Zones that a user may name.
 package struct ImportZones: Sendable {
     private let local: @Sendable (_ moment: WallTime) -> Duration
     private let file: @Sendable (_ name: String) -> [UInt8]?
 
     /// - Parameters:
-    ///   - local: how far this machine's zone is ahead of UTC.
+    ///   - local: offset of this machine's zone from UTC.
     ///   - file: a zone's file in the system's database (`/usr/share/zoneinfo`); nil if there is none.
     package init(
         local: @escaping @Sendable (_ moment: WallTime) -> Duration,
@@ -14,7 +14,7 @@ package struct ImportZones: Sendable {
         self.file = file
     }
 
-    /// How far a zone is ahead of UTC at a moment, both in milliseconds.
+    /// Offset from UTC at a moment, both in milliseconds.
     ///
     /// - Parameter zone: `local`, `UTC`, `+02:00`, or a name such as `Europe/Berlin`.
     package func offset(of zone: String) throws(ImportError) -> @Sendable (_ moment: Int64) -> Int64 {
@@ -48,18 +48,18 @@ package struct ImportZones: Sendable {
     }
 }
 
-/// A zone's offsets, as a file of the time zone database has them (RFC 9636).
+/// Offsets of a zone, from a file of the time zone database (RFC 9636).
 package struct ZoneRules: Sendable {
-    /// Seconds since 1970 from which on an offset in seconds holds, in order.
+    /// Changes in order: seconds since 1970, and the offset in seconds from then on.
     private var changes: [(from: Int64, offset: Int64)] = []
-    /// Before the first change.
+    /// Offset before the first change.
     private var first: Int64 = 0
-    /// After the last change.
+    /// Rule after the last change.
     private var rule: YearlyRule?
 
     private static let headerLength = 44
 
-    /// - Returns: nil for bytes that are no such file, or one of a version without 64-bit times.
+    /// - Returns: nil for other bytes, and for a version without 64-bit times.
     package init?(_ bytes: [UInt8]) {
         guard let old = Counts(bytes, at: 0), let counts = Counts(bytes, at: old.end(timeWidth: 4)) else { return nil }
         let end = counts.end(timeWidth: 8)
@@ -79,7 +79,7 @@ package struct ZoneRules: Sendable {
         rule = YearlyRule(String(decoding: footer, as: UTF8.self))
     }
 
-    /// How far the zone is ahead of UTC, both in milliseconds.
+    /// Offset from UTC; both in milliseconds.
     package func offset(at moment: Int64) -> Int64 {
         let seconds = moment / 1000 - (moment % 1000 < 0 ? 1 : 0)
         if let rule, seconds >= changes.last?.from ?? .min { return 1000 * rule.offset(at: seconds) }
@@ -91,7 +91,6 @@ package struct ZoneRules: Sendable {
         return 1000 * (low > 0 ? changes[low - 1].offset : first)
     }
 
-    /// How much of what a header announces.
     private struct Counts {
         var start, times, types, rest: Int
 
@@ -114,8 +113,8 @@ package struct ZoneRules: Sendable {
     }
 }
 
-/// What holds from year to year, as the footer of such a file writes it: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX TZ). Days of other
-/// forms than `M` are in no zone of today.
+/// Yearly rule, as the file's footer writes it: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX TZ). Only days in the form `M` are
+/// read; no zone of today has others.
 private struct YearlyRule: Sendable {
     private var standard: Int64 = 0
     private var summer: (offset: Int64, begin: Day, end: Day)?
@@ -132,7 +131,7 @@ private struct YearlyRule: Sendable {
             (month, week, weekday, seconds) = (numbers[0], numbers[1], numbers[2], time)
         }
 
-        /// Seconds since 1970, by the clock of the zone.
+        /// Seconds since 1970 on the zone's own clock.
         func local(in year: Int64) -> Int64 {
             func day(_ year: Int64, _ month: Int64) -> Int64 {
                 let text = "\(year)-\(month < 10 ? "0" : "")\(month)-01T00:00:00Z"
@@ -184,7 +183,7 @@ private struct YearlyRule: Sendable {
         return seconds(text)
     }
 
-    /// `-1`, `5:30`, `3`.
+    /// Seconds of `-1`, `5:30`, `3`.
     private static func seconds(_ text: Substring) -> Int64? {
         let sign: Int64 = text.first == "-" ? -1 : 1
         let parts = text.drop { "+-".contains($0) }.split(separator: ":", omittingEmptySubsequences: false)
@@ -199,7 +198,7 @@ private struct YearlyRule: Sendable {
 }
 
 extension [UInt8] {
-    /// A big-endian number with a sign if it has 8 bytes.
+    /// Reads a big-endian number, signed if it has 8 bytes.
     fileprivate func bigEndian(_ place: Int, _ width: Int) -> Int64 {
         self[place..<(place + width)].reduce(0) { $0 << 8 | Int64($1) }
     }

@@ -1,21 +1,20 @@
 import Domain
 
-/// The fingerprint by which a host recognises its cloud: SHA-256 of the certificate's public key (the DER form of its
-/// SubjectPublicKeyInfo), so that a renewed certificate with the same key still matches.
+/// Fingerprint by which a host recognises its cloud: SHA-256 of the certificate's public key (DER of its
+/// SubjectPublicKeyInfo), so that a renewed certificate with the same key still matches. Text: `sha256:` and 64 hex
+/// digits.
 ///
-/// A host with a pin checks nothing else, neither names nor dates, so a Pi that boots in 1970 reaches its cloud. Text:
-/// `sha256:` and 64 hex digits. The digest itself is computed at the edges, which have a crypto library.
+/// A host with a pin checks neither names nor dates, so a Pi that boots in 1970 reaches its cloud.
 package struct CertificatePin: Hashable, Sendable {
     /// 32 bytes.
     package let digest: [UInt8]
 
-    /// - Returns: nil unless it is 32 bytes.
     package init?(digest: some Sequence<UInt8>) {
         self.digest = Array(digest)
         guard self.digest.count == 32 else { return nil }
     }
 
-    /// Reads what `description` prints, in upper or lower case, with or without surrounding blanks.
+    /// Reads the form of `description`, in upper or lower case, with or without surrounding blanks.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":" as Character, maxSplits: 1)
         guard parts.count == 2, String(parts[0].filter { $0 != " " }).lowercased() == "sha256",

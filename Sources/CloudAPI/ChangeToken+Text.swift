@@ -11,7 +11,7 @@ extension ChangeToken: CustomStringConvertible {
         return "v2.\(origin.zone).\(epoch).\(mark).\(sequence).\(key ?? "").\(floor.map(String.init) ?? "")"
     }
 
-    /// Reads what `description` prints. Nil for anything else, which the cloud reports as a bad request.
+    /// Reads the form of `description`; nil for anything else, which the cloud reports as a bad request.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "." as Character, omittingEmptySubsequences: false)
         switch parts.first {

@@ -1,9 +1,9 @@
-// What the copies of one cloud tell each other. No host sends or gets any of it.
+// Messages between the replicas of one cloud. No host sends or gets them.
 
-/// `POST /v1/copies/news`: what a copy of the cloud has to tell another one. What is lost of it is told again or shows as a
-/// gap. Answers: 200 `CopyNewsAnswer`, 404 `notFound` where it is for another copy.
+/// `POST /v1/copies/news`: a message of one replica to another. A lost one is resent, or shows as a gap. Answers: 200
+/// `CopyNewsAnswer`, 404 `notFound` at the wrong replica.
 package struct CopyNewsBody: Codable, Hashable, Sendable {
-    /// A batch of readings, or that one was refused, for those who watch the meter at the other copy.
+    /// For watchers at the other replica.
     package struct Event: Codable, Hashable, Sendable {
         package var zone: String
         package var meter: String
@@ -16,7 +16,7 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A command for the host that has the meter, should it listen to the other copy.
+    /// For the meter's holder, which may listen to the other replica.
     package struct Command: Codable, Hashable, Sendable {
         package var zone: String
         package var holderID: String
@@ -29,7 +29,7 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A host that has just begun to listen to the sender: it has missed the commands that wait for it.
+    /// Has just begun to listen to the sender, and has missed the commands waiting for it.
     package struct Listener: Codable, Hashable, Sendable {
         package var zone: String
         package var hostID: String
@@ -40,14 +40,13 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Who sends it, and for whom it is: names of copies, which change when a copy is started again.
+    /// Ids of sender and recipient, which change when a replica restarts.
     package var from: String
     package var to: String
-    /// Where the sender is reached.
     package var address: String
-    /// All that is watched at the sender; absent where nothing has changed since it was last told.
+    /// Full list of meters watched at the sender; absent if unchanged.
     package var watching: [CopyWatch]?
-    /// True where the sender does not know yet what is watched at the other.
+    /// Whether the sender does not know yet what is watched at the recipient.
     package var asks: Bool?
     package var events: [Event]?
     package var commands: [Command]?
@@ -60,11 +59,10 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
     }
 }
 
-/// A meter that somebody watches at a copy of the cloud.
 package struct CopyWatch: Codable, Hashable, Sendable {
     package var zone: String
     package var meter: String
-    /// True where somebody wants every reading.
+    /// Whether a watcher wants every reading.
     package var all: Bool?
 
     package init(zone: String, meter: String, all: Bool? = nil) {
@@ -75,16 +73,16 @@ package struct CopyWatch: Codable, Hashable, Sendable {
 }
 
 package struct CopyNewsAnswer: Codable, Hashable, Sendable {
-    /// All that is watched at the copy that answers, where it was asked.
+    /// Full list of meters watched at the answering replica, if requested.
     package var watching: [CopyWatch]?
 
     package init(watching: [CopyWatch]? = nil) { self.watching = watching }
 }
 
-/// `POST /v1/copies/ask`: what only the other copy can decide or knows. One of the fields is present. Answers: 200
+/// `POST /v1/copies/ask`: a question that only the other replica can answer. One of the fields is present. Answers: 200
 /// `CopyAnswerBody`, or the refusal for the host.
 package struct CopyQuestionBody: Codable, Hashable, Sendable {
-    /// A host wants to do a command that the other copy took.
+    /// A host claims a command that the other replica received.
     package struct Claim: Codable, Hashable, Sendable {
         package var zone: String
         package var meter: String
@@ -105,7 +103,6 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// What became of it.
     package struct Outcome: Codable, Hashable, Sendable {
         package var zone: String
         package var requestID: String
@@ -120,13 +117,12 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A host wants to know what those that listen to the other copy have of a meter's log.
     package struct Log: Codable, Hashable, Sendable {
         package var zone: String
         package var meter: String
-        /// Who asks, and is not asked itself.
+        /// Id of the host that asks, which is not asked itself.
         package var hostID: String
-        /// No lines that ended longer ago, in milliseconds; absent for all.
+        /// Age limit of lines by their end, in milliseconds; absent for all.
         package var within: Int64?
 
         package init(zone: String, meter: String, hostID: String, within: Int64?) {
@@ -137,7 +133,7 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// What a host has of it, for the copy that asked the host.
+    /// For the replica that asked the host.
     package struct LogPart: Codable, Hashable, Sendable {
         package var zone: String
         package var requestID: String
@@ -154,7 +150,6 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// The copy that is asked.
     package var to: String
     package var claim: Claim?
     package var outcome: Outcome?
@@ -165,7 +160,7 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
 }
 
 package struct CopyAnswerBody: Codable, Hashable, Sendable {
-    /// With `log`: what the hosts that listen there have, and those that did not answer.
+    /// Parts of the hosts that listen there, and the hosts that did not answer.
     package struct Log: Codable, Hashable, Sendable {
         package struct Host: Codable, Hashable, Sendable {
             package var hostID: String
@@ -192,10 +187,9 @@ package struct CopyAnswerBody: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Most bytes of logs that one copy tells another at once, counted as those of a part.
+    /// Maximum size of the logs in one answer, counted like a part's.
     package static let copyLogBytes = 1 << 20
-    /// Most bytes of what one copy of a cloud tells another at once: a batch of the greatest size, and what is around it.
+    /// A batch of the greatest size, and its envelope.
     package static let copyBodyBytes = 4 << 20
-    /// Most meters that a copy says are watched there.
     package static let copyWatches = 16_384
 }

@@ -1,7 +1,6 @@
 import Domain
 
-// What hosts send and get at each heartbeat, and with each meter that they connect: as JSON without a coder, which took
-// most of the time of such a request (`WrittenBody`, `ReadBody`).
+// Frequent bodies as JSON without a coder, which took most of the time of such a request (`WrittenBody`, `ReadBody`).
 
 extension LeaseBody: WrittenBody {
     package var text: [UInt8]? {
@@ -14,7 +13,7 @@ extension LeaseBody: WrittenBody {
     /// Bytes, a little more than usual.
     fileprivate static let usualLength = 512
 
-    /// Its keys are sorted, as in all answers.
+    /// Sorts keys, as in all answers.
     fileprivate func write(to text: inout [UInt8]) {
         func write(_ key: String, _ value: String?) {
             guard let value else { return }
@@ -89,7 +88,7 @@ extension RenewRequest: ReadBody {
 }
 
 extension AcquireRequest: ReadBody {
-    /// Also nil for a take-over, which is rare.
+    /// Returns nil also for a take-over, which is rare.
     package init?(text: some Collection<UInt8>) {
         let request = try? text.read { reader -> AcquireRequest? in
             var texts: [String: String] = [:]

@@ -1,4 +1,4 @@
-/// One lease as it is sent. Unknown or not applicable is null.
+/// Unknown values are null.
 package struct LeaseBody: Codable, Hashable, Sendable {
     package var meter: String
     /// `free`, `held`, `revoking` or `expired`.
@@ -10,7 +10,7 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     package var token: UInt64
     /// `ble`, `spp` or `usb`.
     package var transport: String?
-    /// By the cloud's wall clock, RFC 3339, for people to read.
+    /// RFC 3339 by the cloud's wall clock, for people.
     package var acquiredAt: String?
     /// The same, computed from `remaining`.
     package var expiresAt: String?
@@ -20,12 +20,12 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     package var lockDelay: Int64
     /// `keep` or `strict`.
     package var policy: String
-    /// Milliseconds until the lease expires; 0 once it has. Programs count this down on their own clock.
+    /// Milliseconds until the lease expires; 0 afterwards. Programs count down on their own clock.
     package var remaining: Int64
     /// Names of the waiting hosts, in order.
     package var waiting: [String]
-    /// In the answer to an acquire that took the meter from another host: whether that host heard of it at once, over
-    /// its event stream. Absent if nobody lost it, and from an older cloud.
+    /// Whether the former holder heard of a take-over at once, over its event stream; in the answer to an acquire.
+    /// Absent if there was none, and from an older cloud.
     package var oldHolderTold: Bool?
 
     package init(
@@ -43,12 +43,11 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     }
 }
 
-/// The target of a take-over.
 package enum TakeoverRequest: Codable, Hashable, Sendable {
-    /// `{"token": 5}`: the grant with this token, and no other.
+    /// `{"token": 5}`: only the grant with this token.
     case of(token: UInt64)
-    /// `true`, as hosts sent it before take-overs named a grant. It may have been meant for an earlier holder, so it
-    /// takes the meter from nobody. `false` requests no take-over.
+    /// `true`, from hosts before take-overs named a grant. It may have been meant for an earlier holder, so it takes
+    /// the meter from nobody. `false` requests no take-over.
     case unnamed(Bool)
 
     private enum CodingKeys: String, CodingKey { case token }
@@ -78,14 +77,14 @@ package struct AcquireRequest: Codable, Hashable, Sendable {
     package var requestID: String
     package var session: String
     package var previousSession: String?
-    /// Milliseconds; the zone caps it. If absent, the zone's.
+    /// Milliseconds, capped by the zone's; absent for the zone's.
     package var ttl: Int64?
     package var transport: String
-    /// `strict` if the host wants it stricter than its zone.
+    /// `strict` for a stricter policy than the zone's.
     package var policy: String?
-    /// Absent if the meter is not to be taken from anybody.
+    /// Absent unless the host takes the meter from its holder.
     package var takeover: TakeoverRequest?
-    /// The greatest token of this meter that the host knows. The grant's will be above it.
+    /// Greatest token of this meter that the host knows. The grant's will be greater.
     package var tokenFloor: UInt64?
 
     package init(requestID: String, session: String, transport: String) {
@@ -137,7 +136,7 @@ package struct RenewAnswer: Codable, Hashable, Sendable {
     package init(results: [Result]) { self.results = results }
 }
 
-/// `POST …/leases/{meter}/release`. Always 200 with the lease as it is afterwards.
+/// `POST …/leases/{meter}/release`. Always 200 with the lease afterwards.
 package struct ReleaseRequest: Codable, Hashable, Sendable {
     package var session: String
     package var token: UInt64

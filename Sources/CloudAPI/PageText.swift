@@ -1,19 +1,18 @@
 import Domain
 
-/// A body that is written as JSON without a coder, because a coder takes most of the time of such a request: it has
-/// hundreds of records, which `RecordText` writes, or comes thousands of times a second.
+/// A body written as JSON without a coder, which takes most of a request's time: it has hundreds of records
+/// (`RecordText`), or is sent thousands of times a second.
 package protocol WrittenBody: Encodable {
-    /// The JSON that its coder writes, except for the order of keys. Nil if only a coder can write this body.
+    /// Same JSON as from a coder, except for the order of keys; nil if only a coder can write this body.
     var text: [UInt8]? { get }
 }
 
-/// The same of a body that is read.
+/// A body read from JSON without a coder.
 package protocol ReadBody: Decodable {
-    /// Reads the usual form and nothing else. Any other JSON, however valid, is left to a decoder.
+    /// Reads only the usual form. Other valid JSON is left to a decoder.
     init?(text: some Collection<UInt8>)
 }
 
-/// Reads what it writes.
 package typealias RecordsBody = WrittenBody & ReadBody
 
 extension ModifyRequest: RecordsBody {
@@ -70,7 +69,7 @@ extension ChangesBody: RecordsBody {
 }
 
 extension ModifyAnswer: RecordsBody {
-    /// Nil if a record was refused, which is rare and takes many words.
+    /// Nil if a record was refused, which is rare.
     package var text: [UInt8]? {
         guard results.allSatisfy({ $0.error == nil }) else { return nil }
         var text: [UInt8] = []
@@ -109,7 +108,7 @@ extension ModifyAnswer: RecordsBody {
 }
 
 extension JSONReader {
-    /// Reads a body whose first field is `records`, up to the list's end, followed by `next`.
+    /// The first field is `records`; `next` follows the list.
     fileprivate mutating func list(_ next: StaticString) -> [SyncRecord]? {
         guard skip(#"{"records":["#) else { return nil }
         var records: [SyncRecord] = []

@@ -1,13 +1,11 @@
 package import Domain
 
-/// The records of a page of changes, in their order.
-///
-/// A store that keeps records as they are sent gives their texts, which nobody need read and write again: that is most
-/// of the work of a page.
+/// Records of a page of changes, in order. A store that keeps the wire form passes on its texts, which saves most of
+/// the work of a page.
 package struct RecordPage: Sendable {
-    /// Nil if they are in `text`.
+    /// Nil if the records are in `text`.
     private var list: [SyncRecord]?
-    /// JSON, with commas between the records.
+    /// JSON with commas between the records.
     private var text: [UInt8] = []
     package private(set) var count: Int
 
@@ -16,15 +14,15 @@ package struct RecordPage: Sendable {
         count = records.count
     }
 
-    /// An empty page that takes texts.
+    /// Creates an empty page for texts.
     ///
-    /// - Parameter capacity: number of records that will probably come.
+    /// - Parameter capacity: probable number of records.
     package init(capacity: Int) {
         count = 0
         text.reserveCapacity(capacity * Self.usualLength)
     }
 
-    /// Of a record with a handful of properties, in bytes.
+    /// Bytes of a record with a handful of properties.
     private static let usualLength = 640
 
     package var records: [SyncRecord] {
@@ -51,9 +49,9 @@ package struct RecordPage: Sendable {
         RecordText.write(record, to: &text)
     }
 
-    /// Appends a record as `RecordText` writes it.
+    /// Appends a record in the form of `RecordText`.
     ///
-    /// - Returns: false for anything else, which is not appended.
+    /// - Returns: false for any other form, which is not appended.
     package mutating func append(text record: some Collection<UInt8>) -> Bool {
         let isAppended = record.withContiguousStorageIfAvailable { bytes in
             guard JSONReader.isRecord(bytes) else { return false }
@@ -71,7 +69,6 @@ package struct RecordPage: Sendable {
         return isAppended ?? false
     }
 
-    /// Writes them as a list in JSON.
     func write(to body: inout [UInt8]) {
         body.append("[")
         if let list {
@@ -81,7 +78,6 @@ package struct RecordPage: Sendable {
                 RecordText.write(record, to: &body)
             }
         } else {
-            // With room for what follows the list.
             body.reserveCapacity(body.count + text.count + 256)
             body.append(contentsOf: text)
         }
@@ -95,7 +91,6 @@ extension RecordPage: Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(records) }
 }
 
-/// Coded as the list that it is.
 extension RecordPage: Codable {
     package init(from decoder: any Decoder) throws { self.init(try [SyncRecord](from: decoder)) }
 
@@ -103,14 +98,12 @@ extension RecordPage: Codable {
 }
 
 extension JSONReader {
-    /// Whether these are a record as `RecordText` writes it: what `record` would read, except that a property may come
-    /// twice.
+    /// Whether the bytes are a record in the form of `RecordText`. Unlike `record`, it accepts repeated properties.
     static func isRecord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var reader = JSONReader(bytes)
         return reader.passRecord() && reader.isAtEnd
     }
 
-    /// Goes over a record without making anything of it.
     private mutating func passRecord() -> Bool {
         guard skip(#"{"type":"#), passString(), skip(#","name":"#), passString(), skip(#","properties":{"#) else {
             return false

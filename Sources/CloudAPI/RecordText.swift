@@ -1,11 +1,9 @@
 package import Domain
 
-/// A record as the JSON that is sent (`SyncRecord: Codable`), written without an encoder: a page has hundreds of records,
-/// each with many stamps, and a general encoder would take most of the request's time.
-///
-/// `SyncRecord(text:)` reads what `write` wrote. JSON in another order, however valid, is left to a decoder.
+/// Writer of a record's JSON (`SyncRecord: Codable`) without an encoder, which would take most of the time of a page.
+/// `SyncRecord(text:)` reads it. Other valid JSON is left to a decoder.
 package enum RecordText {
-    /// Appends one record. A double that is not finite, which `SettingValue.isStorable` refuses, becomes null.
+    /// Appends one record. A non-finite double, which `SettingValue.isStorable` refuses, becomes null.
     package static func write(_ record: SyncRecord, to text: inout [UInt8]) {
         text.append(#"{"type":"#)
         JSONText.write(record.key.type.rawValue, to: &text)
@@ -159,7 +157,7 @@ extension JSONReader {
         return skip("}") ? value : nil
     }
 
-    /// A stamp with the closing quote. Each property has one, so it is read without intermediate strings.
+    /// Reads a stamp with the closing quote, without intermediate strings.
     mutating func stamp() -> Stamp? {
         guard let milliseconds = decimal(), milliseconds <= Stamp.millisecondsMax, skip("."),
             let counter = decimal().flatMap({ UInt16(exactly: $0) }), skip("."), let host = host(), skip(#"""#)

@@ -3,19 +3,16 @@ package import Domain
 /// `GET /v1/account`.
 package struct AccountBody: Codable, Hashable, Sendable {
     package var zone: String
-    /// The host that the token belongs to.
     package var hostID: String
     package var hostName: String
-    /// Milliseconds since 1970 by the cloud's clock, to compare one's own with.
+    /// Milliseconds since 1970 by the cloud's clock.
     package var serverTime: Int64
-    /// The store's epoch, which a restore changes.
     package var epoch: String
     /// `keep` or `strict`.
     package var policy: String
-    /// The zone's identity: a UUID in lower case, made with the zone. Absent from a cloud without identities.
+    /// Identity of the zone: a UUID in lower case. Absent from a cloud without identities.
     package var zoneID: String?
-    /// What this host may do: `full` or `readOnly` (`HostRole`). Absent from a cloud without roles, where it may do
-    /// everything.
+    /// `full` or `readOnly` (`HostRole`). Absent from a cloud without roles, where the host may do everything.
     package var role: String?
 
     package init(
@@ -34,7 +31,7 @@ package struct AccountBody: Codable, Hashable, Sendable {
 
 /// `PUT /v1/zones/{zone}`; the whole body may be absent.
 package struct ZoneRequest: Codable, Hashable, Sendable {
-    /// The identity under which the host knows a zone of this name. A new zone gets it, an existing one keeps its own.
+    /// Identity that the host knows for a zone of this name. A new zone gets it, an existing one keeps its own.
     package var zoneID: String?
 
     package init(zoneID: String?) { self.zoneID = zoneID }
@@ -42,15 +39,15 @@ package struct ZoneRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/hosts`: a host joins, or reports that it is still there under this name.
 ///
-/// The token is an enrolment token, and the answer has the host's own; or it is the host's own, which is then bound to
-/// the host, and the answer has none.
+/// For an enrolment token, the answer has the host's own token. A host's own token is bound to the host, and the answer
+/// has none.
 package struct JoinRequest: Codable, Hashable, Sendable {
     package var hostID: String
     package var hostName: String
-    /// A digest of the machine's id, by which a copied SD card is noticed.
+    /// Digest of the machine's id, which reveals a copied SD card.
     package var machine: String
-    /// With an enrolment token: tokens that the host has or had from this cloud, so that its new one may replace them.
-    /// At most `CloudLimits.oldTokens`; an older cloud ignores them.
+    /// Tokens that the host has or had from this cloud, to be replaced by its new one; with an enrolment token. At most
+    /// `CloudLimits.oldTokens`; an older cloud ignores them.
     package var oldTokens: [String]?
 
     package init(hostID: String, hostName: String, machine: String, oldTokens: [String]? = nil) {
@@ -63,7 +60,7 @@ package struct JoinRequest: Codable, Hashable, Sendable {
 
 package struct JoinAnswer: Codable, Hashable, Sendable {
     package var zone: String
-    /// The host's own token, to be kept secret. Null if the request's token is that one.
+    /// Null if the request was made with the host's own token.
     package var token: String?
 
     package init(zone: String, token: String?) {
@@ -77,11 +74,10 @@ package enum CloudLimits {
     package static let recordsPerPage = 400
     package static let recordsPerBatch = 400
     package static let bytesPerBatch = 1 << 20
-    /// Most bytes in the name of a record or property, or in a meter's id.
+    /// Name of a record or property, or id of a meter.
     package static let nameBytes = 512
     package static let propertiesPerRecord = 256
     package static let leasesPerRenewal = 1000
-    /// Most earlier tokens in a `JoinRequest`.
     package static let oldTokens = 8
 }
 
@@ -97,9 +93,8 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var type: String
         package var name: String
-        /// Why this record was refused; null if it was accepted.
         package var error: CloudErrorBody.Content?
-        /// The merged record, if it differs from the one sent.
+        /// Present if it differs from the record sent.
         package var merged: SyncRecord?
 
         package init(type: String, name: String, error: CloudErrorBody.Content? = nil, merged: SyncRecord? = nil) {
@@ -123,11 +118,10 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
 /// `GET …/changes?type=&since=&limit=`.
 package struct ChangesBody: Codable, Hashable, Sendable {
     package var page: RecordPage
-    /// The token from which the next page begins.
     package var changeToken: String
     package var moreComing: Bool
     package var epoch: String
-    /// The zone's identity, as in `AccountBody`.
+    /// Identity of the zone, as in `AccountBody`.
     package var zoneID: String?
 
     private enum CodingKeys: String, CodingKey { case page = "records", changeToken, moreComing, epoch, zoneID }
@@ -148,12 +142,12 @@ package struct ChangesBody: Codable, Hashable, Sendable {
     }
 }
 
-/// The `data` of a server-sent event of `GET …/events`. The event's name says which field is present.
+/// `data` of a server-sent event of `GET …/events`. The event's name says which field is present.
 package struct EventBody: Codable, Hashable, Sendable {
     /// `change`: records of these types changed.
     package struct Change: Codable, Hashable, Sendable {
         package var types: [String]
-        /// The host that wrote them, which need not fetch its own changes; null if several did.
+        /// Host that wrote them, which need not fetch its own changes; null if several did.
         package var hostID: String?
 
         package init(types: [String], hostID: String?) {
@@ -163,15 +157,15 @@ package struct EventBody: Codable, Hashable, Sendable {
     }
 
     package var change: Change?
-    /// `lease`: the lease's holder or state changed, or the hosts that wait for it.
+    /// `lease`: the lease's holder, state or waiting hosts changed.
     package var lease: LeaseBody?
-    /// `offer`: the meter is reserved for the receiving host for this many milliseconds; it answers with an acquire.
+    /// `offer`: reserves the meter for the receiving host, which answers with an acquire.
     package var offer: Offer?
     /// `interest`: somebody watches a meter that the receiving host holds.
     package var interest: Interest?
-    /// `command`: somebody wants something of a meter that the receiving host holds.
+    /// `command`: a command for a meter that the receiving host holds.
     package var command: Command?
-    /// `log`: another host wants to know what the receiving one has of a meter's log.
+    /// `log`: another host asks for the receiving host's part of a meter's log.
     package var log: LogQuestion?
     /// `ping`, every 15 s: the cloud's time.
     package var serverTime: Int64?
@@ -188,7 +182,7 @@ package struct EventBody: Codable, Hashable, Sendable {
 
     package struct Interest: Codable, Hashable, Sendable {
         package var meter: String
-        /// For how many milliseconds to send its readings; 0 once nobody watches any more.
+        /// Milliseconds for which to send readings; 0 once nobody watches any more.
         package var remaining: Int64
         /// Whether an observer wants every reading, however fast they come.
         package var all: Bool
@@ -203,13 +197,12 @@ package struct EventBody: Codable, Hashable, Sendable {
     package struct Command: Codable, Hashable, Sendable {
         package var requestID: String
         package var meter: String
-        /// Of the lease at which it is aimed.
+        /// Token of the lease at which the command is aimed.
         package var token: UInt64
         package var action: RelayActionBody
-        /// The host from which it comes.
         package var hostID: String
         package var hostName: String
-        /// The copy of the cloud that decides about it, to be named in claim and answer.
+        /// Replica that decides about the command, to be named in claim and answer.
         package var copy: String?
 
         package init(
@@ -227,9 +220,9 @@ package struct EventBody: Codable, Hashable, Sendable {
     package struct LogQuestion: Codable, Hashable, Sendable {
         package var requestID: String
         package var meter: String
-        /// No lines that ended longer ago, in milliseconds; absent for all.
+        /// Age limit of lines by their end, in milliseconds; absent for all.
         package var within: Int64?
-        /// The copy of the cloud that collects the answers, to be named in them.
+        /// Replica that collects the answers, to be named in them.
         package var copy: String?
 
         package init(requestID: String, meter: String, within: Int64?) {
@@ -252,7 +245,6 @@ package struct EventBody: Codable, Hashable, Sendable {
         self.serverTime = serverTime
     }
 
-    /// The event's name.
     package var name: String {
         if change != nil {
             "change"

@@ -1,11 +1,10 @@
-/// One reading of a batch: of one measurement, or of several folded into one.
+/// One reading of a batch: one measurement, or several folded into one.
 package struct RelayReadingBody: Codable, Hashable, Sendable {
     /// Milliseconds before the batch was sent.
     package var age: Int64
-    /// By the holder's calendar, in milliseconds since 1970.
+    /// Milliseconds since 1970 by the holder's calendar.
     package var time: Int64
-    /// By quantity, under the keys of `meterctl watch --json`; null where the meter has a quantity and does not know it.
-    /// Of several measurements, the mean.
+    /// Values by quantity, under the keys of `meterctl watch --json`, as the mean; null without a value.
     package var values: [String: Double?]
     /// Number of measurements; absent for one.
     package var count: Int?
@@ -21,19 +20,17 @@ package struct RelayReadingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/readings`. Answers: 200 `RelayAnswer`, 409 `leaseLost` where the token is not the lease's.
+/// `POST …/meters/{meter}/readings`. Answers: 200 `RelayAnswer`, 409 `leaseLost` if the token is not the lease's.
 package struct RelayRequest: Codable, Hashable, Sendable {
     package var session: String
     package var token: UInt64
-    /// Rises with each batch under this token.
     package var number: UInt64
-    /// Measurements that were dropped since the last batch.
+    /// Measurements dropped since the last batch.
     package var missed: Int
-    /// The meter's model, as far as the holder knows.
     package var model: String?
-    /// The meter's state at the holder, as `meterctl status` names it.
+    /// State of the meter at the holder, as in `meterctl status`.
     package var state: String?
-    /// False where the holder keeps its readings to itself, and sends none; absent otherwise.
+    /// False if the holder does not share its readings, and sends none; absent otherwise.
     package var shared: Bool?
     /// Oldest first.
     package var readings: [RelayReadingBody]
@@ -47,19 +44,18 @@ package struct RelayRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Whether anybody watches.
 package struct RelayAnswer: Codable, Hashable, Sendable {
-    /// For how many milliseconds to go on; 0 if nobody watches.
+    /// Milliseconds for which to go on sending; 0 if nobody watches.
     package var interest: Int64
 
     package init(interest: Int64) { self.interest = interest }
 }
 
-/// The `data` of a server-sent event of `GET …/meters/{meter}/readings`. The event's name says which field is present.
+/// `data` of a server-sent event of `GET …/meters/{meter}/readings`. The event's name says which field is present.
 package struct RelayEventBody: Codable, Hashable, Sendable {
-    /// `readings`: a batch, as the holder sent it.
+    /// `readings`: a batch from the holder.
     package struct Batch: Codable, Hashable, Sendable {
-        /// The epoch of the cloud's store. Tokens of two epochs cannot be compared.
+        /// Epoch of the cloud's store. Tokens of two epochs cannot be compared.
         package var epoch: String
         package var token: UInt64
         package var holderID: String
@@ -68,7 +64,7 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
         package var missed: Int
         package var model: String?
         package var state: String?
-        /// False where the holder keeps its readings to itself.
+        /// False if the holder does not share its readings.
         package var shared: Bool?
         package var readings: [RelayReadingBody]
 
@@ -87,11 +83,11 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
     }
 
     package var batch: Batch?
-    /// `holder`: who has the meter; first of all, and with each change.
+    /// `holder`: the present lease, first and after each change.
     package var holder: LeaseBody?
-    /// `refused`: a host sent readings under a token that is not the lease's, so it talks to the meter too.
+    /// `refused`: name of a host that sent readings without the lease, so it talks to the meter too.
     package var refused: String?
-    /// `gap`: this observer was too slow for so many readings.
+    /// `gap`: number of readings that this observer was too slow for.
     package var missed: Int?
     /// `ping`, every 15 s: the cloud's time.
     package var serverTime: Int64?
@@ -107,7 +103,6 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
         self.serverTime = serverTime
     }
 
-    /// The event's name.
     package var name: String {
         if batch != nil {
             "readings"
@@ -124,12 +119,10 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Most readings in one batch.
     package static let readingsPerBatch = 1000
-    /// Most quantities in one reading.
     package static let quantitiesPerReading = 64
-    /// Most hosts that may watch one meter at one copy of the cloud.
+    /// Maximum number of hosts that watch one meter at one replica.
     package static let watchersPerMeter = 1000
-    /// Most meters of a zone that may be watched at one copy of the cloud.
+    /// Maximum number of a zone's meters watched at one replica.
     package static let watchedPerZone = 4096
 }

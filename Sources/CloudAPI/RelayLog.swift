@@ -1,28 +1,26 @@
-/// A line of what a host has of a meter's log: something that happened to the meter there, once or several times.
+/// A line of a host's part of a meter's log: an event there, once or several times.
 package struct RelayLogLine: Codable, Hashable, Sendable {
-    /// `held`, `state`, `command` or `remedy`; the cloud passes on what its version does not know.
+    /// `held`, `state`, `command` or `remedy`; the cloud also passes on unknown kinds.
     package var kind: String
-    /// Milliseconds since it happened first, when the part was sent.
+    /// Milliseconds from the first occurrence to the sending of the part.
     package var age: Int64
-    /// Since it happened last, or ended; absent while it goes on.
+    /// The same from the last occurrence or the end; absent while it goes on.
     package var lastAge: Int64?
-    /// When it happened first, by that host's calendar as it was then, in milliseconds since 1970. For people to read.
+    /// First occurrence by the host's calendar, in milliseconds since 1970, for people.
     package var time: Int64
-    /// How often; absent for once.
+    /// Absent for one.
     package var count: Int?
-    /// The link of a holding, a state, a command, or a remedy.
+    /// Link of a holding, a state, a command, or a remedy.
     package var what: String
-    /// How a holding ended; the cause of a state or remedy; what became of a command.
+    /// End of a holding, cause of a state or remedy, or outcome of a command.
     package var detail: String?
-    /// Who commanded it: the name of the host at which somebody did, or what else it was.
+    /// Origin of a command: the name of a host, or another source.
     package var by: String?
-    /// That host's id.
     package var byID: String?
-    /// The address of a remedy's adapter.
     package var adapter: String?
-    /// Of the lease of a holding; absent without one.
+    /// Token of a holding's lease; absent without a lease.
     package var token: UInt64?
-    /// Of the last lease, where several holdings are one line.
+    /// Token of the last lease, if several holdings are one line.
     package var lastToken: UInt64?
 
     package init(kind: String, age: Int64, lastAge: Int64?, time: Int64, what: String) {
@@ -34,22 +32,20 @@ package struct RelayLogLine: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/log/{request}`: what a host has of a meter's log. Answers: 200 `{}`, also where nobody waits for it
-/// any more.
+/// `POST …/meters/{meter}/log/{request}`. Answers: 200 `{}`, even if nobody waits any more.
 package struct RelayLogPart: Codable, Hashable, Sendable {
-    /// As the event had it.
     package var copy: String?
-    /// The newest that the host has, the oldest first.
+    /// Newest lines, oldest first.
     package var lines: [RelayLogLine]
-    /// True where the host has more; absent otherwise.
+    /// Whether the host has more; absent if not.
     package var cut: Bool?
-    /// False where the host keeps what it has to itself; absent otherwise.
+    /// False if the host does not share its log; absent otherwise.
     package var shared: Bool?
 
     package init(lines: [RelayLogLine]) { self.lines = lines }
 }
 
-/// The answer to `GET …/meters/{meter}/log`.
+/// Answer to `GET …/meters/{meter}/log`.
 package struct RelayLogAnswer: Codable, Hashable, Sendable {
     package struct Part: Codable, Hashable, Sendable {
         package var hostID: String
@@ -66,7 +62,7 @@ package struct RelayLogAnswer: Codable, Hashable, Sendable {
     }
 
     package var parts: [Part]
-    /// Names of hosts that listen and did not answer in time.
+    /// Names of listening hosts that did not answer in time.
     package var silent: [String]
 
     package init(parts: [Part], silent: [String]) {
@@ -76,13 +72,12 @@ package struct RelayLogAnswer: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// How long the cloud waits for hosts' parts of a log; it looks once a second.
+    /// The cloud checks once a second.
     package static let logMilliseconds: Int64 = 3_000
-    /// Most lines of one host.
     package static let logLinesPerPart = 500
-    /// Most bytes of them: the sum of their texts, and `logLineBytes` for each.
+    /// Sum of their texts in bytes, and `logLineBytes` for each.
     package static let logPartBytes = 131_072
     package static let logLineBytes = 160
-    /// Most bytes of each text of a line.
+    /// Bytes.
     package static let logTextBytes = 1024
 }

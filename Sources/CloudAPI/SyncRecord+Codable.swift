@@ -1,6 +1,6 @@
 package import Domain
 
-// A record as it is sent and as the cloud stores it:
+// Record in its wire form, which is also the stored form:
 // {"type":…,"name":…,"properties":{p:{"value":…,"stamp":…,"broughtBy":…?}},
 // "deleted":{"stamp":…,"broughtBy":…?,"mergedInto":…?}?} A value names its kind, because JSON does not distinguish 1
 // from 1.0: null, {"bool":…}, {"int":…}, {"double":…}, {"string":…}.

@@ -1,12 +1,9 @@
-/// The host that an address leads to: the `host`, `host:port` or `[address]:port` of a URL (RFC 3986, 3.2), without a
-/// user.
+/// Host of a URL: `host`, `host:port` or `[address]:port` (RFC 3986, 3.2), without a user.
 package struct URLAuthority: Hashable, Sendable {
     /// Name or address, without brackets.
     package let host: String
-    /// The port, if given.
     package let port: UInt16?
 
-    /// - Returns: nil if there is no host, or an invalid port.
     package init?(_ text: some StringProtocol) {
         let text = String(text)
         var host = text.prefix { $0 != ":" }

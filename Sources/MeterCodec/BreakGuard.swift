@@ -9,8 +9,8 @@ package protocol Successor: Sendable {
 /// Holds back a measurement that jumps from the one before it until the next one confirms it. For meters whose frames
 /// have no checksum.
 ///
-/// Reports a confirmed jump with its own arrival time; drops and counts an unconfirmed one. Levels seen before always
-/// pass: otherwise a load that pulses once a second would be dropped forever.
+/// A confirmed jump keeps its arrival time; an unconfirmed one is dropped and counted. Levels seen before always pass:
+/// otherwise a load that pulses once a second would be dropped forever.
 package struct BreakGuard<Measurement: Successor>: Sendable {
     private struct Item: Sendable {
         var measurement: Measurement
@@ -27,10 +27,8 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
 
     /// Takes the next measurement and reports what may pass.
     ///
-    /// - Parameters:
-    ///   - frame: the frame that carries the measurement.
-    ///   - parts: the frame split in two, if it has more than the measurement: the part to hold back, and the part to
-    ///     report at once.
+    /// - Parameter parts: the frame split into the part to hold back and the part to report at once; nil to hold back
+    ///   all.
     package mutating func take(
         _ next: Measurement, as frame: Frame, parts: (waiting: Frame, rest: Frame)? = nil,
         _ handle: (MeterEvent) -> Void

@@ -5,7 +5,6 @@ package import Domain
 package enum CodecError: Error, Hashable, Sendable {
     /// No frame starts here. `found` is the byte at the place of a start mark or model word.
     case noStartMark(found: UInt8)
-    /// The frame's model word is not known.
     case unknownModel(word: UInt32)
     case wrongCheck(expected: UInt32, found: UInt32)
     /// No frame of this protocol has this length or count field.

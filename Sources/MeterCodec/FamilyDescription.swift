@@ -12,7 +12,6 @@ package protocol FamilyDescription: Sendable {
     /// Returns a driver for one link to a model; nil if the model has no such link or the link is not supported.
     func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
 
-    /// USB devices that are meters of this family.
     var usbDevices: [USBIdentity] { get }
     /// Other USB properties that identify the maker but not the model.
     var usbMaker: USBMaker? { get }
@@ -25,13 +24,12 @@ package protocol FamilyDescription: Sendable {
     func isMakersName(_ name: String) -> Bool
     /// The radio over which the maker's name alone is reason enough to connect.
     var makersNameRadio: LinkAddress.Transport? { get }
-    /// Whether the name is that of a radio module in the family's meters. Other devices have such modules too.
+    /// Whether the name is that of a radio module in the family's meters, which other devices may have too.
     func isModulesName(_ name: AdvertisedName) -> Bool
-    /// Radio modules in the family's meters.
     var radioModules: Set<RadioModule> { get }
-    /// How to identify the family's meters when their names do not. Nil for a family without a radio.
+    /// Question that identifies the family's meters when their names do not; nil for a family without a radio.
     var radioQuestion: RadioQuestion? { get }
-    /// Whether a meter has one address for LE and another for Classic that differ only in the group bit.
+    /// Whether a meter's LE and Classic addresses differ only in the group bit.
     var hasTwinAddresses: Bool { get }
 
     /// Ranges that a model can measure. Live decoding and file checks refuse values outside; no entry means no limit.
@@ -39,14 +37,13 @@ package protocol FamilyDescription: Sendable {
 
     /// Models with logs of their own, in display order.
     var modelsWithLogs: [ModelName] { get }
-    /// Returns a transfer that reads a model's logs.
     func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
 
     /// Models that capture USB Power Delivery on the CC line, in display order. Their frames have `powerDelivery`.
     var modelsHearingPD: [ModelName] { get }
 
-    /// This family, if users can describe models of it. A property and not a cast: a cast makes Swift's runtime search
-    /// every conformance, which slows meterd's start.
+    /// This family, if users can describe models of it. A cast instead would make Swift's runtime search every
+    /// conformance and slow meterd's start.
     var describable: (any DescribableFamily)? { get }
 }
 
@@ -79,13 +76,12 @@ package struct NamedDecoder: Sendable {
     }
 }
 
-/// The name that a device advertises over a radio.
 package struct AdvertisedName: Hashable, Sendable {
     /// Upper case.
     package var text: String
     /// `ble` or `spp`: the radio that received the name.
     package var radio: LinkAddress.Transport
-    /// 16-bit UUIDs of the advertised services.
+    /// 16-bit UUIDs of services.
     package var services: Set<UInt16>
 
     package init(_ text: String, over radio: LinkAddress.Transport, services: Set<UInt16> = []) {
@@ -95,7 +91,7 @@ package struct AdvertisedName: Hashable, Sendable {
     }
 }
 
-/// How to identify a family's meters by what they send over a radio (Docs/Protocols/Identification.md).
+/// Question that identifies a family's meters over a radio by what they send (Docs/Protocols/Identification.md).
 package struct RadioQuestion: Sendable {
     /// Requests to send, one per step. An empty request leaves time for a slow answer. Empty for meters that push.
     package var steps: [[UInt8]]

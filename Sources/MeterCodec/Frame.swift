@@ -2,8 +2,8 @@ package import Domain
 
 /// One complete message from a meter, verified as far as its model has checks.
 ///
-/// Families with a case of their own are read without a box (`forEachReading`). `packed` is also unboxed and takes any
-/// family's frames of up to 64 bytes; all other frames use `other`.
+/// Families with a case of their own are read without a box (`forEachReading`). So is `packed`, for any family's frames
+/// of up to 64 bytes. All others use `other`.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -17,7 +17,6 @@ package enum Frame: Sendable {
     case other(any FrameContent)
 }
 
-/// Content that every frame offers, whatever its family.
 package protocol FrameContent: Sendable {
     /// Model, if the bytes tell it.
     var model: ModelName? { get }
@@ -31,9 +30,8 @@ package protocol FrameContent: Sendable {
     var groups: [GroupTotals] { get }
     /// Data group whose energy and charge are in the readings. Nil without groups, or while it is unknown.
     var countingGroup: Int? { get }
-    /// Information of the meter about itself.
     var device: DeviceInfo? { get }
-    /// What the meter captured on the CC line; nil in a frame about something else.
+    /// USB Power Delivery report; nil in a frame about something else.
     var powerDelivery: PDReport? { get }
     /// All other fields, under their JSON keys.
     var details: [FrameDetail] { get }
@@ -87,7 +85,8 @@ extension Frame {
         }
     }
 
-    /// Does the same as `content.forEachReading`, without boxing the frame: for the hot path.
+    /// Does the same as `content.forEachReading`, without boxing the frame: for the hot path. The members below
+    /// likewise.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)
@@ -103,7 +102,6 @@ extension Frame {
         }
     }
 
-    /// Does the same as `content.forEachSample`, without boxing the frame.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         switch self {
         case .fnirsiUSB(let packet): packet.forEachSample(body)
@@ -114,7 +112,6 @@ extension Frame {
         }
     }
 
-    /// The same as `content.sampleTicks`, without boxing the frame.
     package var sampleTicks: SampleTicks? {
         switch self {
         case .fnirsiUSB(let packet): packet.sampleTicks
@@ -125,7 +122,6 @@ extension Frame {
         }
     }
 
-    /// The same as `content.countingGroup`, without boxing the frame.
     package var countingGroup: Int? {
         switch self {
         case .um(let block): block.countingGroup
@@ -137,7 +133,6 @@ extension Frame {
         }
     }
 
-    /// The same as `content.powerDelivery`, without boxing the frame.
     package var powerDelivery: PDReport? {
         switch self {
         case .km003c(let message): message.powerDelivery
@@ -147,7 +142,6 @@ extension Frame {
         }
     }
 
-    /// The same as `content.device`, without boxing the frame.
     package var device: DeviceInfo? {
         switch self {
         case .um(let block): block.device

@@ -1,7 +1,7 @@
 /// Splits a stream of bytes from a meter into checked frames.
 ///
-/// The caller passes bytes to `append`, then calls `next` until it returns nil. Any input is allowed: noise becomes a
-/// counted `skipped`, and the decoder resynchronises at the next good frame.
+/// The caller passes bytes to `append`, then calls `next` until it returns nil. Noise becomes a counted `skipped`, and
+/// the decoder resynchronises at the next good frame.
 package protocol FrameDecoder: Sendable {
     mutating func append(_ bytes: [UInt8])
     mutating func next() -> DecodeStep?
@@ -9,9 +9,7 @@ package protocol FrameDecoder: Sendable {
     var frameBytes: [UInt8] { get }
     /// Number of bytes that wait for the rest of their frame.
     var pendingCount: Int { get }
-    /// Discards a partial frame, for example because its rest is overdue.
-    ///
-    /// - Returns: number of discarded bytes.
+    /// Discards a partial frame and returns the number of its bytes.
     mutating func reset() -> Int
 }
 
@@ -78,6 +76,5 @@ package enum FrameVerdict: Sendable {
 
 package enum DecodeStep: Sendable {
     case frame(Frame)
-    /// Skipped bytes that belong to no good frame.
     case skipped(count: Int, because: CodecError)
 }

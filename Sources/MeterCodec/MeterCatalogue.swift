@@ -34,7 +34,7 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Models
 
-    /// Returns the model of this name, ignoring case.
+    /// Ignores case.
     package func model(named text: some StringProtocol) -> ModelName? {
         let name = text.lowercased()
         return models.first { $0.rawValue == name }
@@ -42,7 +42,6 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Drivers
 
-    /// Returns a driver for one link to a model; nil if the model has no such link or the link is not supported.
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         self[model.family]?.driver(for: model, over: transport)
     }
@@ -52,7 +51,7 @@ package struct MeterCatalogue: Sendable {
         transports(of: model).first.flatMap { driver(for: model, over: $0) }
     }
 
-    /// Returns the supported kinds of link to a model, serial first.
+    /// Serial first.
     package func transports(of model: ModelName) -> [LinkAddress.Transport] {
         LinkAddress.Transport.allCases.filter { driver(for: model, over: $0) != nil }
     }
@@ -63,8 +62,8 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns the widest range of each quantity that all these models limit. Most models compute power, so its limit
-    /// follows from voltage and current.
+    /// Returns the widest range of each quantity that all these models limit. Power, which most models compute, is
+    /// limited by voltage and current.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]
@@ -85,7 +84,6 @@ package struct MeterCatalogue: Sendable {
         }
     }
 
-    /// Returns the models that a USB device with these ids may be.
     package func models(vendor: UInt16, product: UInt16) -> [ModelName] {
         families.flatMap(\.usbDevices).filter { $0.vendor == vendor && $0.product ?? product == product }.map(\.model)
     }
@@ -108,34 +106,28 @@ package struct MeterCatalogue: Sendable {
     /// The model assumed for a radio whose meter is not known yet.
     var commonest: ModelName { .um25c }
 
-    /// Returns the families with at least one model that is read over a radio.
     package func families(over radio: LinkAddress.Transport) -> Set<MeterFamily> {
         Set(models(over: radio).map(\.family))
     }
 
-    /// Returns the families that share a radio module with the given one, so that characteristics cannot tell them
-    /// apart.
+    /// Returns the families that characteristics cannot tell from the given one, because they share a radio module.
     package func families(alike family: MeterFamily) -> Set<MeterFamily> {
         (self[family]?.radioModules ?? []).reduce(into: []) { $0.formUnion(families(behind: $1)) }
     }
 
-    /// Returns the families whose meters have this module.
     package func families(behind module: RadioModule) -> Set<MeterFamily> {
         Set(families.filter { $0.radioModules.contains(module) }.map(\.family))
     }
 
     // MARK: Logs
 
-    /// Models with logs of their own.
     package var modelsWithLogs: [ModelName] { families.flatMap(\.modelsWithLogs) }
 
-    /// Returns a transfer that reads a meter's own logs; nil for a model without logs.
     package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
         self[model.family]?.logTransfer(wish, from: model)
     }
 
     // MARK: USB Power Delivery
 
-    /// Models that capture USB Power Delivery.
     package var modelsHearingPD: [ModelName] { families.flatMap(\.modelsHearingPD) }
 }

@@ -1,39 +1,37 @@
 package import Domain
 
-/// The host's side of the conversation with a meter: what to send, and what the answers mean. One value per link.
+/// The host's side of the conversation with a meter. One value per link.
 ///
 /// A driver holds only protocol state (request ids, a stream's keep-alive): no time, no retries, no link. The caller
-/// decides when to send and how long to wait, by the numbers in `profile`.
+/// decides when to send and how long to wait, by `profile`.
 package protocol MeterDriver: Sendable {
     var profile: MeterProfile { get }
-    /// Returns what to send once the line is up, in order.
+    /// Returns the bytes to send once the line is up, in order.
     mutating func opening() -> [Outgoing]
     /// Returns the request for the next reading; empty for a meter that pushes and needs no keep-alive.
     mutating func poll() -> [UInt8]
     /// Takes received bytes and reports what they mean, in order.
     mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
-    /// Returns the bytes of a command.
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
     /// Notes that the caller has sent a command.
     mutating func sent(_ command: MeterCommand)
-    /// Whether no answer shows that output reaches the meter. The caller then tries another way to the meter's line.
+    /// Whether no answer shows that output reaches the meter. The caller then tries another way to its line.
     var doubtsOutput: Bool { get }
     /// Notes that the caller tried the other way to the line.
     ///
     /// - Parameter isSwitched: whether another way exists; the caller uses it from now on.
     /// - Returns: what to send again over it.
     mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8]
-    /// Returns what to send before the link closes, so that the meter is left in a clean state.
+    /// Returns the bytes to send before the link closes, so that the meter is left in a clean state.
     mutating func closing() -> [Outgoing]
-    /// Discards a partial frame whose rest is overdue and returns the number of discarded bytes.
+    /// Discards an overdue partial frame and returns the number of its bytes.
     mutating func discardPartial() -> Int
-    /// Temperature unit set in the meter's menu, for a model whose answers do not tell it. Readings are in Celsius.
+    /// Temperature unit in the meter's menu, for a model that does not send it. Readings are in Celsius.
     var temperatureUnit: TemperatureUnit { get set }
-    /// Whether the driver leaves out single values that the meter cannot have measured (`MeterEvent.filtered`). Only
-    /// for models with `MeterProfile.filters`.
+    /// Whether to leave out single values that the meter cannot have measured (`MeterEvent.filtered`). Only with
+    /// `MeterProfile.filters`.
     var isFiltering: Bool { get set }
-    /// Wanted sampling rate by the meter's own clock, one of the profile's `rates`; nil for none. May change at any
-    /// time: the next polls apply it.
+    /// Wanted rate of the meter's own clock, one of `MeterProfile.rates`; nil for none. The next polls apply a change.
     var wantedRate: Int? { get set }
     /// How the meter samples now. May change with each answer and with each missing answer.
     var sampling: MeterSampling { get }
@@ -50,26 +48,21 @@ package struct Outgoing: Hashable, Sendable {
     }
 }
 
-/// The meaning of bytes from a meter.
 package enum MeterEvent: Sendable {
     /// A good frame. It counts as a valid answer; the caller takes its readings.
     case frame(Frame)
-    /// The driver holds back a frame that jumps from the last. It counts as an answer; its readings wait for the next
-    /// frame.
+    /// A frame that jumps from the last. It counts as an answer; its readings wait for the next frame.
     case held
     /// The held frame is right. Its readings count for the time at which it came.
     case confirmed(Frame)
-    /// The meter confirmed that it carried out a command.
     case acknowledged
-    /// The meter refused a command.
     case rejected
     /// The meter reports the state that this command sets, whoever sent the command.
     case readBack(MeterCommand)
     /// The driver has identified the meter; the driver of this model takes over.
     case identified(ModelName)
-    /// Bytes skipped to find the next frame.
     case skipped(count: Int, because: CodecError)
-    /// Number of samples that the meter cannot have measured, in a frame that is otherwise good. The next frame holds a
+    /// Number of samples that the meter cannot have measured, in an otherwise good frame. The next frame holds a
     /// neighbour's value instead, or none.
     case filtered(samples: Int)
 }
@@ -111,8 +104,8 @@ package struct MeterProfile: Sendable {
     }
 
     package enum Rhythm: Hashable, Sendable {
-        /// The meter answers each request. Requests go out every `interval` unless the user set another, never more
-        /// often than every `shortest`.
+        /// The meter answers each request. Requests go out every `interval`, or as the user set, but at most every
+        /// `shortest`.
         case poll(interval: Duration, shortest: Duration)
         /// The meter answers each request with a part of a reading. One goes out every `step`; a reading is complete
         /// about every `expected`.
@@ -147,7 +140,6 @@ package struct MeterProfile: Sendable {
         }
     }
 
-    /// Checks a command against the model's rules.
     package func validate(_ command: MeterCommand) throws(CodecError) {
         guard let rule = commands.first(where: { $0.kind == command.kind }) else {
             throw .unsupportedCommand(command.kind, model: model)
@@ -159,36 +151,29 @@ package struct MeterProfile: Sendable {
 }
 
 extension MeterDriver {
-    /// For meters that push.
     package mutating func poll() -> [UInt8] { [] }
 
-    /// For models without commands.
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         throw .unsupportedCommand(command.kind, model: profile.model)
     }
 
     package mutating func sent(_ command: MeterCommand) {}
 
-    /// For meters with only one way to write to them.
     package var doubtsOutput: Bool { false }
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] { [] }
 
-    /// For meters that need no clean-up.
     package mutating func closing() -> [Outgoing] { [] }
 
-    /// For models that always report Celsius.
     package var temperatureUnit: TemperatureUnit {
         get { .celsius }
         set {}
     }
 
-    /// For models that need no filter.
     package var isFiltering: Bool {
         get { false }
         set {}
     }
 
-    /// For models without a clock of their own.
     package var wantedRate: Int? {
         get { nil }
         set {}

@@ -14,7 +14,6 @@ package struct MeterLogs: Hashable, Sendable {
     package var device: DeviceInfo
     /// Empty unless requested.
     package var catalogue: [MeterLog]
-    /// The requested log.
     package var log: Content?
 
     package init(device: DeviceInfo, catalogue: [MeterLog] = [], log: Content? = nil) {
@@ -35,12 +34,10 @@ package struct MeterLogs: Hashable, Sendable {
     }
 }
 
-/// An entry in the meter's catalogue of logs.
 package struct MeterLog: Hashable, Sendable {
     /// As the meter shows it; nil if it is not plain text.
     package var name: String?
     package var sampleCount: Int
-    /// Time between two samples.
     package var interval_ms: Int
     package var duration_s: Int
     /// With the sign of the current.

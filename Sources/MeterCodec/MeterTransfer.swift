@@ -1,8 +1,8 @@
 /// A conversation longer than one request and its answer, such as the download of a log.
 ///
-/// The caller lends it the link. It sends nothing else to the meter, sends what the transfer returns, and passes on all
-/// input. It also reports when nothing has arrived for `answerTimeout`. A transfer begins with `start` and ends with
-/// `finished` or `failed`; later calls have no effect. Like a driver, it has no clock and no link.
+/// The caller lends it the link. It sends only what the transfer returns, passes on all input, and reports when nothing
+/// has arrived for `answerTimeout`. Calls after `finished` or `failed` have no effect. Like a driver, it has no clock
+/// and no link.
 package protocol MeterTransfer<Outcome>: Sendable {
     associatedtype Outcome: Sendable
     /// How long the meter may be silent while an answer is awaited.
@@ -14,7 +14,7 @@ package protocol MeterTransfer<Outcome>: Sendable {
 }
 
 package enum TransferStep<Outcome: Sendable>: Sendable {
-    /// Send these in order, leave the line idle for each one's pause, and then wait.
+    /// Send these in order, with each one's pause after it, and then wait.
     case send([Outgoing])
     case wait
     case finished(Outcome)
@@ -35,12 +35,10 @@ package struct TransferProgress: Hashable, Sendable {
 
 /// Reason why a transfer failed. Each case holds what was requested.
 package enum TransferFailure: Error, Hashable, Sendable {
-    /// The meter gave no valid answer to any attempt.
     case silent(String)
     case refused(String)
     /// The answer does not fit the request.
     case unreadable(String)
-    /// The wanted object does not exist.
     case missing(String)
 }
 

@@ -58,8 +58,6 @@ package struct PackedFrame: Sendable {
     }
 }
 
-/// A value made from the bytes of a `PackedFrame`.
 package protocol PackedFrameContent: FrameContent {
-    /// - Parameter raw: the bytes that the family's decoder put into the frame.
     init(_ raw: UnsafeRawBufferPointer)
 }

@@ -1,8 +1,7 @@
 /// Received bytes that do not make a frame yet: the basis of every streaming decoder.
 ///
-/// It stays small for two reasons. A decoder whose `next` returned nil leaves less than one frame waiting (checked by
-/// DecoderVerifier and the fuzzers), and a channel delivers bounded pieces. Taking a frame copies nothing; `lastTaken`
-/// stays readable until the next `append`.
+/// It stays small. A decoder whose `next` returned nil leaves less than one frame (checked by DecoderVerifier and the
+/// fuzzers), and channels deliver bounded pieces. Taking a frame copies nothing.
 package struct ReceiveBuffer: Sendable {
     private var storage: [UInt8] = []
     private var head = 0
@@ -13,7 +12,6 @@ package struct ReceiveBuffer: Sendable {
         storage.reserveCapacity(capacity)
     }
 
-    /// Number of waiting bytes.
     package var count: Int { storage.count - head }
 
     package mutating func append(_ bytes: [UInt8]) {
@@ -31,7 +29,6 @@ package struct ReceiveBuffer: Sendable {
     /// The byte at an offset from the first waiting one. The caller checks `count` first.
     package subscript(offset: Int) -> UInt8 { storage[head + offset] }
 
-    /// Runs `body` on the waiting bytes.
     package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[head...])) }
     }

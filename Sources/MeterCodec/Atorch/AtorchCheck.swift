@@ -1,6 +1,6 @@
 /// The check byte of Atorch messages, as far as it is known (Docs/Protocols/Atorch.md#check-byte).
 package enum AtorchCheck {
-    /// Where the sum behind a report's check byte starts. A meter follows one rule or none.
+    /// Start of the sum behind a report's check byte. A meter follows one rule or none.
     package enum Rule: Sendable, CaseIterable {
         /// After `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
         case fromMessage

@@ -80,6 +80,5 @@ package struct AtorchCommand: Hashable, Sendable {
 }
 
 extension AtorchCommand.Keys? {
-    /// The pair to try after one that a DC meter does not know.
     var other: AtorchCommand.Keys? { self == .first ? .second : .first }
 }

@@ -2,23 +2,21 @@ import Domain
 
 /// Splits bytes from an Atorch meter into reports and replies, however Bluetooth fragments them.
 ///
-/// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. Replies must have a correct check
-/// byte. Reports are judged by shape, because several models send an unexplained check byte
-/// (Docs/Protocols/Atorch.md#check-byte). The shape needs a known type, plausible values, zeros in unused bytes, and no
-/// other message starting inside. Once a meter has proved to send the known check byte, reports need it as well.
+/// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. Replies need a correct check byte.
+/// Several models send an unexplained one in reports (Docs/Protocols/Atorch.md#check-byte), so reports are judged by
+/// shape: a known type, plausible values, zeros in unused bytes, and no other message starting inside. A meter that has
+/// proved to send the known check byte must go on doing so.
 ///
-/// A load answers queries in the same stream (Docs/Protocols/Atorch.md#loads-the-px100-queries). The first bytes of an
-/// answer may occur inside a report, and vice versa: the message that began first is taken whole. An answer does not
-/// say what it answers, so one that nobody awaits is skipped.
+/// A load answers queries in the same stream (Docs/Protocols/Atorch.md#loads-the-px100-queries). Answers and reports
+/// may contain each other's first bytes: the message that began first is taken whole. An answer does not name its
+/// query, so one that nobody awaits is skipped.
 package struct AtorchDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 256)
     private var score = CheckScore()
     private let enforcesCheck: Bool
     private let speakers: Speakers
 
-    /// Sender of the bytes.
     package enum Speakers: Sendable {
-        /// A meter that pushes reports and takes commands.
         case meter
         /// A load, which answers queries too.
         case load
@@ -97,7 +95,6 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Judges an answer by its last two bytes and by the range of the queried value.
     private func judgeAnswer(_ raw: UnsafeRawBufferPointer) -> Verdict {
         for (offset, byte) in [(5, PX100.answerEnd.0), (6, PX100.answerEnd.1)]
         where offset < raw.count && raw.u8(offset) != byte {
@@ -110,7 +107,6 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .answer(.value(value, of: asked))
     }
 
-    /// Judges a host's query or order.
     private func judgeRequest(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= PX100.requestLength else { return .wait }
         guard raw.u8(5) == PX100.requestEnd else {
@@ -128,7 +124,6 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .request(message, length: PX100.requestLength)
     }
 
-    /// Judges a host's key or other command of the reports' own protocol.
     private func judgeCommand(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchCommand.length else { return .wait }
         let command = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchCommand.length))
@@ -176,7 +171,6 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .reply(AtorchReply(sender: raw.u8(3), code: raw.u8(4)))
     }
 
-    /// Whether a message may start at `offset`, as far as the received bytes tell.
     private func mayStart(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         switch raw.u8(offset) {
         case 0xFF: mayStartMessage(raw, at: offset)
@@ -187,7 +181,6 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Whether a report, a reply or a command may start at `offset`.
     private func mayStartMessage(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard raw.u8(offset) == 0xFF, Self.may(raw, offset + 1, be: 0x55) else { return false }
         guard offset + 2 < raw.count else { return true }
@@ -199,13 +192,12 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         offset >= raw.count || raw.u8(offset) == byte
     }
 
-    /// Whether both header bytes of a report or reply are present and nothing after them contradicts. An FF at the end
-    /// may be an unknown check byte, so it is no start by itself.
+    /// Whether a report or reply starts here, with both header bytes. An FF alone at the end may be an unknown check
+    /// byte.
     private func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         offset + 1 < raw.count && mayStartMessage(raw, at: offset)
     }
 
-    /// Returns the offset of the next possible start after the first byte, or of the end.
     private func nextStart(_ raw: UnsafeRawBufferPointer) -> Int {
         raw.indices.dropFirst().first { mayStart(raw, at: $0) } ?? raw.count
     }
@@ -235,22 +227,21 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     }
 }
 
-/// Check byte rule of a meter, judged by its reports so far. Reports that fail for another reason do not count: the
-/// result must not depend on how the bytes are fragmented.
+/// Check byte rule of a meter, judged by its reports. Those that fail for another reason do not count: the result must
+/// not depend on fragmentation.
 private struct CheckScore {
     /// Number of reports in a row that change the verdict; by chance once in 16 million.
     private static let needed = 3
-    /// The rule that the meter has proved to follow.
     private(set) var trusted: AtorchCheck.Rule?
     private var candidate: AtorchCheck.Rule?
     private var against = 0
 
-    /// Whether following this rule proves a report. Until the meter has proved a rule, only the more common one counts:
-    /// accepting both would double the odds of a match by chance.
+    /// Whether following this rule proves a report. Before a meter has proved a rule, only the more common one counts:
+    /// accepting both would double the odds of a chance match.
     func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
 
-    /// Notes the rule that a report follows, if any. Three reports in a row by one rule establish trust; three that
-    /// break it end trust, because the meter at the other end may have changed.
+    /// Notes a report's rule. Three reports in a row by one rule establish trust; three that break it end trust,
+    /// because the meter may have changed.
     mutating func note(_ rule: AtorchCheck.Rule?) {
         guard rule != trusted else {
             against = 0

@@ -3,8 +3,8 @@ package import Domain
 /// Driver of an Atorch meter, which pushes a report every second and takes commands (Docs/Protocols/Atorch.md#links and
 /// Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// A J7-C sometimes sends nothing until it gets a key press or a command. No command is known to be harmless, so the
-/// driver sends none by itself.
+/// A J7-C sometimes sends nothing until a key press or a command. The driver sends none by itself: none is known to be
+/// harmless.
 package struct AtorchDriver: MeterDriver {
     package let profile: MeterProfile
     private let type: AtorchReportType
@@ -83,8 +83,8 @@ package struct AtorchDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// A USB meter has no price: its report has no field for one. A DC meter has no `enter`: on a DL24 its byte toggles
-    /// the load, and no report says whether the load is on.
+    /// A USB meter's report has no field for a price. A DC meter has no `enter`: on a DL24 it toggles the load, whose
+    /// state no report tells.
     static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),

@@ -3,8 +3,8 @@ package import Domain
 /// An Atorch meter's reply to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>`
 /// (Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// The fourth byte is the meter's own type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a
-/// DL24P. So only the fifth byte is used.
+/// The sender is the meter's type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a DL24P, so
+/// only the code is used.
 package struct AtorchReply: Hashable, Sendable {
     package static let length = 8
 

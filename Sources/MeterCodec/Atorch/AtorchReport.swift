@@ -8,7 +8,7 @@ package struct AtorchReport: Sendable {
     private let bytes: InlineArray<36, UInt8>
     package let type: AtorchReportType
 
-    /// - Parameter raw: exactly one report, already checked by `AtorchDecoder`.
+    /// - Parameter raw: one report that `AtorchDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer, type: AtorchReportType) {
         bytes = InlineArray(copying: raw)
         self.type = type
@@ -44,8 +44,8 @@ package struct AtorchReport: Sendable {
         return u16(type.timeOffset) * 3600 + minutes * 60 + seconds
     }
 
-    /// Whether the power of a type 1 is voltage times current times power factor, to 6 % and 1 W, as in all eighteen
-    /// public reports.
+    /// Whether a type 1's power is voltage times current times power factor, to 6 % and 1 W. All eighteen public
+    /// reports agree.
     var powerAgrees: Bool {
         let reading = reading
         guard let voltage = reading[.voltage], let current = reading[.current], let power = reading[.power],
@@ -54,9 +54,9 @@ package struct AtorchReport: Sendable {
         return Slack(steps: 1, part: 0.06).covers(power, voltage * current * factor)
     }
 
-    /// Charge and energy in the meter's own steps, for comparing two reports.
+    /// In the meter's own steps, for comparing two reports.
     var counters: [Int] { raw { [.charge, .energy].contains($0) } }
-    /// Price, limits and backlight in the meter's own steps.
+    /// Price, limits and backlight, likewise.
     var settings: [Int] {
         raw { $0 == .price } + (type == .usb ? AtorchReportType.usbLimits.map { u16($0.offset) } : []) + [
             backlight ?? 0
@@ -86,7 +86,6 @@ package struct AtorchReport: Sendable {
         return seconds <= Self.backlightMax ? seconds : nil
     }
 
-    /// Returns one of a type 3's limits in volts or amperes.
     private func limit(_ limit: (offset: Int, max: Int)) -> FrameDetail.Value {
         let raw = u16(limit.offset)
         return raw <= limit.max ? .number(Double(raw) / 100) : .unknown

@@ -117,7 +117,6 @@ package struct AtorchField: Sendable {
         }
     }
 
-    /// Accepted values.
     var range: ClosedRange<Double> { (quantity == .temperature ? -50 : 0)...value(of: rawMax) }
 
     func isPossible(in report: UnsafeRawBufferPointer) -> Bool { raw(in: report) <= rawMax }
@@ -127,7 +126,7 @@ package struct AtorchField: Sendable {
         maySink && report.u16BE(offset).isBelowZero(byUpTo: 50)
     }
 
-    /// Returns the value; nil for a number that no meter measures.
+    /// Returns nil for a number that no meter measures.
     package func value(in report: UnsafeRawBufferPointer) -> Double? {
         isPossible(in: report) ? value(of: raw(in: report)) : nil
     }

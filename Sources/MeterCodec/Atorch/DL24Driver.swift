@@ -3,8 +3,8 @@ package import Domain
 /// Driver of a load that pushes the reports of an Atorch DC meter and answers queries in the same stream
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
 ///
-/// Answers are finer than reports: a report's voltage is rounded down to 0.1 V, its charge to 10 mAh. Reports confirm
-/// answers, and become readings only where answers are missing. A load without answers is read by its reports.
+/// Answers are finer than reports, which round voltage down to 0.1 V and charge to 10 mAh. Reports confirm answers and
+/// become readings only where answers are missing.
 package struct DL24Driver: MeterDriver {
     /// A load that answers counts single milliwatt-hours; a silent one is a DC meter with steps of 10 Wh.
     package var profile: MeterProfile { conversation.queries == .silent ? Self.silentProfile : Self.loadProfile }
@@ -15,9 +15,7 @@ package struct DL24Driver: MeterDriver {
     package var isFiltering = true
     /// Queries with an accepted answer since the last reading.
     private var fresh: Set<PX100Query> = []
-    /// Reports since the last reading made from answers.
     private var reportsSinceReading = 0
-    /// Number of readings made from answers over this link.
     private var readings = 0
     private var keys: AtorchCommand.Keys?
     /// Whether the caller has tried another way to the line over this link.
@@ -156,8 +154,8 @@ package struct DL24Driver: MeterDriver {
     }
 
     /// Steps of 200 ms, since answers took up to 104 ms (andrewchuev/reslab-dl24-monitor). Half a second after an
-    /// order, as misdoro/Electronic_load_px100 waits before it reads back. The answer timeout exceeds a report's
-    /// second, so that a silent load never times out.
+    /// order, as in misdoro/Electronic_load_px100. The answer timeout exceeds a report's second, so that a silent load
+    /// never times out.
     private static let loadProfile = profile(.fine)
     private static let silentProfile = profile(.tens)
 
@@ -178,7 +176,6 @@ package struct DL24Driver: MeterDriver {
 }
 
 extension PX100Query {
-    /// Returns the command that sets this value; nil for measured values.
     func command(for raw: UInt32) -> MeterCommand? {
         switch self {
         case .isOn: MeterCommand(raw == 1 ? .loadOn : .loadOff)

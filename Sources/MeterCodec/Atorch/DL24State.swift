@@ -3,9 +3,7 @@ package import Domain
 /// State of a load: the last answer to each query, and values that only reports hold. One state per second counts as a
 /// reading.
 package struct DL24State: Hashable, Sendable {
-    /// Whether the load answers queries.
     package enum Queries: String, Sendable {
-        /// Not known yet.
         case asked
         case answered
         /// Only reports come.
@@ -23,13 +21,11 @@ package struct DL24State: Hashable, Sendable {
 
     package init() {}
 
-    /// The last raw value.
     package subscript(query: PX100Query) -> UInt32? {
         get { values[query] }
         set { values[query] = newValue }
     }
 
-    /// Returns the same state with a report's reading in place of the answers.
     func standingIn(_ reading: Reading) -> DL24State {
         var state = self
         state.report = reading

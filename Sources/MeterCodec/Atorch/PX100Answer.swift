@@ -1,12 +1,10 @@
 package import Domain
 
 /// A load's answer: to a query 7 bytes, `CA CB <u24> CE CF`, to an order the byte 6F
-/// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
-///
-/// It has no checksum and does not name its query. So it answers the last query, and only one query is sent at a time.
+/// (Docs/Protocols/Atorch.md#loads-the-px100-queries). It has no checksum and does not name its query, so only one
+/// query is sent at a time.
 package enum PX100Answer: Hashable, Sendable {
     case value(UInt32, of: PX100Query)
-    /// The load carried out an order.
     case done
 }
 

@@ -5,7 +5,7 @@ import Domain
 /// ```
 ///   free ── next ──▶ asked ── answer ─────────────▶ free
 ///    ▲                 │ none for `patience` steps
-///    └──── pausing ◀───┘ or an answer that cannot be believed yet, or one that nobody asked for
+///    └──── pausing ◀───┘ or a doubted answer, or one without a query
 /// ```
 ///
 /// Answers have no checksum and do not name their query, so one query is sent at a time. After a lost answer nothing is
@@ -32,7 +32,6 @@ struct PX100Conversation: Sendable {
 
     private(set) var queries = DL24State.Queries.asked
     private(set) var asked: PX100Query?
-    /// The query to repeat, and its attempts so far.
     private var again: (query: PX100Query, tries: Int)?
     private var waited = 0
     private var pause = 0
@@ -58,7 +57,7 @@ struct PX100Conversation: Sendable {
         case dropped
     }
 
-    /// Returns the query to send now, if any. Called every step.
+    /// Called every step.
     mutating func next() -> PX100Query? {
         if asked != nil {
             waited += 1
@@ -88,7 +87,6 @@ struct PX100Conversation: Sendable {
         return Self.inTurn[turn]
     }
 
-    /// Judges an answer to the current query.
     mutating func answered(_ raw: UInt32) -> Judgement {
         guard let query = asked.take() else {
             unaskedCame()
@@ -119,7 +117,6 @@ struct PX100Conversation: Sendable {
     /// Pauses after an answer without a query: it may be the late answer to an abandoned query.
     mutating func unaskedCame() { pause = Self.pauseLength }
 
-    /// Handles a lost answer: pauses, then repeats the query or gives it up.
     mutating func answerLost() {
         guard let query = asked.take() else { return }
         lost += 1
@@ -143,7 +140,6 @@ struct PX100Conversation: Sendable {
         if !wanted.contains(query) { wanted.append(query) }
     }
 
-    /// Expects zero from the counters after a reset.
     mutating func expectZero() {
         for query in [PX100Query.charge, .energy, .time] { doubted[query] = 0 }
     }

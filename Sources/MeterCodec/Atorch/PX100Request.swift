@@ -16,10 +16,8 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { PX100.message(rawValue, 0, 0) }
 
-    /// Whether a load may have this raw value. Times are hours, minutes and seconds in a byte each.
-    ///
-    /// Limits are twice the ratings of the largest of these loads (DLB-600W: 150 V, 40 A), so that they refuse only
-    /// noise.
+    /// Whether a load may have this raw value. Limits are twice the ratings of the largest of these loads (DLB-600W:
+    /// 150 V, 40 A), so that they refuse only noise.
     package func allows(_ raw: UInt32) -> Bool {
         switch self {
         case .isOn: raw <= 1
@@ -38,8 +36,8 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }
 
-    /// Returns the value in V, A, Wh, mAh, °C or seconds; 1 where the load is on. Nil for a temperature below zero:
-    /// what a load sends for it is unpublished.
+    /// Returns the value in V, A, Wh, mAh, °C or seconds; 1 where the load is on. Nil for a temperature below zero,
+    /// whose encoding is unpublished.
     package func value(of raw: UInt32) -> Double? {
         switch self {
         case .temperature where isBelowZero(raw): nil
@@ -50,7 +48,6 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Quantity of a reading; nil for a setting.
     package var quantity: Quantity? {
         switch self {
         case .voltage: .voltage
@@ -136,14 +133,11 @@ package enum PX100Order: Hashable, Sendable {
 /// Common parts of all messages of this protocol (misdoro/Electronic_load_px100 its paper on the PX-100 2.70;
 /// tshaddack/dl24 README.md).
 package enum PX100 {
-    /// Length of a query or an order.
     package static let requestLength = 6
-    /// Length of an answer to a query.
     package static let answerLength = 7
     /// The whole answer to an order.
     package static let done: UInt8 = 0x6F
 
-    /// Start and end marks of queries and orders, and of answers to queries.
     package static let requestStart: (UInt8, UInt8) = (0xB1, 0xB2)
     package static let requestEnd: UInt8 = 0xB6
     package static let answerStart: (UInt8, UInt8) = (0xCA, 0xCB)
@@ -158,7 +152,7 @@ package enum PX100 {
         (raw >> 16 & 0xFF) * 3600 + (raw >> 8 & 0xFF) * 60 + raw & 0xFF
     }
 
-    /// The reverse; hours end at 255.
+    /// Returns the raw time of a number of seconds; hours end at 255.
     package static func time(_ seconds: UInt32) -> UInt32 {
         min(seconds / 3600, 255) << 16 | (seconds / 60 % 60) << 8 | seconds % 60
     }

@@ -6,7 +6,6 @@ package struct CT3Decoder: MarkedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4096)
     private let enforcesChecks: Bool
 
-    /// - Parameter enforcesChecks: if false, frames with a wrong XOR are accepted too.
     package init(enforcesChecks: Bool = true) {
         self.enforcesChecks = enforcesChecks
     }
@@ -28,9 +27,8 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return step(verdict, length: whole)
     }
 
-    /// Returns the offset of a whole frame of a usual length, with a correct check, that begins after the first byte.
-    /// The frame that ends first wins, and one that reaches beyond `end` does not count: the result must not depend on
-    /// how many bytes have arrived.
+    /// Returns the offset of a whole good frame of a usual length after the first byte. The frame that ends first wins,
+    /// and one that reaches beyond `end` does not count: the result must not depend on how many bytes have arrived.
     private static func usualFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         let ends = inside.indices.dropFirst().compactMap { offset in
@@ -39,8 +37,7 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return ends.min { $0.end < $1.end }?.offset
     }
 
-    /// Returns the length of the frame at the start of `raw`, if it is whole, of a usual length and has a correct
-    /// check.
+    /// Returns the length of the frame at the start of `raw`, if it is whole, good and of a usual length.
     private static func usualLength(_ raw: UnsafeRawBufferPointer) -> Int? {
         guard raw.u8(0) == CT3Framing.startMark, raw.count >= CT3Framing.headerLength else { return nil }
         let length = Int(raw.u32LE(1))

@@ -8,9 +8,7 @@ package struct CT3Driver: MeterDriver {
     private var lastID: UInt8 = 0
     /// Id of the last start; only its samples are read.
     private var streamID: UInt8 = 0
-    /// Whether a sample came since the last `poll`.
     private var heard = false
-    /// Number of polls in a row without a sample before them, since the last start.
     private var silentPolls = 0
 
     /// Milliseconds between samples. The meter can do 1, but 10 suffice for display.

@@ -51,7 +51,6 @@ package struct CT3Message: Sendable {
     /// Four first bytes, two values and a clock.
     static let sampleLengthMin = 20
     static let replyLength = 4
-    /// Offset of the id of the payload's request.
     static let idOffset = 2
 
     /// Accepted volts: twice the maker's 26 V (unverified), and a little below zero for an offset.
@@ -91,7 +90,6 @@ package struct CT3Message: Sendable {
 
     private var isSample: Bool { if case .sample = kind { true } else { false } }
 
-    /// Id of the payload's request.
     package var id: UInt8 { bytes[Self.idOffset] }
 
     /// Microseconds since the meter was switched on; the last field of a sample.
@@ -104,7 +102,7 @@ package struct CT3Message: Sendable {
         ]
     }
 
-    /// Returns the offset in the frame of the first field that no meter can have measured, if any.
+    /// Returns the offset in the frame of the first impossible field, if any.
     static func implausibleOffset(_ payload: UnsafeRawBufferPointer) -> Int? {
         guard case .sample = Kind(payload) else { return nil }
         if !voltages.contains(payload.f32LE(4)) { return CT3Framing.headerLength + 4 }
@@ -121,7 +119,7 @@ extension CT3Message: PackedFrameContent {
         long = raw.count > 64 ? Array(raw) : []
     }
 
-    /// Not in the payload; the USB ids tell it.
+    /// Only the USB ids tell it.
     package var model: ModelName? { nil }
 
     /// Computes power, with the current's sign: the meter is not known to send it.
@@ -144,7 +142,6 @@ extension CT3Message: PackedFrameContent {
         return SampleTicks(oldest: tick, newest: tick, step: UInt16(CT3Driver.interval_ms), count: 1)
     }
 
-    /// Bytes of unknown meaning, as hex, for research.
     package var details: [FrameDetail] {
         let number = FrameDetail("id", .integer(Int(id)))
         guard isSample else {

@@ -1,11 +1,10 @@
 import Domain
 
-/// Splits a FNIRSI meter's notifications into frames. A notification may hold several frames or part of one, so they
-/// form one stream. After noise the decoder resynchronises at the next AA with a correct check byte
-/// (Docs/Protocols/FNIRSI.md#bluetooth-le).
+/// Splits a FNIRSI meter's notifications into frames. A notification may hold several frames or part of one. After
+/// noise the decoder resynchronises at the next AA with a correct check byte (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// The check is only one byte. A frame of a known type must therefore also have its known length and plausible values.
-/// A frame of an undescribed type must be short and contain no good frame of a known type.
+/// One check byte proves little. A frame of a known type must also have its known length and plausible values. One of
+/// an undescribed type must be short and contain no good frame of a known type.
 package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIBLEFrame.startMark }
     package var buffer = ReceiveBuffer(capacity: 1024)
@@ -43,9 +42,9 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     /// bytes of good frames.
     private static let longestUnknownPayload = 32
 
-    /// Returns the offset of a complete frame of a known type that starts after the first byte and ends before `end`.
-    /// It precedes the unknown frame around it, which may be only a stray start mark. A frame that extends beyond `end`
-    /// does not count: the result must not depend on whether its rest has arrived.
+    /// Returns the offset of a complete frame of a known type inside the first `end` bytes, after the first. It wins
+    /// over the unknown frame around it, which may be only a stray start mark. A frame beyond `end` does not count: the
+    /// result must not depend on what has arrived.
     private func firstKnownFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         return inside.indices.dropFirst().first { offset in

@@ -71,13 +71,13 @@ package struct FNIRSIBLEFrame: Sendable {
     /// has the 65 V that the word would be otherwise.
     static let belowZero: UInt16 = 500
 
-    /// Returns an unsigned word; nil for one that may be negative.
+    /// Nil for a word that may be negative.
     private func unsigned(_ offset: Int) -> Double? {
         let word = payload.withUnsafeBytes { $0.u16LE(offset) }
         return word.isBelowZero(byUpTo: Self.belowZero) ? nil : Double(word)
     }
 
-    /// Returns a counter; nil above half its range, where it would be negative as a signed number.
+    /// Nil above half the range, where a signed counter would be negative.
     private func counter(_ offset: Int) -> Double? { i32(offset) < 0 ? nil : i32(offset) }
 
     /// Resistance, in steps of 0.1 mΩ, from which on no current flows and there is no value (CapnBry/fnb48-web,

@@ -26,7 +26,7 @@ package struct FNIRSIFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: FNIRSIUSBDriver(model: model)
-        // An FNAC-28's radio is undescribed.
+        // Nothing about an FNAC-28's radio is published.
         case .ble: model == .fnac28 ? nil : FNIRSIBLEDriver(model: model)
         case .serial, .spp, .bulk, .network: nil
         }
@@ -100,7 +100,7 @@ extension FNIRSIBLEFrame {
         switch code {
         case 58: return .fnb58
         case 48: return .fnb48s
-        // Both according to the maker's own program (CapnBry/fnb48-web).
+        // Both numbers are from the maker's own program (CapnBry/fnb48-web).
         case 38: return .fnb38
         case 9: return .c1
         default: return nil

@@ -39,9 +39,8 @@ package struct FNIRSIGlitchFilter: Sendable {
 
     package init() {}
 
-    /// Takes a packet and returns the packets to show now, oldest first. A sample held back before comes first, in a
-    /// packet of its own; the packet itself may lack its last sample. Each counts its replaced samples. A packet
-    /// without samples passes unchanged.
+    /// Returns the packets to show now, oldest first. A sample held back before comes first, in a packet of its own;
+    /// the packet itself may lack its last sample. A packet without samples passes unchanged.
     package mutating func filter(_ packet: FNIRSIUSBPacket) -> [FNIRSIUSBPacket] {
         if neighbours.held == nil, let last = packet.calmLevel(after: neighbours.before) {
             neighbours.before = last
@@ -59,13 +58,11 @@ package struct FNIRSIGlitchFilter: Sendable {
     }
 }
 
-/// A sample that the filter can judge.
 protocol FNIRSISample: Sendable {
     var level: FNIRSIGlitchFilter.Level { get }
     func with(_ level: FNIRSIGlitchFilter.Level) -> Self
 }
 
-/// Judges each sample by its neighbours.
 struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
     /// The sample that waits for its next neighbour, and the level before it.
     private(set) var held: Sample?

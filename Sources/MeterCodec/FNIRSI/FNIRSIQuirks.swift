@@ -1,11 +1,10 @@
 package import Domain
 
-/// What a FNIRSI meter on USB needs to keep streaming, by model and firmware (Docs/Protocols/FNIRSI.md#commands).
-/// Extend this table when another one misbehaves.
+/// Commands and times that keep a FNIRSI meter on USB streaming, by model and firmware
+/// (Docs/Protocols/FNIRSI.md#commands). Extend this table when another one misbehaves.
 package struct FNIRSIQuirks: Hashable, Sendable {
     /// Command after the first `start` when the link opens.
     var secondStart: FNIRSIUSBCommand
-    /// Command that keeps the stream alive.
     package var keepAlive: FNIRSIUSBCommand
     /// Time between keep-alives. The meter streams for one second at a time.
     package var keepAlivePeriod: Duration

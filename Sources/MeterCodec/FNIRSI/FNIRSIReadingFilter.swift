@@ -26,7 +26,6 @@ package struct FNIRSIReadingFilter: Sendable {
             return other
         }
 
-        /// Unknown values stay unknown.
         private mutating func replace(_ quantity: Quantity, by steps: Int) {
             if reading[quantity] != nil { reading[quantity] = Double(steps) / 1e5 }
         }
@@ -48,7 +47,6 @@ package struct FNIRSIReadingFilter: Sendable {
     /// - Parameter reach: samples farther apart are no neighbours.
     package init(reach: Duration) { self.reach = reach.milliseconds }
 
-    /// Takes a reading and shows the readings that are ready, oldest first.
     package mutating func take(_ time: WallTime, _ reading: Reading, _ show: (WallTime, Reading) -> Void) {
         if let last, time.millisecondsSince1970 - last.time.millisecondsSince1970 > reach {
             finish()

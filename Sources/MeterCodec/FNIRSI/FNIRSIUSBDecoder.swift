@@ -1,22 +1,18 @@
 import Domain
 
-/// Splits bytes from a FNIRSI meter on USB into packets of 64 bytes.
+/// Splits bytes from a FNIRSI meter on USB into packets of 64 bytes, which start with AA and end in a CRC-8.
 ///
-/// A packet starts with AA and ends in a CRC-8. After noise the decoder resynchronises at the next AA with a correct
-/// check. A complete packet with an implausible value is skipped as a whole; the first after an unclean stop is one.
-/// With `filter`, single absurd samples are replaced.
+/// After noise the decoder resynchronises at the next AA with a correct check. It skips a whole packet with an
+/// implausible value, such as the first after an unclean stop. With `filter`, single absurd samples are replaced.
 package struct FNIRSIUSBDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIUSBPacket.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
-    /// Nil to show every sample as it came.
     var filter: FNIRSIGlitchFilter?
     /// Filtered packets that `next` has not returned yet, the oldest last.
     private var shown: [FNIRSIUSBPacket] = []
 
-    /// - Parameters:
-    ///   - enforcesCheck: if false, packets with a wrong check byte are accepted too.
-    ///   - filter: nil to show every sample as it came.
+    /// - Parameter filter: nil to show every sample as it came.
     package init(enforcesCheck: Bool = true, filter: FNIRSIGlitchFilter? = nil) {
         self.enforcesCheck = enforcesCheck
         self.filter = filter

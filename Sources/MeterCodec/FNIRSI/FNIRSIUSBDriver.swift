@@ -10,7 +10,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     private var silentKeepAlives = 0
     /// Whether samples came over this link, or a hello was sent because none did.
     private var isGreeted = false
-    /// Whether a start follows the hello that was sent last.
+    /// Whether a start must follow the last hello.
     private var startsNext = false
     /// Turns since the last `start`, while the driver finds out which keep-alive works (`FNIRSIQuirks.findsKeepAlive`).
     /// Nil after half a second of silence.
@@ -31,12 +31,11 @@ package struct FNIRSIUSBDriver: MeterDriver {
         forgetNeighbours()
     }
 
-    /// Tells the filter that the next sample is not a neighbour of the last one.
     private mutating func forgetNeighbours() { decoder.filter = isFiltering ? FNIRSIGlitchFilter() : nil }
 
     /// Sends two starts, separated by twice the shortest gap: a hung meter must be revived by hand. The first waits
-    /// too, because another program may just have written to the meter. No hello: one reader warns that it may restart
-    /// the meter, and the stream works without it (Docs/Protocols/FNIRSI.md#commands).
+    /// too, because another program may just have written. No hello: one reader warns that it may restart the meter
+    /// (Docs/Protocols/FNIRSI.md#commands).
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
@@ -64,7 +63,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return FNIRSIUSBCommand.start.bytes
     }
 
-    /// Returns a `start` each half second while packets come. After half a second without one, it switches to the
+    /// Returns a `start` each half second while packets come. After half a second of silence, it switches to the
     /// model's `keepAlive`.
     private mutating func renewed(after turns: Int) -> [UInt8] {
         let isTurn = quirks.keepAlivePeriod * turns >= Self.patience

@@ -3,9 +3,7 @@ package import Domain
 /// One 64-byte HID report of a FNIRSI meter on USB, little-endian (Docs/Protocols/FNIRSI.md#packet).
 package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
-    /// First byte of every packet, in either direction.
     package static let startMark: UInt8 = 0xAA
-    /// Number of samples in a packet of type `samplesType`.
     package static let samplesPerPacket = 4
     /// Milliseconds between two samples, also across packets, which come every 40 ms
     /// (baryluk/fnirsi-usb-power-data-logger README.md, fqueze/usb-power-profiling usb-power-profiling.js).
@@ -20,7 +18,7 @@ package struct FNIRSIUSBPacket: Sendable {
     /// Number of samples with a neighbour's voltage or current; 0 in a packet as the meter sends it.
     let replaced: Int
 
-    /// - Parameter raw: exactly one packet, already checked by `FNIRSIUSBDecoder`.
+    /// - Parameter raw: one packet that `FNIRSIUSBDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         (firstSample, replaced) = (0, 0)
@@ -39,7 +37,6 @@ package struct FNIRSIUSBPacket: Sendable {
         firstSample = missing
     }
 
-    /// One sample's bytes, for the filter.
     struct Sample: FNIRSISample {
         fileprivate var bytes: [UInt8]
 
@@ -85,7 +82,7 @@ package struct FNIRSIUSBPacket: Sendable {
     /// 04 for four samples, 03 for the undescribed answer to a hello.
     package var type: UInt8 { bytes[1] }
 
-    /// Returns the check byte of a packet: CRC-8 over bytes 1-62.
+    /// Returns the CRC-8 over bytes 1-62.
     package static func check(_ packet: UnsafeRawBufferPointer) -> UInt8 {
         Checksum.crc8FNIRSI(UnsafeRawBufferPointer(rebasing: packet.dropFirst().prefix(length - 2)))
     }
@@ -121,7 +118,7 @@ package struct FNIRSIUSBPacket: Sendable {
         ]
     }
 
-    /// Returns the offset of the first field that no meter can have measured, if any.
+    /// Returns the offset of the first impossible field, if any.
     package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
         guard packet.u8(1) == samplesType else { return nil }
         for index in 0..<samplesPerPacket {
@@ -161,7 +158,7 @@ package struct FNIRSIUSBPacket: Sendable {
 }
 
 extension FNIRSIUSBPacket: FrameContent {
-    /// Not in the packet; the USB ids tell it.
+    /// Only the USB ids tell it.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
@@ -185,7 +182,6 @@ extension FNIRSIUSBPacket: FrameContent {
             count: Self.samplesPerPacket - firstSample, countedBy: .frame)
     }
 
-    /// The type, and the payload as hex of a packet without samples, for research.
     package var details: [FrameDetail] {
         let type = FrameDetail("packet_type", .integer(Int(type)))
         guard self.type != Self.samplesType else {

@@ -27,7 +27,7 @@ package struct GenericFamily: DescribableFamily {
     package var family: MeterFamily { .generic }
     package var models: [ModelName] { [.generic, .esphome] + described.map(\.model) }
 
-    /// Returns the description of a model's lines; nil for a model of another family.
+    /// Nil for a model of another family.
     package func description(of model: ModelName) -> LineDescription? {
         if model == .esphome { return .node }
         return model == .generic ? .usual : described.first { $0.model == model }?.description

@@ -1,7 +1,7 @@
 /// Splits bytes from a board into lines. Lines that fit their description are frames.
 ///
-/// A line ends in a line feed; a carriage return before it is ignored. The decoder skips a line longer than `lengthMax`
-/// up to its end, in pieces as they come.
+/// A line ends in a line feed; a carriage return before it is ignored. A line longer than `lengthMax` is skipped in
+/// pieces.
 package struct LineDecoder: BufferedFrameDecoder {
     /// Maximum length of a line without its line end, in bytes.
     package static let lengthMax = 512
@@ -12,10 +12,9 @@ package struct LineDecoder: BufferedFrameDecoder {
     /// Why the last skipped bytes are no reading.
     private(set) var lastSkip = Skip.misfit
 
-    /// What the bytes before the next line end belong to.
+    /// Line to which the bytes before the next line end belong.
     private enum Rest {
         case none
-        /// A line whose beginning was missed.
         case unseen
         case overlong
     }

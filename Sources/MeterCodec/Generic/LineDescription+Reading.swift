@@ -9,7 +9,6 @@ extension LineDescription {
     ]
     private static let keys = GenericFamily().descriptionKeys.map(\.name)
 
-    /// Reads a user's description.
     package init(_ values: [String: DescriptionValue]) throws(DescriptionError) {
         let reader = DescriptionReader(values)
         try reader.check(keys: Self.keys, of: "a model")
@@ -135,10 +134,8 @@ extension LineDescription {
     }
 }
 
-/// Reads a user's table, key by key.
 private struct DescriptionReader {
     let values: [String: DescriptionValue]
-    /// Precedes each key in errors.
     private let prefix: String
 
     init(_ values: [String: DescriptionValue], in key: String = "") {

@@ -107,7 +107,6 @@ package struct LineField: Hashable, Sendable {
     package var range = -valueMax...valueMax
     /// Text behind the number, such as `mA`; may be empty.
     package var unit: [UInt8] = []
-    /// Whether a line may lack the field.
     package var isOptional = false
 
     package static let valueMax = 1e9

@@ -4,7 +4,6 @@ import Domain
 /// impossible makes the whole line a misfit.
 struct LineParser: Sendable {
     let description: LineDescription
-    /// If false, the digits behind a line's `*` may be wrong.
     let enforcesCheck: Bool
 
     enum Verdict {
@@ -60,12 +59,10 @@ struct LineParser: Sendable {
     }
 }
 
-/// The fields found in one line.
 private struct Fields {
     let text: LineText
     let description: LineDescription
     var frame = LineFrame()
-    /// One bit per field found.
     private var seen: UInt16 = 0
 
     init(text: LineText, description: LineDescription) {
@@ -73,7 +70,6 @@ private struct Fields {
         self.description = description
     }
 
-    /// Error for the first missing field, if any.
     var missing: CodecError? {
         for (index, field) in description.fields.enumerated() where !field.isOptional && seen & 1 << UInt16(index) == 0
         {
@@ -82,7 +78,6 @@ private struct Fields {
         return frame.isEmpty ? .truncated(have: text.bytes.count) : nil
     }
 
-    /// Takes a field's text and returns its error, if any.
     private mutating func take(_ index: Int, _ value: Range<Int>) -> CodecError? {
         let field = description.fields[index]
         let isAgain = seen & 1 << UInt16(index) != 0

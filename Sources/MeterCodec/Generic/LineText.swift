@@ -7,7 +7,6 @@ struct LineText {
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == blank || byte == tab }
 
-    /// Returns a part of the line without the blanks around it.
     func trimmed(_ part: Range<Int>) -> Range<Int> {
         var (start, end) = (part.lowerBound, part.upperBound)
         while start < end, Self.isBlank(bytes[start]) { start += 1 }
@@ -34,7 +33,6 @@ struct LineText {
         part.count >= text.count && isEqual(part.lowerBound..<part.lowerBound + text.count, text)
     }
 
-    /// Result of reading a value's text.
     enum Number: Equatable {
         case value(Double)
         /// A word for an unknown value.

@@ -1,20 +1,15 @@
 package import Domain
 
-/// Identifies the meter at the other end of a radio link when its name and characteristics do not tell it, or may be
-/// wrong (Docs/Protocols/Identification.md). It listens for a meter that pushes, then sends each family's question; the
-/// first good answer decides.
+/// Identifies the meter of a radio link whose name and characteristics do not tell it, or may be wrong
+/// (Docs/Protocols/Identification.md). It listens for a meter that pushes, then sends each family's question; the first
+/// good answer decides.
 ///
-/// It yields no readings and takes no commands. Its only event is `.identified`, after which the caller uses that
-/// model's own driver.
-///
-/// A question to one family must not be a command to another. Such a question (`RadioQuestion.isOrderTo`) is sent only
-/// where characteristics rule the other family out.
+/// Its only event is `.identified`, after which the caller uses that model's own driver. A question that is a command
+/// to another family (`RadioQuestion.isOrderTo`) is sent only where characteristics rule that family out.
 package struct IdentifyingDriver: MeterDriver {
     package let profile: MeterProfile
-    /// Families whose meters may be there.
     package let families: Set<MeterFamily>
     private let questions: [RadioQuestion]
-    /// Requests of one round of steps.
     private let round: [[UInt8]]
     private var step = 0
     private var listeners: [Listener] = []

@@ -53,8 +53,8 @@ package struct KM003CADC: Sendable {
         return reading
     }
 
-    /// Offset of the first value far outside the meter's range (50 V, 6 A by its label), if any. The payload has no
-    /// checksum: only this check detects a payload joined from halves of two answers.
+    /// Offset of the first value far outside the meter's range (50 V, 6 A by its label), if any. Without a checksum,
+    /// only this check detects a payload joined from two answers.
     package var implausibleOffset: Int? {
         if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
         if !isAveragePlausible(at: 8) { return 8 }
@@ -67,14 +67,13 @@ package struct KM003CADC: Sendable {
     /// Whether an average agrees with its uncalibrated twin, eight bytes later, to 10 % plus 100 mV or 100 mA. Captured
     /// twins agree within 0.25 %.
     ///
-    /// Averages are not compared with momentary values, neither for VBUS nor for the lines. These differ widely while a
-    /// charger and a phone negotiate (9.09 V against 1.85 V and 0.067 V against 0.894 V in one captured attach).
+    /// Momentary values do not serve: they differ widely from averages while a charger and a phone negotiate (9.09 V
+    /// against 1.85 V and 0.067 V against 0.894 V in one captured attach).
     private func isAveragePlausible(at offset: Int) -> Bool {
         let (calibrated, raw) = (Int64(i32(offset)), Int64(i32(offset + 8)))
         return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
     }
 
-    /// Momentary values beside the meter's own averages.
     var steadiness: KM003CSteadiness {
         KM003CSteadiness(
             level: StepLevel(voltage: Double(microvolts) / 1e6, current: Double(microamperes) / 1e6),
@@ -120,8 +119,8 @@ package struct KM003CADC: Sendable {
     }
 }
 
-/// A measurement beside the meter's own averages. The two may differ widely while a charger and a phone negotiate; then
-/// the next measurement must agree with this one.
+/// A measurement beside the meter's own averages. If the two differ, as while a charger and a phone negotiate, the next
+/// measurement must agree with this one.
 struct KM003CSteadiness: Successor {
     let level: StepLevel
     let average: StepLevel

@@ -13,7 +13,6 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     var graphRate: KM003CRate?
     /// Number of encrypted bytes still to come after a memory answer. They have no header of their own.
     private var memoryRemaining = 0
-    /// State of the USB PD negotiation between source and sink so far.
     private var negotiation = PDNegotiation()
     /// Expected start of a sample after the queue in the last message.
     private var queueRest: KM003CQueueRest?
@@ -70,7 +69,6 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(message))
     }
 
-    /// Adds to the message the contract that results from its PD status.
     private mutating func follow(_ message: inout KM003CMessage) {
         guard let status = message.pdStatus else { return }
         negotiation.heard(status)
@@ -101,7 +99,6 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Skips all bytes before the next possible start of a message.
     private mutating func skipRubbish(because error: CodecError) -> DecodeStep {
         let rubbish = buffer.withBytes { bytes in
             var offset = 1

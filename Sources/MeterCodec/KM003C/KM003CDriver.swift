@@ -2,8 +2,8 @@ package import Domain
 
 /// Driver of a KM003C or KM002C. Each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///
-/// It connects, requests data and disconnects. It has no command, because none is known to be harmless. For a wanted
-/// rate it authenticates, starts the meter's graph and fetches the samples from the queue (`KM003CSampling`).
+/// It has no commands, because none is known to be harmless. For a wanted rate it authenticates, starts the meter's
+/// graph and fetches the samples from the queue (`KM003CSampling`).
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
@@ -43,7 +43,7 @@ package struct KM003CDriver: MeterDriver {
     /// Connects, with a new decoder: the negotiated contract belongs to the last link.
     ///
     /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md). A KM003C
-    /// does not need that and may refuse. The driver polls on after an accept, a refusal, or 200 ms of silence.
+    /// may refuse that. The driver polls on in any case.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (KM003CDecoder(), BreakGuard())
         monitorID = nil
@@ -146,17 +146,17 @@ package struct KM003CDriver: MeterDriver {
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// Turns a message into an event. Answers have no checksum, so noise can look like one: an answer counts only with
-    /// the number of a waiting request.
+    /// Turns a message into an event. Without a checksum, noise can look like an answer: it must have the number of a
+    /// waiting request.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == queueControlID:
-            // Not the refusal of a command.
+            // A refused graph request is an answer, not a refused command.
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == monitorID:
-            // The meter has no monitor or does not need one. This is an answer, not the refusal of a command.
+            // The meter has no monitor or does not need one: not the refusal of a command.
             monitorID = nil
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject, .notReadable:
@@ -174,7 +174,6 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// Handles the answer to a control message; returns false if none is awaited.
     private mutating func controlTaken(_ message: KM003CMessage) -> Bool {
         guard takeAwaited(message.id) else { return false }
         if message.id == queueControlID {
@@ -184,13 +183,11 @@ package struct KM003CDriver: MeterDriver {
         return true
     }
 
-    /// Event for a message that answers no request of this driver.
     private var passedOver: MeterEvent {
         .skipped(count: decoder.frameBytes.count, because: .implausibleField(offset: 1))
     }
 
-    /// Removes the request for data that this message answers. The meter answers in order and once, so older requests
-    /// are removed too.
+    /// Removes the answered request for data, and all older ones: the meter answers in order and once.
     private mutating func takeAsked(_ id: UInt8) -> Bool {
         guard let place = asked.firstIndex(of: id) else { return false }
         asked.removeFirst(place + 1)

@@ -9,8 +9,8 @@ package struct KM003CFraming: Sendable {
 
     /// Sender of the messages to look for.
     package enum Side: Sendable {
-        /// Messages of a meter to a driver, which neither reads memory nor authenticates. Fewer kinds make it less
-        /// likely that noise looks like a message.
+        /// Messages of a meter to a driver. Drivers neither read memory nor authenticate; fewer kinds make noise less
+        /// likely to look like a message.
         case meter
         /// Messages of a meter to a transfer, which does both.
         case transfer
@@ -90,7 +90,7 @@ package struct KM003CFraming: Sendable {
     }
 
     /// Rejects a data message that contains the start of the most common answer: bytes were lost, or it never was a
-    /// message. The decoder then does not wait for its rest.
+    /// message.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {
@@ -184,7 +184,6 @@ package struct KM003CMemoryRange: Hashable, Sendable {
         self.size = size
     }
 
-    /// - Parameter answer: a whole memory answer.
     package init(_ answer: UnsafeRawBufferPointer) {
         address = answer.u32LE(4)
         size = answer.u32LE(8)

@@ -16,7 +16,6 @@ package struct KM003CHeader: Hashable, Sendable {
     package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
     /// For all kinds except data and the two with a raw word.
     package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }
-    /// Attributes that a request for data names.
     package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
     /// Upper half, unparsed: for control messages and those with a raw word.
     package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
@@ -107,7 +106,7 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
         case .pdTrace: size == 0 && chunk == 0
         case .unknown80: size <= 32 && chunk == 0
         case .logCatalogue: size % 48 == 0 && (chunk == 0 || size == 48)
-        // Never seen, and no driver requests them.
+        // Never seen in use; no driver requests them.
         case .fastQueue, .quickCharge: side == .both
         default: false
         }

@@ -7,7 +7,6 @@ package struct KM003CLogEntry: Hashable, Sendable {
     /// As the meter shows it; nil if it is not plain text.
     package let name: String?
     package let sampleCount: Int
-    /// Time between two samples.
     package let interval_ms: Int
     /// Not understood.
     package let flags: UInt16
@@ -63,7 +62,7 @@ package struct KM003CLogSample: Hashable, Sendable {
         energy_uWh = raw.i32LE(offset + 12)
     }
 
-    /// Returns every whole sample, oldest first.
+    /// Oldest first; ignores a partial sample.
     package static func all(in bytes: [UInt8]) -> [KM003CLogSample] {
         bytes.withUnsafeBytes { raw in
             stride(from: 0, through: raw.count - length, by: length).map { KM003CLogSample(raw, at: $0) }

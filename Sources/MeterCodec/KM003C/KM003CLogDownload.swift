@@ -39,7 +39,6 @@ package struct KM003CLogDownload: MeterTransfer {
     private var arriving: [UInt8]?
     /// Remaining credentials for the proof, the current one first.
     private var credentials: [[UInt8]] = []
-    /// First twelve bytes of the serial number's block.
     private var serialStart: [UInt8] = []
     private var outcome = Outcome()
     private var hasProved = false
@@ -74,11 +73,11 @@ package struct KM003CLogDownload: MeterTransfer {
         id = lastID
     }
 
-    /// Runs only the proof, for access to the queue.
+    /// Runs only the proof, for access to the queue. The host must be connected.
     ///
     /// - Parameters:
     ///   - attempts: attempts per request.
-    ///   - lastID: number of the last request on this link, over which the host is connected.
+    ///   - lastID: number of the last request on this link.
     init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {
         wish = .device
         isAccessAlone = true
@@ -123,7 +122,6 @@ package struct KM003CLogDownload: MeterTransfer {
         return askAgain(orFail: .silent(asked))
     }
 
-    /// Object of the current request, for errors.
     private var asked: String {
         isAccessAlone && tasks[0] == .prove ? "access to its queue" : tasks[0].description
     }

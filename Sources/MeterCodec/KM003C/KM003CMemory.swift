@@ -12,7 +12,6 @@ package enum KM003CMemory: Hashable, Sendable {
     case serial
     /// The processor's own id, with which the host authenticates.
     case hardwareID
-    /// Samples of the meter's own logs.
     case log(KM003CLogRange)
 
     package var address: UInt32 {
@@ -34,7 +33,6 @@ package enum KM003CMemory: Hashable, Sendable {
         }
     }
 
-    /// Start address of the logs.
     package static let logs: UInt32 = 0x9810_0000
 
     /// Time that other readers leave between two reads (Docs/Protocols/KM003C.md#logs).
@@ -57,7 +55,6 @@ package enum KM003CMemory: Hashable, Sendable {
     }
 }
 
-/// A part of the memory that holds logs.
 package struct KM003CLogRange: Hashable, Sendable {
     /// From the start of the logs, in bytes.
     package let offset: UInt32
@@ -87,10 +84,8 @@ extension ECBCipher {
     package static let km003cGrant = ECBCipher(fixedKey: Array("FX0b4tA25f4R038a".utf8))
 }
 
-/// The proof with which a host gets access to the meter's queue and logs (Docs/Protocols/KM003C.md#logs).
-///
-/// It requests the first level, which only allows reading. Nothing here can request the second, which allows
-/// calibration.
+/// The host's proof for access to the meter's queue and logs (Docs/Protocols/KM003C.md#logs). It requests only the
+/// first level, which allows reading, and never the second, which allows calibration.
 package enum KM003CProof {
     package static let hardwareIDLength = 12
 

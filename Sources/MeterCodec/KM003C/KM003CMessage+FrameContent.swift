@@ -29,7 +29,7 @@ extension KM003CMessage: FrameContent {
         }
     }
 
-    /// Known only with the rate.
+    /// Nil while the rate is unknown.
     package var sampleTicks: SampleTicks? {
         guard let graphRate, !payloads.isEmpty, case let count = queueCount, let oldest = queueSample(0),
             let newest = queueSample(count - 1)
@@ -96,7 +96,6 @@ extension KM003CMessage: FrameContent {
         }
     }
 
-    /// Returns the bytes of a payload that has no decoder yet.
     private func rawDetail(_ payload: KM003CPayload) -> FrameDetail {
         FrameDetail("payload_\(payload.attribute.name ?? "unknown")", .text(Hex.encode(payload.bytes)))
     }

@@ -13,22 +13,20 @@ package struct KM003CMessage: Sendable {
     package let content: Content
     /// Number of the request that it is or answers; 0 for a memory piece.
     package let id: UInt8
-    /// An attribute, a rate or a switch, depending on the kind (`KM003CHeader`).
+    /// Depends on the kind (`KM003CHeader`).
     package let parameter: UInt16
-    /// Upper half of the header, unparsed, which some kinds use whole; 0 without a header.
+    /// Upper half of the header, unparsed; 0 without a header.
     package let rawWord: UInt16
     package private(set) var adc: KM003CADC?
     /// All payloads except the measurements, in order of arrival. Measurements appear only with the bytes after the
     /// known ones.
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
-    /// Rate of the graph, if the decoder knows it.
     package let graphRate: KM003CRate?
     /// Contract between the source and sink at the meter's two ends, as far as messages up to this one tell. Only in a
     /// message with a PD status.
     package internal(set) var contract: PDContract?
 
-    /// Creates the message of a sample beyond the queue's count.
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
         content = .queueRest
         id = 0
@@ -51,9 +49,7 @@ package struct KM003CMessage: Sendable {
         graphRate = nil
     }
 
-    /// - Parameters:
-    ///   - raw: exactly one message, measured by `KM003CFraming`.
-    ///   - kind: as found by the framing.
+    /// - Parameter raw: exactly one message, measured by `KM003CFraming`, which also found `kind`.
     package init(_ raw: UnsafeRawBufferPointer, kind: KM003CKind, graphRate: KM003CRate?) {
         let header = KM003CHeader(word: raw.u32LE(0))
         content = .message(kind)
@@ -111,7 +107,7 @@ package struct KM003CMessage: Sendable {
         payloads.first { $0.attribute == attribute }?.bytes
     }
 
-    /// Buffered samples, oldest first.
+    /// Oldest first.
     package var queueSamples: [KM003CQueueSample] {
         guard let queue = payload(.queue) else { return [] }
         return queue.withUnsafeBytes { raw in (0..<queueCount).map { KM003CQueueSample(raw, number: $0) } }
@@ -119,7 +115,7 @@ package struct KM003CMessage: Sendable {
 
     package var queueCount: Int { (payload(.queue)?.count ?? 0) / KM003CQueueSample.length }
 
-    /// Returns a buffered sample; 0 is the oldest. Nil beyond the last.
+    /// 0 is the oldest; nil beyond the last.
     func queueSample(_ number: Int) -> KM003CQueueSample? {
         guard (0..<queueCount).contains(number) else { return nil }
         return payload(.queue)?.withUnsafeBytes { KM003CQueueSample($0, number: number) }

@@ -85,7 +85,6 @@ package struct KM003CPDStatus: Hashable, Sendable {
         }
     }
 
-    /// The status in the type that all meters share.
     package var report: PDReport {
         PDReport(
             milliseconds: milliseconds,

@@ -49,12 +49,10 @@ package struct KM003CPDTrace: Hashable, Sendable {
         ]
     }
 
-    /// Returns each record as hexadecimal code and second.
     private static func text(_ records: [Record]) -> String {
         records.map { "\(Hex.encode([$0.code]))@\($0.seconds)" }.joined(separator: " ")
     }
 
-    /// Returns each record's name, or its code if it has no name.
     private static func names(_ records: [Record], _ name: (UInt8) -> String?) -> String {
         records.map { name($0.code) ?? Hex.encode([$0.code]) }.joined(separator: " ")
     }

@@ -45,7 +45,6 @@ package struct KM003CQueueSample: Sendable {
         lines = [raw.u16LE(offset + 12), raw.u16LE(offset + 14), raw.u16LE(offset + 16), raw.u16LE(offset + 18)]
     }
 
-    /// - Parameter number: counted from 0.
     init(_ raw: UnsafeRawBufferPointer, number: Int) { self.init(raw, at: number * Self.length) }
 
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
@@ -76,7 +75,7 @@ package struct KM003CQueueSample: Sendable {
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
-        // One by one: a list would be allocated for each sample.
+        // Set one by one: a list would be allocated for each sample.
         reading[.cc1] = lineStep.flatMap { $0.volts(lines[0]) }
         reading[.cc2] = lineStep.flatMap { $0.volts(lines[1]) }
         reading[.dataPlus] = lineStep.flatMap { $0.volts(lines[2]) }
@@ -104,7 +103,6 @@ package enum KM003CLineStep: Sendable {
         self = least >= KM003CRate.two.sequenceStep ? .tenthMillivolt : .millivolt
     }
 
-    /// Steps per volt.
     package var perVolt: Double {
         switch self {
         case .tenthMillivolt: 10_000

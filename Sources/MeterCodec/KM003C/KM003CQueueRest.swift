@@ -1,4 +1,4 @@
-/// Tells a sample that follows its queue from noise.
+/// Recognises a sample that follows its queue.
 ///
 /// A captured answer at 50 samples a second holds five samples where its header says two. On a serial line only
 /// sequence numbers show that the other three belong to it.
@@ -24,7 +24,7 @@ struct KM003CQueueRest: Sendable {
         self.sequence = sequence
     }
 
-    /// The same after one more sample.
+    /// The expected sample after one more.
     var next: Self { Self(rate: rate, sequence: sequence &+ rate.sequenceStep) }
 
     enum Verdict {

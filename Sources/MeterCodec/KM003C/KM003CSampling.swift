@@ -15,7 +15,6 @@ struct KM003CSampling: Sendable {
     enum Turn: Hashable, Sendable {
         /// Ordinary poll of a meter that does not sample by its own clock.
         case measure
-        /// Bytes of the proof.
         case prove([UInt8])
         case control(KM003CKind, parameter: UInt16)
         case fetch(KM003CAttributes)
@@ -30,7 +29,7 @@ struct KM003CSampling: Sendable {
         case failed(String)
     }
 
-    /// What follows once the queue is stopped.
+    /// Next phase once the queue is stopped.
     private enum Goal: Sendable {
         case off
         case start(KM003CRate)
@@ -45,7 +44,6 @@ struct KM003CSampling: Sendable {
         var pause = 0
     }
 
-    /// Turns since the queue was started.
     private struct Slots: Sendable {
         var next = 0
         var fetchesWithoutSamples = 0
@@ -73,7 +71,6 @@ struct KM003CSampling: Sendable {
         proofAttempts = isProved ? 3 : 1
     }
 
-    /// Resets the state for a new link, over which the meter does not sample yet.
     mutating func restart() {
         phase = .off
         hasRestarted = false
@@ -81,7 +78,6 @@ struct KM003CSampling: Sendable {
 
     // MARK: What it comes to
 
-    /// Rate at which the queue is filled; nil while it is not.
     var runningRate: KM003CRate? { if case .running(let rate, _) = phase { rate } else { nil } }
 
     /// Whether the meter may be filling its queue and needs a stop.
@@ -105,12 +101,11 @@ struct KM003CSampling: Sendable {
 
     /// Time between the requests of the proof. Other readers leave 50 ms (`KM003CMemory.pause`).
     static let setUpInterval = Duration.milliseconds(100)
-    /// Attempts to start.
+    /// Attempts to start the graph.
     private static let attemptsMax = 3
 
     // MARK: Turns
 
-    /// - Parameter lastID: number of the last request on this link.
     mutating func turn(after lastID: UInt8) -> Turn {
         switch phase {
         case .off:
@@ -206,7 +201,7 @@ struct KM003CSampling: Sendable {
         case .send(let outgoing):
             proof.request = outgoing.flatMap(\.bytes)
             let pause = outgoing.reduce(.zero) { $0 + $1.pause }
-            // One interval passes anyway.
+            // The caller leaves one interval between turns anyway.
             proof.pause = max(0, Int(pause / Self.setUpInterval - 0.001))
             phase = .proving(proof)
         case .finished:
@@ -217,7 +212,6 @@ struct KM003CSampling: Sendable {
         return true
     }
 
-    /// Handles the meter's answer to the last control message.
     mutating func controlAnswered(isAccepted: Bool) {
         switch phase {
         case .starting(let rate, _):
@@ -230,7 +224,6 @@ struct KM003CSampling: Sendable {
         }
     }
 
-    /// Handles a timeout of the last request.
     mutating func answerOverdue() {
         switch phase {
         case .proving(var proof) where proof.request == nil:
@@ -257,17 +250,15 @@ extension KM003CRate {
         self = rate
     }
 
-    /// Time between two requests. The vendor's program empties the queue every 40 ms at 1000 samples a second. The
-    /// header counts at most 63 samples, so 20 ms leave time for a turn with another request
-    /// (Docs/Protocols/KM003C.md#the-queue).
+    /// Time between two requests. The vendor's program empties the queue every 40 ms at 1000 samples a second. A header
+    /// counts at most 63 samples, so 20 ms leave time for another request (Docs/Protocols/KM003C.md#the-queue).
     var requestInterval: Duration { self == .thousand ? .milliseconds(20) : .milliseconds(100) }
 
     /// Returns what a turn requests: mostly the queue, five times a second with the measurements, and five times a
     /// second USB PD.
     ///
-    /// PD is requested alone: one captured queue is longer than its header says, and a payload behind it would not be
-    /// found. At low rates measurements always come with the queue, which is mostly empty: no capture shows an answer
-    /// with nothing in it.
+    /// PD is requested alone: one captured queue is longer than its header says, and hides a payload behind it. At low
+    /// rates the queue is mostly empty and always comes with measurements: no capture shows an empty answer.
     fileprivate func attributes(inSlot slot: Int) -> KM003CAttributes {
         guard self == .thousand else { return slot.isMultiple(of: 2) ? [.adc, .queue] : .pd }
         return switch slot % 10 {

@@ -6,9 +6,7 @@ package struct KM001Driver: MeterDriver {
     package let profile: MeterProfile
     private let dialect: KM001Dialect
     private var decoder: KM001Decoder
-    /// Whether a sample came since the last `poll`.
     private var heard = false
-    /// Number of polls in a row without a sample before them.
     private var silentPolls = 0
 
     /// Sampling rate of a KM001 Pro. 2 ms is possible, but 10 ms suffice: 200 samples then last two seconds.

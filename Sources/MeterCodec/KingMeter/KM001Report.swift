@@ -2,8 +2,8 @@ package import Domain
 
 /// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P, little-endian (Docs/Protocols/KM001.md#reports).
 ///
-/// There is no checksum. A sample is recognised by its first bytes, and by values that are possible and agree. Power
-/// must fit voltage times current, and a KM001 Pro's first voltage and current must fit its second.
+/// There is no checksum: first bytes and plausible values must prove a sample. Power must fit voltage times current,
+/// and a KM001 Pro's first voltage and current must fit its second.
 package struct KM001Report: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
@@ -52,7 +52,6 @@ package struct KM001Report: Sendable {
 
     private func read<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value { bytes.withRawBytes(body) }
 
-    /// Nil if the report is not a sample.
     private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
 
     /// Returns the dialect of a sample. Between its samples a KM001 Pro sends reports that begin like an ACD15P's
@@ -65,7 +64,7 @@ package struct KM001Report: Sendable {
         }
     }
 
-    /// Returns the offset of the first field that no meter can have measured, if any.
+    /// Returns the offset of the first impossible field, if any.
     static func implausibleOffset(_ report: UnsafeRawBufferPointer, _ dialect: KM001Dialect) -> Int? {
         let layout = layout(of: dialect)
         let place = layout.values
@@ -104,10 +103,10 @@ package struct KM001Report: Sendable {
 }
 
 extension KM001Report: PackedFrameContent {
-    /// - Parameter raw: exactly one report, already checked by `KM001Decoder`.
+    /// - Parameter raw: one report that `KM001Decoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
 
-    /// Not in the report; the USB texts tell it.
+    /// Only the USB texts tell it.
     package var model: ModelName? { nil }
 
     /// Power is the meter's own.

@@ -1,4 +1,4 @@
-/// Which of two related protocols a meter has (Docs/Protocols/KM001.md).
+/// One of two related protocols (Docs/Protocols/KM001.md).
 package enum KM001Dialect: Hashable, Sendable, CaseIterable {
     /// Requests end in a CRC, samples have 37 bytes, and a request brings 200 of them.
     case km001Pro
@@ -6,10 +6,9 @@ package enum KM001Dialect: Hashable, Sendable, CaseIterable {
     case acd15p
 }
 
-/// A request: a report of 64 bytes. It holds 55, the number of bytes up to and including the sum, the command, the sum
-/// of all before it, two bytes by dialect, and zeros (fqueze/usb-power-profiling usb-power-profiling.js).
+/// A request: a report of 64 bytes (fqueze/usb-power-profiling usb-power-profiling.js). It holds 55, the length of
+/// command and sum, the command, the sum of all bytes before it, two bytes by dialect, and zeros.
 package enum KM001Request: Hashable, Sendable {
-    /// Sends samples.
     case samples
     /// Sets the interval of a KM001 Pro's samples.
     case rate(Rate)

@@ -1,8 +1,8 @@
 /// Judges by their values whether the pieces of an answer belong together.
 ///
-/// Each piece has its own checksum but no number. The first piece of one answer and the second of a later one therefore
-/// pass all checks. But the resistance in `pac2` is the quotient of voltage and current in `pac1`. In the one public
-/// answer it is 259.3 Ω with 5.1609 V and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt, tests/fixtures.py).
+/// Pieces have a checksum but no number, so pieces of two answers pass all checks together. But the resistance in
+/// `pac2` is the quotient of voltage and current in `pac1`. In the one public answer it is 259.3 Ω with 5.1609 V and
+/// 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt, tests/fixtures.py).
 struct TC66Agreement: Sendable {
     /// Number of disagreeing answers in a row that cannot all be mixtures. Over the radio an answer times out after
     /// three seconds, and a link ends after fifteen timeouts.
@@ -11,7 +11,6 @@ struct TC66Agreement: Sendable {
     private var isAskedFor = true
     private var count = 0
 
-    /// Whether an answer with correct checksums may be shown.
     mutating func accepts(_ block: TC66Block) -> Bool {
         let agrees = Self.agrees(block.rawResistance, voltage: block.rawVoltage, current: block.rawCurrent)
         let accepted = agrees || !isAskedFor
@@ -27,8 +26,8 @@ struct TC66Agreement: Sendable {
     /// is public.
     static let openCircuit = 99_999
 
-    /// Whether a resistance fits voltage and current to 0.5 mA, 2 % and 0.2 Ω, since the meter may compute with finer
-    /// numbers than it sends. 0, and 9999.9 Ω or more, always pass: what a meter shows without a current is not known.
+    /// Whether a resistance fits voltage and current to 0.5 mA, 2 % and 0.2 Ω: the meter may compute with finer numbers
+    /// than it sends. 0, and 9999.9 Ω or more, always pass: what a meter shows without a current is not known.
     ///
     /// - Parameters:
     ///   - resistance: in tenths of an ohm.

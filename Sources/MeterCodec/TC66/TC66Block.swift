@@ -69,9 +69,7 @@ package struct TC66Block: Sendable {
         return value <= max ? value : nil
     }
 
-    /// Voltage in a block and in a recording.
     static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: voltageMax) }
-    /// Current in a block and in a recording.
     static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: currentMax) }
 
     /// In degrees of either unit.
@@ -92,7 +90,7 @@ package struct TC66Block: Sendable {
         return u32(offset) == u32(offset + 8) ? Double(u32(offset)) : nil
     }
 
-    /// Returns the milliampere-hours and milliwatt-hours of group 0 or 1.
+    /// Milliampere-hours and milliwatt-hours of group 0 or 1.
     func rawTotals(_ group: Int) -> (charge: Int, energy: Int) { (u32(72 + 8 * group), u32(76 + 8 * group)) }
 
     /// `TC66` on a TC66C too.
@@ -103,7 +101,7 @@ package struct TC66Block: Sendable {
     /// Bytes 16 to 43, whose meaning is not known.
     var unknownBytes: [UInt8] { bytes.withRawBytes { Array($0[16..<44]) } }
 
-    /// Returns the totals of group 0 or 1; nil for any other number.
+    /// Nil for a number other than 0 or 1.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<2).contains(index) else { return nil }
         let totals = rawTotals(index)

@@ -3,22 +3,20 @@ package import Domain
 
 /// Splits bytes from a TC66 into answers to `getva` and `query`.
 ///
-/// An answer is 192 encrypted bytes without a start mark or length. But each of its three pieces decrypts on its own to
-/// text that starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces may come in any order
+/// An answer is 192 encrypted bytes without a start mark or length. Each of its three pieces decrypts to text that
+/// starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces may come in any order
 /// (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), except for the two orders in which one answer ends and the
 /// next begins. Contradicting pieces come from two answers (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
-    /// Unit set on the meter, for the next answers.
+    /// Unit set on the meter, which the wire does not carry, for the next answers.
     package var temperatureUnit: TemperatureUnit
     private let cipher: ECBCipher
     private let enforcesChecks: Bool
     private var agreement = TC66Agreement()
     private var groups = TC66Groups()
 
-    /// - Parameters:
-    ///   - temperatureUnit: unit set on the meter, which the wire does not carry.
-    ///   - enforcesChecks: if false, pieces with a wrong checksum are accepted too, for damaged captures.
+    /// - Parameter enforcesChecks: if false, pieces with a wrong checksum are accepted too, for damaged captures.
     package init(
         temperatureUnit: TemperatureUnit = .celsius, enforcesChecks: Bool = true, cipher: ECBCipher = .tc66
     ) {
@@ -76,7 +74,6 @@ package struct TC66Decoder: BufferedFrameDecoder {
         case noPiece
     }
 
-    /// Decrypts and judges the first 192 waiting bytes.
     private func judge(_ waiting: UnsafeRawBufferPointer) -> Verdict {
         var plain = InlineArray<192, UInt8>(repeating: 0)
         let decrypted = withUnsafeMutableBytes(of: &plain) {
@@ -105,7 +102,6 @@ package struct TC66Decoder: BufferedFrameDecoder {
         TC66Piece(beginning: plain.loadUnaligned(fromByteOffset: place * TC66Piece.length, as: UInt64.self))
     }
 
-    /// Returns the first wrong check word and the place of its piece, if any.
     private static func checkError(_ plain: UnsafeRawBufferPointer) -> (place: Int, CodecError)? {
         for place in 0..<3 {
             let piece = plain[(place * TC66Piece.length)...].prefix(TC66Piece.length)

@@ -7,7 +7,6 @@ package struct TC66Driver: MeterDriver {
     private let link: TC66Link
     private var decoder: TC66Decoder
 
-    /// - Parameter temperatureUnit: unit set on the meter, which the wire does not carry.
     package init(model: ModelName, over link: TC66Link = .usb, temperatureUnit: TemperatureUnit = .celsius) {
         self.link = link
         profile = Self.profile(of: model, over: link)
@@ -97,7 +96,6 @@ package enum TC66Request: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the requests that readers are known to use over a link.
     package static func known(over link: TC66Link) -> [TC66Request] {
         switch link {
         case .usb: allCases

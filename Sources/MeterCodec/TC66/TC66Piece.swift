@@ -19,7 +19,6 @@ package enum TC66Piece: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the error in the check word of a decrypted piece, if any.
     package static func checkError(_ piece: UnsafeRawBufferPointer) -> CodecError? {
         let expected = UInt32(Checksum.crc16Modbus(piece.prefix(checkOffset)))
         let found = piece.u32LE(checkOffset)

@@ -1,5 +1,5 @@
-/// The answer to `gtrec`: the meter's own recording. It is not encrypted, has no count or end mark, and ends with
-/// silence (Docs/Protocols/TC66.md#links). So the caller collects the bytes and decides when all have arrived.
+/// The answer to `gtrec`: the meter's own recording, not encrypted. It has no count or end mark and ends with silence
+/// (Docs/Protocols/TC66.md#links), so the caller decides when all bytes have arrived.
 package struct TC66Recording: Hashable, Sendable {
     package static let recordLength = 8
     /// Maximum number of records in a meter.
@@ -19,7 +19,6 @@ package struct TC66Recording: Hashable, Sendable {
     /// Oldest first. The wire carries no times.
     package let samples: [Sample]
 
-    /// Reads a whole recording, which may be empty.
     package init(_ bytes: [UInt8]) throws(CodecError) {
         guard bytes.count % Self.recordLength == 0 else { throw .truncated(have: bytes.count) }
         guard bytes.count <= Self.longest * Self.recordLength else { throw .impossibleLength(bytes.count) }

@@ -1,13 +1,13 @@
 import Domain
 
-/// Judges whether the values of a UM block agree with one another. This detects a wrong byte in the middle of a block,
-/// which the two bytes of the trailer do not.
+/// Judges whether the values of a UM block agree with one another. This detects wrong bytes that the two bytes of the
+/// trailer do not.
 ///
 /// In every unedited public block, power is voltage times current rounded down to a milliwatt, and resistance their
 /// quotient rounded down to 0.1 Ω (UM34C in sebastianha/um34c app.js; UM24C format in dernasherbrezon.com, "USB-tester
-/// A3-B"). No unedited block of a UM25C is public, so a meter that computes with finer numbers must pass too. Voltage
-/// and current therefore count as intervals of one step to either side. That matters for small currents: a UM24C that
-/// shows 0.001 A at 5 V may measure up to 10 mW.
+/// A3-B"). No unedited block of a UM25C is public; it may compute with finer numbers. Voltage and current therefore
+/// count as intervals of one step to either side. At small currents that matters: a UM24C that shows 0.001 A at 5 V may
+/// measure up to 10 mW.
 enum UMAgreement {
     /// Returns the first disagreement in the first 130 bytes of `block`, if any. `UMPlausibility` must have accepted
     /// them.
@@ -67,8 +67,8 @@ enum UMAgreement {
     static let openCircuit: UInt32 = 99_999
 
     /// Whether a charge agrees with its energy. A charge stops at 99999 mAh while its energy keeps counting (a
-    /// published block has 797730 mWh beside it). Below that, energy is charge times some measured voltage, both
-    /// truncated. The lower limit is 0.5 V, because a meter with its own supply may count at low voltages.
+    /// published block has 797730 mWh beside it). Below that, energy is charge times some voltage, both truncated. A
+    /// meter with its own supply may count at low voltages, so the lower limit is 0.5 V.
     private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         let charge = Int(block.u32BE(offset))
         let energy = Int(block.u32BE(offset + 4))
@@ -83,8 +83,8 @@ enum UMAgreement {
 /// Judges by a meter's past blocks whether its blocks must agree with themselves.
 ///
 /// An unknown firmware may mean something else by power; its meter must not be ignored forever. Five blocks in a row
-/// with the same disagreement switch the check off, after ten seconds at two seconds per missing answer. Three agreeing
-/// blocks in a row switch it on again.
+/// with the same disagreement (10 s at 2 s per missing answer) switch the check off. Three agreeing ones switch it on
+/// again.
 struct UMAgreementScore: Sendable {
     private static let disagreeingMax = 5
     private static let agreeingNeeded = 3
@@ -105,7 +105,6 @@ struct UMAgreementScore: Sendable {
         count = 0
     }
 
-    /// Notes bytes that are not a block.
     mutating func noteRubbish() {
         if isAskedFor { count = 0 }
     }

@@ -10,7 +10,7 @@ package struct UMBlock: Sendable {
     let modelName: ModelName
     private let scales: UMScales
 
-    /// - Parameter raw: exactly one block, already checked by `UMDecoder`.
+    /// - Parameter raw: one block that `UMDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer, model: ModelName) {
         bytes = InlineArray(copying: raw)
         modelName = model

@@ -2,14 +2,12 @@ package import Domain
 
 /// Splits bytes from a UM meter into blocks.
 ///
-/// A block has neither a length nor a start mark. It starts with a model word and ends with a trailer
-/// (Docs/Protocols/UM.md#finding-the-block-again). The trailer, one XOR byte or a constant, proves little. So values
-/// must also be plausible (`UMPlausibility`) and agree with one another (`UMAgreement`). The decoder skips everything
-/// else byte by byte until the next model word.
+/// A block starts with a model word and ends with a trailer (Docs/Protocols/UM.md#finding-the-block-again). The
+/// trailer, one XOR byte or a constant, proves little. So values must also be plausible (`UMPlausibility`) and agree
+/// (`UMAgreement`). All other bytes are skipped up to the next model word.
 ///
 /// A decoder settles on one model per link: after lost bytes, a counter may look like another model's word. It settles
-/// at the first block of the expected model, or at the second of two in a row of another, because users do name the
-/// wrong model.
+/// at the first block of the expected model. Users do name the wrong model, so two blocks in a row settle it too.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool
@@ -53,7 +51,6 @@ package struct UMDecoder: BufferedFrameDecoder {
         return .frame(.um(block))
     }
 
-    /// Skips one byte, so that the search continues at the next one.
     private mutating func refuse(_ error: CodecError) -> DecodeStep {
         buffer.drop(1)
         return .skipped(count: 1, because: error)

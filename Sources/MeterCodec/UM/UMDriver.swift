@@ -16,9 +16,9 @@ package struct UMDriver: MeterDriver {
         decoder = UMDecoder(expecting: Self.word(of: model))
     }
 
-    /// Sends nothing. Starts a new decoder, because another meter may be behind the port now and the old one has
-    /// settled on a model. If the meter changes while the link stays up, its answers do not count until the silent link
-    /// is reopened.
+    /// Sends nothing. Starts a new decoder, because the old one has settled on a model and another meter may be behind
+    /// the port now. If the meter changes while the link stays up, its answers count only after the silent link is
+    /// reopened.
     package mutating func opening() -> [Outgoing] {
         decoder = UMDecoder(expecting: Self.word(of: profile.model))
         return []
@@ -53,7 +53,6 @@ package struct UMDriver: MeterDriver {
 
     private func sent(_ byte: UInt8) -> [UInt8] { isWrapped ? UMWrapping.frame(around: byte) : [byte] }
 
-    /// Returns the model that a meter's blocks name.
     private static func word(of model: ModelName) -> ModelName { model == .a3b ? .um24c : model }
 
     /// Milliamperes in one step of the recorder's threshold.

@@ -3,7 +3,6 @@ import Domain
 /// Values that a UM block can hold (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter outside
 /// its range. They detect a block joined from two, with lost bytes between.
 enum UMPlausibility {
-    /// A field and its highest accepted value.
     private struct Bound {
         var offset: Int
         /// In bytes: 2 or 4.
@@ -27,7 +26,6 @@ enum UMPlausibility {
 
     private static let celsiusRange = -50...150
 
-    /// Limits that are the same for all models.
     private static let bounds = [
         // The selected group.
         Bound(offset: 14, width: 2, max: 9),
@@ -46,7 +44,6 @@ enum UMPlausibility {
         Bound(offset: 126, width: 2, max: 9),
     ]
 
-    /// Returns the accepted ranges in units of `Quantity`.
     static func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
         let currentMax = UMScales.of(model).currentMax * currentMargin
         let lineMax = Double(dataLineMax) / 100
@@ -71,8 +68,8 @@ enum UMPlausibility {
     }
 
     /// Whether both fields hold the same temperature, each rounded separately. What a meter sends below 0 °C is not
-    /// known, so two ways are accepted: signed numbers, and Celsius that stays at 0 while Fahrenheit falls. The latter
-    /// has no value (`celsius`).
+    /// known. So signed numbers are accepted, and a Celsius of 0 with a lower Fahrenheit, which has no value
+    /// (`celsius`).
     private static func temperaturesAgree(celsius: Int, fahrenheit: Int) -> Bool {
         let (celsius, fahrenheit) = (signed(celsius), signed(fahrenheit))
         guard celsiusRange.contains(celsius) else { return false }
@@ -87,11 +84,11 @@ enum UMPlausibility {
     /// A word with its sign in its highest bit.
     static func signed(_ word: Int) -> Int { word < 0x8000 ? word : word - 0x10000 }
 
-    /// Returns the degrees Celsius of an accepted block; nil where the two words differ.
+    /// Nil where the two words differ.
     static func celsius(_ word: Int, beside fahrenheit: Int) -> Int? {
         areOne(signed(word), signed(fahrenheit)) ? signed(word) : nil
     }
 
-    /// Returns volts on D+ or D-; nil below zero, whose encoding is not known.
+    /// Nil below zero, whose encoding is not known.
     static func dataLine(_ word: Int) -> Double? { word <= dataLineMax ? Double(word) / 100 : nil }
 }

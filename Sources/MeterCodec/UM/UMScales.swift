@@ -14,7 +14,6 @@ package struct UMScales: Sendable {
     /// block of it is public.
     var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
-    /// How the last two bytes prove a block.
     package enum Trailer: Sendable {
         /// Always these two bytes.
         case constant(UInt8, UInt8)
@@ -39,7 +38,6 @@ package struct UMScales: Sendable {
         words.firstIndex(of: word).map { modelText[$0].model }
     }
 
-    /// The words alone, for the search at every byte of noise.
     private static let words = modelText.map(\.word)
 
     /// Bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
@@ -48,7 +46,6 @@ package struct UMScales: Sendable {
         113, 119, 121, 127,
     ]
 
-    /// Returns the check byte of a block of a model with the `xor` trailer.
     package static func xorCheck(_ block: UnsafeRawBufferPointer) -> UInt8 {
         xorPositions.reduce(0) { $0 ^ block.u8($1) }
     }

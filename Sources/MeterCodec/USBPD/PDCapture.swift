@@ -3,16 +3,14 @@ import Domain
 /// Writes a timeline as a pcapng file (draft-ietf-opsawg-pcapng) for Wireshark.
 ///
 /// USB Power Delivery has no link type (the-tcpdump-group/libpcap, issue 1036, open since 2021; IANA's registry of
-/// 2026-04-14 has none either). The packets use a type for private use, which Docs/Examples/usb-pd.lua lets Wireshark
-/// read.
+/// 2026-04-14 has none either). The packets use a private one, which Docs/Examples/usb-pd.lua lets Wireshark read.
 ///
-/// A packet is one byte and a message as on the wire, without its checksum. The byte is the ordered set: 0 for SOP, 1
-/// for SOP', 2 for SOP''. 255 is followed by text about an event that is not a message. The packet's comment holds the
-/// meter's measurements.
+/// A packet is the ordered set (0 for SOP, 1 for SOP', 2 for SOP'') and a message without its checksum. Instead, 255
+/// and text describe another event. The packet's comment holds the meter's measurements.
 package enum PDCapture {
     /// LINKTYPE_USER0 (libpcap, pcap/dlt.h, DLT_USER0).
     static let linkType: UInt16 = 147
-    /// Precedes a text.
+    /// First byte of a packet with text.
     static let noteMark: UInt8 = 0xFF
 
     package static func file(of entries: some Sequence<PDEntry>) -> [UInt8] {

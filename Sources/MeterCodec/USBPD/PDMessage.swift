@@ -2,7 +2,7 @@ import Domain
 
 /// A USB Power Delivery message as on the wire, without its checksum.
 package struct PDMessage: Hashable, Sendable {
-    /// The addressee: 0 is the partner, 1 and 2 are the cable's plugs. Other numbers are as on the wire.
+    /// Addressee: 0 is the partner, 1 and 2 are the cable's plugs. Others are as on the wire.
     package let sop: UInt8
     /// Header and objects.
     package let bytes: [UInt8]
@@ -12,7 +12,6 @@ package struct PDMessage: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Nil if there are fewer bytes than a header has.
     package var header: PDHeader? {
         guard bytes.count >= PDHeader.length else { return nil }
         return PDHeader(word: bytes.withUnsafeBytes { $0.u16LE(0) })
@@ -45,7 +44,7 @@ package struct PDMessage: Hashable, Sendable {
         return Chunk(number: Int(word >> 11 & 15), isRequest: word & 0x0400 != 0, dataSize: Int(word & 0x1FF))
     }
 
-    /// Data of an extended message's chunk; its last object is padded with zeros. Empty for another message.
+    /// Data of the chunk; the last object is padded with zeros. Empty for another message.
     package var chunkBytes: ArraySlice<UInt8> { chunk == nil ? [] : bytes.dropFirst(Self.chunkStart) }
 
     private static let chunkStart = PDHeader.length + 2
@@ -77,7 +76,6 @@ package struct PDMessage: Hashable, Sendable {
 }
 
 extension PDMessage: CustomStringConvertible {
-    /// Name, addressee and meaning in one line.
     package var description: String {
         guard let header else { return "\(sopName) \(Hex.encode(bytes))" }
         let text = "\(sopName) \(header.title) #\(header.id)"

@@ -35,7 +35,6 @@ package struct PDRequest: Hashable, Sendable {
     }
 }
 
-/// Agreement between source and sink.
 package struct PDContract: Hashable, Sendable {
     package let offer: PDSourceObject
     /// Number of the source's object, from 1.
@@ -115,7 +114,6 @@ package struct PDNegotiation: Sendable {
         return nil
     }
 
-    /// Forgets the contract after a change of the plug.
     package mutating func reset() { self = PDNegotiation() }
 }
 

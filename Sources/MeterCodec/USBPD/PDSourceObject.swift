@@ -11,7 +11,7 @@ package enum PDSourceObject: Hashable, Sendable {
     case extendedAdjustable(voltage_mV: ClosedRange<Int>, power_W: Int)
     /// Adjustable in the standard range: highest current up to 15 V, and above.
     case adjustable(currentMax15_mA: Int, currentMax20_mA: Int)
-    /// An object that no table has, or whose range is inverted.
+    /// An undescribed object, or one with an inverted range.
     case unknown(word: UInt32)
 
     package init(word: UInt32) {
@@ -72,8 +72,8 @@ extension PDSourceObject {
         package var power_mW: Int?
     }
 
-    /// Highest values, as far as the object tells them. The standard range's adjustable voltage ends at 15 V or, with a
-    /// current for more than 15 V, at 20 V; it begins at 9 V (USB PD specification 3.2, 6.4.1.2.5).
+    /// Highest values, as far as the object tells them. Adjustable voltage in the standard range begins at 9 V. It ends
+    /// at 15 V, or at 20 V with a current above 15 V (USB PD specification 3.2, 6.4.1.2.5).
     package var limits: Limits {
         switch self {
         case .fixed(let volts, let current): Limits(voltage_mV: volts...volts, current_mA: current)

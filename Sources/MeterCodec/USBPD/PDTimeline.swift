@@ -8,7 +8,6 @@ package struct PDTimeline: Sendable {
 
     /// Oldest first.
     package private(set) var entries: [PDEntry] = []
-    /// Number of dropped entries.
     package private(set) var dropped = 0
     /// Whether a partner is plugged in; nil while unknown.
     package private(set) var isAttached: Bool?
@@ -21,9 +20,9 @@ package struct PDTimeline: Sendable {
     private var unacknowledged: PDMessage?
     /// The meter's clock at the last report; nil before a link's first one.
     private var clock: UInt32?
-    /// Voltage of the last entry about it.
+    /// Voltage in the last entry about it.
     private var toldVoltage_mV: Int?
-    /// Voltage of the last report, while it differs from that of the entry.
+    /// Voltage of the last report, while the voltage is changing.
     private var settling_mV: Int?
     /// Number of the entry that counts repeated keep-alives.
     private var keptAlive: Int?
@@ -111,8 +110,8 @@ package struct PDTimeline: Sendable {
         }
     }
 
-    /// Whether the message only adds to the entry of an earlier keep-alive. In the extended range source and sink
-    /// exchange keep-alives every half second, which would displace all other entries.
+    /// Whether the message only adds to the entry of an earlier keep-alive. In the extended range these come every half
+    /// second and would displace all other entries.
     private mutating func isMore(_ message: PDMessage, at time: WallTime) -> Bool {
         let isReceipt = message.header?.isAcknowledgement == true
         guard let number = keptAlive, let place = place(of: number),
@@ -157,8 +156,8 @@ package struct PDTimeline: Sendable {
         append(.voltage, at: time, clock: report.milliseconds, report.level)
     }
 
-    /// Smaller changes come from a load, not from another contract. Changes within a contract of a programmable supply
-    /// (20 mV steps) may be smaller.
+    /// Smaller changes come from a load, not from another contract. The finest step of a programmable supply, 20 mV, is
+    /// below it.
     private static let voltageStep_mV = 400
     private static let voltageRest_mV = 100
 
@@ -177,7 +176,6 @@ package struct PDTimeline: Sendable {
     }
 }
 
-/// An event on a CC line.
 package struct PDEntry: Hashable, Sendable {
     /// Counted from 1 since meterd's start.
     package let number: Int
@@ -209,7 +207,6 @@ package struct PDEntry: Hashable, Sendable {
         /// A change of the plug with an undescribed code.
         case plug(code: UInt8)
         case message(Heard)
-        /// The voltage settled at another level.
         case voltage
         case unread([UInt8])
     }
@@ -273,7 +270,6 @@ extension PDMessage {
         return chunkBytes.first
     }
 
-    /// Sender or receiver of a message.
     package enum Party: String, Hashable, Sendable, CaseIterable {
         case source
         case sink

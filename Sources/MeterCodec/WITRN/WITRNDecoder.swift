@@ -9,10 +9,9 @@ package struct WITRNDecoder: MarkedFrameDecoder {
     package static var otherStartMark: UInt8? { WITRNPowerDelivery.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * WITRNReport.length)
     private let enforcesChecks: Bool
-    /// Taken from the last measurement; nil before the first.
+    /// Context from the last measurement; nil before the first.
     private var context: WITRNPowerDelivery.Context?
 
-    /// - Parameter enforcesChecks: if false, reports with wrong sums are accepted too.
     package init(enforcesChecks: Bool = true) {
         self.enforcesChecks = enforcesChecks
     }

@@ -41,10 +41,9 @@ package struct WITRNFamily: FamilyDescription {
     package var decoders: [NamedDecoder] { [NamedDecoder("witrn") { WITRNDecoder(enforcesChecks: $0) }] }
 
     /// By product id: didim99/witrn-ui driver/protocol.py (U3, U3L, A2, A2L) and udev/90-usbmeter.rules (U2p),
-    /// KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 is a C4 by the first. By the second it
-    /// is a C5: a C5 with a C4's id and text was seen, so 5053 tells no model. The text is `WITRN.K2` on a K2
-    /// (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs); that a C4L's holds `C4L` is unverified. Only WITRN uses the
-    /// vendor id.
+    /// KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 tells no model: it is a C4 by the
+    /// first, and the second saw it on a C5. The text is `WITRN.K2` on a K2 (KHWLGH/WITRN-RS
+    /// crates/witrn-hid/src/info.rs); that a C4L's holds `C4L` is unverified. Only WITRN uses the vendor id.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0716, nil, .hidraw, .witrnAny),

@@ -3,7 +3,6 @@ package import Domain
 /// A WITRN meter's report of a message on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). It has neither a
 /// checksum nor a clock of its own.
 package struct WITRNPowerDelivery: FrameContent, Hashable {
-    /// First byte of a report.
     package static let startMark: UInt8 = 0xFE
 
     /// Byte for the ordered set before the message.
@@ -27,8 +26,8 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
     private static let resets: Set<UInt8> = [0x40, 0x20]
 
     /// - Parameter report: 64 bytes.
-    /// - Returns: nil if the length, the ordered set and the message's header do not fit each other. Also nil if
-    ///   measurements begin behind the message: it is then the end of a damaged report.
+    /// - Returns: nil if length, ordered set and header do not fit each other, or if measurements begin behind the
+    ///   message: it is then the end of a damaged report.
     package init?(_ report: UnsafeRawBufferPointer, context: Context?) {
         guard report.count == WITRNReport.length, report.u8(0) == Self.startMark else { return nil }
         // The length counts from the byte behind it, so it includes the ordered set.
@@ -66,7 +65,7 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
         Self.addressees[orderedSet].map { PDMessage(sop: $0, bytes: bytes) }
     }
 
-    /// Not in the report; the USB ids tell it.
+    /// Only the USB ids tell it.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) {}

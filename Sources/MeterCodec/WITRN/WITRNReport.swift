@@ -58,7 +58,7 @@ package struct WITRNReport: Sendable {
         return (Double(cc1) / 10, Double(cc2) / 10)
     }
 
-    /// False for the meter's answer to another program.
+    /// Whether the report has measurements; false for the meter's answer to another program.
     var isMeasurement: Bool { bytes[8] == Self.measurement }
 
     package var level: PDLevel {
@@ -83,8 +83,7 @@ package struct WITRNReport: Sendable {
         ]
     }
 
-    /// Returns the offset of the first field that no meter can have measured, if any. The report must have
-    /// measurements.
+    /// Returns the offset of the first impossible field, if any. The report must have measurements.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !payloadLengths.contains(report.u8(9)) { return 9 }
         if !voltages.contains(report.f32LE(46)) { return 46 }
@@ -94,10 +93,10 @@ package struct WITRNReport: Sendable {
 }
 
 extension WITRNReport: PackedFrameContent {
-    /// - Parameter raw: exactly one report, already checked by `WITRNDecoder`.
+    /// - Parameter raw: one report that `WITRNDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
 
-    /// Not in the report; the USB ids tell it.
+    /// Only the USB ids tell it.
     package var model: ModelName? { nil }
 
     /// Computes power, with the current's sign: the meter does not send it.

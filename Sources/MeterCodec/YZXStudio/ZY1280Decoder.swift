@@ -6,7 +6,6 @@ package struct ZY1280Decoder: MarkedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 64 * ZY1280Report.length)
     private let enforcesCheck: Bool
 
-    /// - Parameter enforcesCheck: if false, reports with a wrong sum are accepted too.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
     }

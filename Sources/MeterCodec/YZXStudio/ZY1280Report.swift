@@ -16,7 +16,6 @@ package struct ZY1280Report: Sendable {
 
     private let bytes: InlineArray<28, UInt8>
 
-    /// Returns the sum of all bytes before the check byte.
     package static func check(_ report: UnsafeRawBufferPointer) -> UInt8 {
         Checksum.sum8(UnsafeRawBufferPointer(rebasing: report.prefix(length - 1)))
     }
@@ -30,7 +29,7 @@ package struct ZY1280Report: Sendable {
         ]
     }
 
-    /// Returns the offset of the first field that no meter can have measured, if any.
+    /// Returns the offset of the first impossible field, if any.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !voltages.contains(report.i32LE(3)) { return 3 }
         if report.i32LE(7).magnitude > currentMax { return 7 }
@@ -39,7 +38,6 @@ package struct ZY1280Report: Sendable {
         }
     }
 
-    /// Returns volts on D- or D+.
     private static func dataLine(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
         let word = report.u16LE(offset)
         return word <= dataLineMax ? Double(word) / 1000 : nil
@@ -54,10 +52,9 @@ package struct ZY1280Report: Sendable {
 }
 
 extension ZY1280Report: PackedFrameContent {
-    /// - Parameter raw: exactly one report, already checked by `ZY1280Decoder`.
+    /// - Parameter raw: one report that `ZY1280Decoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
 
-    /// Not in the report.
     package var model: ModelName? { nil }
 
     /// Computes power, which the meter does not send. The current has a sign (CursedHardware/yzx-usb-meter and

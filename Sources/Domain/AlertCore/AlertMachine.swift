@@ -1,4 +1,4 @@
-/// Decides when one rule's alert is raised, and when it is over.
+/// Raises and clears one rule's alert.
 ///
 /// ```
 ///           the condition holds for its hold time
@@ -7,18 +7,18 @@
 ///           back by the hysteresis, or the condition is over
 /// ```
 ///
-/// Hold times are measured on the boot-time clock, so that a calendar that steps changes nothing. A value that is unknown
-/// neither raises nor ends anything, and a meter that is silent for longer than `gapMax` begins a hold time anew: nobody
-/// knows what was in between. What was raised stays raised until a value says otherwise, over restarts too.
+/// Hold times use the boot-time clock, so that a step of the calendar changes nothing. An unknown value neither raises
+/// nor clears. A silence longer than `gapMax` begins a hold time anew, because the values meanwhile are unknown. A
+/// raised alert stays raised until a value clears it, over restarts too.
 package struct AlertMachine: Sendable {
-    /// Between the end of an alert and the next, so that a value that dances around its limit does not tell every second.
+    /// Between two alerts, so that a value that swings around its limit does not notify every second.
     package static let pause = Duration.seconds(10)
 
     package let pattern: AlertPattern
     package private(set) var standing: AlertStanding
-    /// Since when the condition holds, and when that was last seen. Nil if it does not hold, or if the alert is raised.
+    /// Nil if the condition does not hold, or if the alert is raised.
     private var holding: Holding?
-    /// When the last alert was over, or last happened, in this run.
+    /// End of the last alert, or time of the last event, in this run.
     private var quietSince: MonotonicTime?
     private var past: Past
 
@@ -27,26 +27,25 @@ package struct AlertMachine: Sendable {
         var last: MonotonicTime
     }
 
-    /// What a kind of condition has to remember.
     private enum Past: Sendable {
         case nothing
         case values(RateWindow)
-        /// When the last reading came or, before the first, when the watch began.
+        /// Time of the last reading or, before the first, start of the watch.
         case reading(MonotonicTime)
     }
 
     package enum Outcome: Hashable, Sendable {
         case none
-        /// - Parameter value: the value that did it, if a value did.
+        /// - Parameter value: the value that raised the alert; nil for conditions without values.
         case raised(value: Double?)
         case cleared(value: Double?)
-        /// Something that does not last: the holder changed.
+        /// The holder changed.
         case happened
     }
 
     /// - Parameters:
-    ///   - standing: what an earlier run left.
-    ///   - now: the time; a hold that was half over begins anew.
+    ///   - standing: state left by an earlier run.
+    ///   - now: start of hold times; a hold of the earlier run begins anew.
     package init(_ pattern: AlertPattern, _ standing: AlertStanding = AlertStanding(), at now: MonotonicTime) {
         self.pattern = pattern
         self.standing = standing
@@ -59,9 +58,9 @@ package struct AlertMachine: Sendable {
 
     // MARK: Values
 
-    /// A reading came. To be called in the order of the readings' monotonic times.
+    /// Call in the order of the readings' monotonic times.
     ///
-    /// - Parameter gapMax: a longer silence than this breaks a hold time.
+    /// - Parameter gapMax: a longer silence restarts a hold time.
     package mutating func received(_ reading: TimedReading, gapMax: Duration) -> Outcome {
         switch pattern.condition {
         case .level(let quantity, let comparison, let limit):
@@ -115,12 +114,12 @@ package struct AlertMachine: Sendable {
         return raiseIfDue(nil, at: now, wall)
     }
 
-    /// Who has the meter now. That nobody has it for a while is not a change.
+    /// A time without a holder is no change.
     ///
-    /// - Parameter holder: the host's id; nil if nobody has it or it is unknown.
+    /// - Parameter holder: the host's id; nil if nobody holds the meter or the holder is unknown.
     package mutating func holderIs(_ holder: String?, at now: MonotonicTime, _ wall: WallTime) -> Outcome {
         guard case .holderChanges = pattern.condition, let holder, holder != standing.holder else { return .none }
-        // The first one seen is not a change.
+        // The first holder seen is not a change.
         guard standing.holder != nil else {
             standing.holder = holder
             return .none
@@ -133,7 +132,6 @@ package struct AlertMachine: Sendable {
         return .happened
     }
 
-    /// Time has passed.
     package mutating func woke(at now: MonotonicTime, _ wall: WallTime) -> Outcome {
         guard !standing.isRaised else { return .none }
         switch (pattern.condition, past) {
@@ -145,7 +143,6 @@ package struct AlertMachine: Sendable {
         }
     }
 
-    /// Whether it has to be woken to notice that time has passed.
     package var needsWaking: Bool {
         switch pattern.condition {
         case .stale, .state: true

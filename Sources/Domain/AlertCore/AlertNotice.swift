@@ -1,31 +1,29 @@
-/// What somebody is told: that an alert was raised, is over, or happened. Facts alone; each way of telling has its own form.
+/// A notification, as facts; each channel has its own format.
 package struct AlertNotice: Hashable, Sendable {
     package enum Event: String, CaseIterable, Sendable {
         case raised
         case cleared
-        /// The meter changed hands.
+        /// The meter has another holder.
         case happened
-        /// A battery test is over.
         case finished
-        /// Somebody tries whether notifications arrive.
+        /// Tests the delivery.
         case test
     }
 
     package var event: Event
-    /// 0 for a battery test, which has none.
+    /// 0 for a battery test.
     package var rule: AlertID
     package var name: String?
-    /// The condition as it was typed.
+    /// As typed.
     package var condition: String
     package var meter: MeterID
-    /// The name that a person gave the meter.
+    /// Name given by a user.
     package var meterName: String?
     package var quantity: Quantity?
-    /// The value that did it, if a value did; of a rate per its unit of time.
+    /// Nil for conditions without values; a rate is per its unit of time.
     package var value: Double?
-    /// The name of the host that has the meter now, where that is what happened.
     package var holder: String?
-    /// What came of a battery test, where that is over.
+    /// Only for `finished`.
     package var result: TestResult?
     package var at: WallTime
 
@@ -41,11 +39,9 @@ package struct AlertNotice: Hashable, Sendable {
         self.at = at
     }
 
-    /// A battery test is over.
-    ///
     /// - Parameters:
-    ///   - pattern: its cut-off.
-    ///   - value: with which the cut-off began to hold; nil if it was not reached.
+    ///   - pattern: the cut-off.
+    ///   - value: value with which the cut-off began to hold; nil if it was not reached.
     package init(
         _ result: TestResult, _ pattern: AlertPattern, name: String?, of meter: MeterID, value: Double?, at: WallTime
     ) {
@@ -62,7 +58,7 @@ package struct AlertNotice: Hashable, Sendable {
 
     // MARK: For people
 
-    /// One line: `charged: bench`.
+    /// First line: `charged: bench`.
     package var title: String {
         let what = (name ?? condition).visible
         let meter = (meterName ?? "\(meter)").visible
@@ -74,7 +70,7 @@ package struct AlertNotice: Hashable, Sendable {
         }
     }
 
-    /// One more: `current < 50mA for 2m; it is 0.043 A now`.
+    /// Second line: `current < 50mA for 2m; it is 0.043 A now`.
     package var message: String {
         let unit = quantity?.unit ?? ""
         let shown = value.map { "; it is \(Self.rounded($0))\(unit.isEmpty ? "" : " \(unit)") now" } ?? ""
@@ -87,18 +83,17 @@ package struct AlertNotice: Hashable, Sendable {
         }
     }
 
-    /// With four decimals at most.
+    /// Four decimals at most.
     private static func rounded(_ value: Double) -> String {
         guard value.magnitude < 1e9 else { return "\(value)" }
         return "\((value * 10_000).rounded() / 10_000)"
     }
 }
 
-/// What came of telling somebody.
 package enum AlertDelivery: Hashable, Sendable {
     case delivered
-    /// It may work later.
+    /// A retry may succeed.
     case failed(String)
-    /// It would be the same later: the address or the program is wrong.
+    /// A retry is useless: the address or the program is wrong.
     case refused(String)
 }

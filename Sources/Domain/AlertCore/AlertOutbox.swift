@@ -1,17 +1,17 @@
-/// Notices on their way, in a queue for each of those that are told, so that one that hangs delays no other. What could not
-/// be delivered is tried again with growing pauses for a day.
+/// Notices in one queue per target, so that a hanging target delays no other. Failed deliveries are retried with
+/// growing pauses.
 ///
-/// A queue keeps its order: that something is over never arrives before that it began.
+/// A queue keeps its order: the end of an alert never arrives before its start.
 package struct AlertOutbox: Sendable {
-    /// Most notices that wait for one of those that are told; the oldest that is not under way gives way.
+    /// Per target; beyond it, the oldest notice not under way is dropped.
     static let queueMax = 100
-    /// How long a notice is tried.
+    /// Maximum age of a retried notice.
     package static let patience = Duration.seconds(24 * 3600)
     static let firstPause = Duration.seconds(5)
     static let longestPause = Duration.seconds(900)
 
     package struct Entry: Hashable, Sendable {
-        /// Greater than that of every earlier entry of this host.
+        /// Rises with each entry of this host.
         package var number: Int64
         package var target: String
         package var notice: AlertNotice
@@ -23,21 +23,19 @@ package struct AlertOutbox: Sendable {
         }
     }
 
-    /// What became of an attempt.
     package enum Ending: Hashable, Sendable {
         case delivered(Entry)
-        /// It is tried again after the pause.
+        /// The retry follows after the pause.
         case putOff(Entry, Duration)
         case givenUp(Entry)
     }
 
-    /// What is shown of one of those that are told.
     package struct Figures: Hashable, Sendable {
         package var waiting = 0
         package var delivered = 0
         /// Given up, refused, or dropped for lack of room, since the start.
         package var lost = 0
-        /// Why the last attempt failed; nil once one succeeded.
+        /// Error of the last attempt; nil after a success.
         package var error: String?
 
         package init() {}
@@ -45,7 +43,7 @@ package struct AlertOutbox: Sendable {
 
     private struct Queue: Sendable {
         var waiting: [(entry: Entry, until: MonotonicTime)] = []
-        /// Whether the first one is under way.
+        /// Whether the first entry is under way.
         var isSending = false
         var retryAt: MonotonicTime?
         var pause = AlertOutbox.firstPause
@@ -65,8 +63,8 @@ package struct AlertOutbox: Sendable {
 
     package var isEmpty: Bool { queues.values.allSatisfy(\.waiting.isEmpty) }
 
-    /// - Parameter age: how long ago it happened, of one that an earlier run left.
-    /// - Returns: the entry that was dropped for lack of room, if one was.
+    /// - Parameter age: for entries from an earlier run.
+    /// - Returns: the entry dropped for lack of room, if any.
     package mutating func add(_ entry: Entry, age: Duration = .zero, at now: MonotonicTime) -> Entry? {
         var queue = queues[entry.target] ?? Queue()
         defer { queues[entry.target] = queue }
@@ -76,7 +74,7 @@ package struct AlertOutbox: Sendable {
         return queue.waiting.remove(at: queue.isSending ? 1 : 0).entry
     }
 
-    /// What is to be sent now: the first of each queue that neither sends nor pauses.
+    /// The first of each queue that neither sends nor pauses.
     package mutating func due(at now: MonotonicTime) -> [Entry] {
         var entries: [Entry] = []
         for target in queues.keys.sorted() {
@@ -90,7 +88,7 @@ package struct AlertOutbox: Sendable {
         return entries
     }
 
-    /// An attempt is over. Nil if it is not known any more.
+    /// Ends an attempt; nil if the entry is gone.
     package mutating func ended(_ entry: Entry, _ delivery: AlertDelivery, at now: MonotonicTime) -> Ending? {
         guard var queue = queues[entry.target], queue.isSending, let first = queue.waiting.first,
             first.entry.number == entry.number
@@ -124,9 +122,9 @@ package struct AlertOutbox: Sendable {
         }
     }
 
-    /// Drops what waits of a rule, but for what is under way.
+    /// Drops waiting entries of a rule, except those under way.
     ///
-    /// - Returns: the numbers of what was dropped.
+    /// - Returns: the numbers of the dropped entries.
     package mutating func remove(_ rule: AlertID) -> [Int64] {
         var numbers: [Int64] = []
         for target in queues.keys {

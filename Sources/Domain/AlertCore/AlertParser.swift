@@ -1,8 +1,7 @@
-/// Why a text is not a condition, or not a limit, in words for people.
 package struct AlertSyntaxError: Error, Hashable, Sendable {
-    /// What is wrong, with the word that is.
+    /// The error with the wrong word.
     package var message: String
-    /// What is legal there.
+    /// The legal words in its place.
     package var next: String
 
     package init(_ message: String, next: String) {
@@ -11,20 +10,17 @@ package struct AlertSyntaxError: Error, Hashable, Sendable {
     }
 }
 
-/// Reads conditions as people type them:
+/// Reads conditions as users type them; any text is safe to read:
 ///
 ///     current < 50mA for 2m          temperature rate > 2/min
 ///     voltage above 5.5V             stale for 30s
 ///     power > 10 W hysteresis 1W     state is not data-available for 1m
 ///                                    holder changes
-///
-/// Any text is safe to read; what is not a condition is an error that says what is legal.
 package struct AlertParser {
-    /// Longest text that is read, in characters.
+    /// In characters.
     package static let textMax = 200
-    /// Longest hold time.
     static let holdMax = Duration.seconds(24 * 3600)
-    /// The hold of `stale` where none is given; also the shortest that it takes is one second.
+    /// Default hold time of `stale`; its minimum is one second.
     static let staleDefault = Duration.seconds(30)
 
     private var words: WordReader
@@ -102,7 +98,7 @@ package struct AlertParser {
         "for example \"current < 50mA for 2m\", \"voltage > 5.5V\", \"temperature rate > 2/min\", \"stale for 30s\", "
         + "\"state is offline for 1m\" or \"holder changes\""
 
-    /// By the word, the key with its unit, or the usual sign.
+    /// By its word, its key with the unit, or the usual sign.
     static func quantity(_ word: String) -> Quantity? {
         let plain = String(word.map { $0 == "_" ? "-" : $0 })
         switch plain {
@@ -170,7 +166,7 @@ package struct AlertParser {
         return per
     }
 
-    /// How far back: of a value in its unit, of a rate in the same per time as the limit.
+    /// In the quantity's unit or, for a rate, per the limit's time.
     private mutating func hysteresis(of condition: AlertCondition) throws(AlertSyntaxError) -> Double {
         guard let quantity = condition.quantity else {
             throw AlertSyntaxError("only a value has a hysteresis", next: "leave it out")

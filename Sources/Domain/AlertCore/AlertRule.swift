@@ -1,4 +1,4 @@
-/// The number of a rule, which is never given to another one of this host.
+/// Unique on this host, never reused.
 package struct AlertID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: Int64
 
@@ -9,13 +9,12 @@ package struct AlertID: RawRepresentable, Hashable, Comparable, Sendable, Custom
     package var description: String { "\(rawValue)" }
 }
 
-/// What a person wants to be told about a meter of this host.
 package struct AlertRule: Hashable, Sendable {
     package let id: AlertID
     package var meter: MeterID
     package let pattern: AlertPattern
     package let name: String?
-    /// The names of those that hear of it, `[notify.NAME]` in the configuration.
+    /// Targets: names of `[notify.NAME]` in the configuration.
     package let notify: [String]
 
     package init(id: AlertID, meter: MeterID, pattern: AlertPattern, name: String? = nil, notify: [String] = []) {
@@ -26,16 +25,13 @@ package struct AlertRule: Hashable, Sendable {
         self.notify = notify
     }
 
-    /// What people call it.
     package var title: String { name ?? pattern.text }
 }
 
-/// A condition with the time for which it must hold, as a person typed it (`AlertParser`).
 package struct AlertPattern: Hashable, Sendable {
     package var condition: AlertCondition
-    /// The condition must hold for so long before the alert is raised.
     package var hold: Duration
-    /// How far a value must go back before the alert is over; nil for the default.
+    /// Distance that a value must return before the alert is over; nil for the default.
     package var hysteresis: Double?
     /// As typed.
     package var text: String
@@ -47,7 +43,7 @@ package struct AlertPattern: Hashable, Sendable {
         self.text = text
     }
 
-    /// The hysteresis in force: by default twice the last digit of the usual meter, or 1 % of the limit if that is more.
+    /// By default twice the last digit of the usual meter, or 1 % of the limit if that is more.
     package var hysteresisInForce: Double {
         if let hysteresis { return hysteresis }
         switch condition {
@@ -58,18 +54,17 @@ package struct AlertPattern: Hashable, Sendable {
     }
 }
 
-/// What is kept of a rule over restarts.
+/// State of a rule, kept over restarts.
 package struct AlertStanding: Hashable, Sendable {
     package var isRaised = false
-    /// When it was last raised, or last happened, by the calendar.
+    /// Calendar time of the last raise or event.
     package var raisedAt: WallTime?
-    /// When it was last over.
+    /// Calendar time of the last end.
     package var clearedAt: WallTime?
-    /// How often it was raised, or happened.
     package var count: Int64 = 0
-    /// The value that raised it last, in the quantity's unit; of a rate, in that per its unit of time.
+    /// Value that raised the alert last, in the quantity's unit; a rate is per its unit of time.
     package var value: Double?
-    /// The id of the host that had the meter last, where that matters.
+    /// Id of the last holder, for `holderChanges`.
     package var holder: String?
 
     package init() {}

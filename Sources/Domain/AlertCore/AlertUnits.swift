@@ -1,11 +1,11 @@
-/// The units that people type behind a limit, and what they are worth in the quantity's own.
+/// Units that users type, with their factors to the quantity's own unit.
 enum AlertUnits {
     struct Unit {
         var name: String
         var factor: Double
     }
 
-    /// The greatest number that is read; no meter comes near it.
+    /// No meter comes near it.
     static let numberMax = 1e12
     static let times = ["ms", "s", "sec", "seconds", "m", "min", "minute", "minutes", "h"]
 
@@ -37,21 +37,20 @@ enum AlertUnits {
         }
     }
 
-    /// As it is written or, where that leaves no doubt, whatever its case.
+    /// Exact or, if that is unambiguous, in any case.
     static func factor(of name: String, among units: [Unit]) -> Double? {
         if let exact = units.first(where: { $0.name == name }) { return exact.factor }
-        // An M is a million, which no m stands for. There are two letters for millionths.
+        // M means a million and must not read as m, a thousandth. Micro has two code points.
         guard !name.hasPrefix("M") else { return nil }
         let lowered = String(name.lowercased().map { $0 == "\u{3BC}" ? "µ" : $0 })
         return units.first { $0.name.lowercased() == lowered }?.factor
     }
 
-    /// A number of a unit in the quantity's own. Divided where it can be, as 9 times 0.001 is a little more than 0.009.
+    /// Converts a number to the quantity's own unit. Divides if possible, because 9 times 0.001 exceeds 0.009.
     static func amount(_ number: Double, _ factor: Double) -> Double {
         factor < 1 ? number / (1 / factor).rounded() : number * factor
     }
 
-    /// The number that a word begins with, and what follows it.
     static func split(_ word: String) -> (digits: String, suffix: String) {
         var digits = ""
         var rest = Substring(word)

@@ -1,7 +1,5 @@
-/// All rules of one meter, ordered so that a reading meets only those that watch what it carries. Nothing is allocated
-/// while nothing happens.
+/// All rules of one meter. A reading meets only the rules of its quantities, and only events allocate.
 package struct MeterAlerts: Sendable {
-    /// Something that a rule's alert did.
     package struct Event: Hashable, Sendable {
         package var rule: AlertRule
         package var outcome: AlertMachine.Outcome
@@ -13,30 +11,29 @@ package struct MeterAlerts: Sendable {
         var machine: AlertMachine
     }
 
-    /// First those without a quantity, then by quantity.
+    /// Those without a quantity first, then by quantity.
     private var entries: [Entry] = []
-    /// Where the rules of each quantity are.
     private var spans: [(quantity: Quantity, range: Range<Int>)] = []
     private var withoutQuantity = 0
     private var watched: QuantitySet = []
     private var state: ConnectionState?
-    /// Until then states and silence are not judged: after a restart every meter is away for a while.
+    /// Before this time states and silence do not count, because every meter is away for a while after a restart.
     private let settledAt: MonotonicTime
-    /// A longer silence than this breaks a hold time.
+    /// A longer silence restarts a hold time.
     package var gapMax = Self.gapMaxDefault
 
     package static let gapMaxDefault = Duration.seconds(10)
 
-    /// How long after a start states and silence are not judged.
+    /// Before states and silence count.
     package static let settling = Duration.seconds(30)
 
     package init(settledAt: MonotonicTime = .origin) { self.settledAt = settledAt }
 
     package var isEmpty: Bool { entries.isEmpty }
     package var raisedCount: Int { entries.count { $0.machine.standing.isRaised } }
-    /// Whether `woke` has to be called about once a second.
+    /// Whether to call `woke` about once a second.
     package var needsWaking: Bool { entries.prefix(withoutQuantity).contains { $0.machine.needsWaking } }
-    /// Whether `holderIs` has to be called about once a second.
+    /// Whether to call `holderIs` about once a second.
     package var asksForHolder: Bool {
         entries.prefix(withoutQuantity).contains { $0.rule.pattern.condition == .holderChanges }
     }
@@ -51,7 +48,7 @@ package struct MeterAlerts: Sendable {
         return judgeState(at: now, wall)
     }
 
-    /// - Returns: the rule and its standing, if it was here.
+    /// - Returns: nil if the rule is not here.
     @discardableResult
     package mutating func remove(_ id: AlertID) -> AlertStanding? {
         guard let place = entries.firstIndex(where: { $0.rule.id == id }) else { return nil }

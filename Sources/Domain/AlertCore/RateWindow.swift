@@ -1,5 +1,4 @@
-/// The values of the last while, thinned out, and how fast they change. It holds no reference, so that adding a value
-/// never allocates.
+/// Recent values, thinned out, and their rate of change. Holds no reference, so that adding a value never allocates.
 struct RateWindow: Sendable {
     private static let places = 17
 
@@ -12,10 +11,10 @@ struct RateWindow: Sendable {
 
     init(_ window: Duration) { self.window = window }
 
-    /// Forgets everything: what comes next follows a gap.
+    /// Call after a gap.
     mutating func removeAll() { (first, count) = (0, 0) }
 
-    /// - Returns: the change per second since the oldest value in the window; nil before half a window is full.
+    /// - Returns: change per second since the oldest value; nil until the values span half a window.
     mutating func add(_ value: Double, at time: MonotonicTime, gapMax: Duration) -> Double? {
         if time - last > gapMax || time < last { removeAll() }
         last = time
@@ -27,7 +26,7 @@ struct RateWindow: Sendable {
         return (value - values[first]) * 1000 / Double(length.milliseconds)
     }
 
-    /// What is kept is a sixteenth of the window apart and no older than the window, so there is room.
+    /// Kept values are a sixteenth of the window apart and no older than the window, so there is room.
     private mutating func keep(_ value: Double, at time: MonotonicTime) {
         if count > 0, time - times[(first + count - 1) % Self.places] < window / (Self.places - 1) { return }
         let place = (first + count) % Self.places

@@ -1,15 +1,15 @@
-/// What came of a battery test: facts alone.
 package struct TestResult: Hashable, Sendable {
-    /// The eight digits of its recording.
+    /// The eight digits of its recording (`RecordingID.short`).
     package var recording: String
-    /// Why it is over: `cutoff`; `gap` if the meter was not heard any more; `load` if that could not be switched on.
+    /// Reason for the end: `cutoff`; `gap` after too long a silence of the meter; `load` if the load could not be
+    /// switched on.
     package var end: String
-    /// What flowed, by its size; nil if nothing was measured.
+    /// Magnitude; nil if nothing was measured.
     package var charge_mAh: Double?
     package var energy_Wh: Double?
-    /// From the first reading to the last that counts, gaps included.
+    /// To the last reading that counts, with gaps.
     package var duration: Duration
-    /// The times for which it is unknown what flowed.
+    /// Time of unknown flow.
     package var gapTime: Duration
     package var gapCount: Int
 
@@ -26,7 +26,7 @@ package struct TestResult: Hashable, Sendable {
         self.gapCount = gapCount
     }
 
-    /// `2345 mAh and 11.72 Wh in 3 h 20 min`, and what to know about it.
+    /// `2345 mAh and 11.72 Wh in 3 h 20 min`, with remarks.
     package var message: String {
         var text =
             if let charge_mAh, let energy_Wh {

@@ -1,9 +1,8 @@
-/// The words of a condition or a limit that a person typed, one after the other.
 struct WordReader {
     private let words: [String]
     private var place = 0
 
-    /// - Parameter signs: characters that are words of their own, besides the comparisons. Blanks separate words.
+    /// - Parameter signs: characters that are words by themselves, besides the comparisons. Blanks separate words.
     init(_ text: String, signs: String) {
         var words: [String] = []
         var isWord = false
@@ -25,16 +24,14 @@ struct WordReader {
         self.words = words
     }
 
-    /// The next word in lower case; nil at the end.
+    /// In lower case; nil at the end.
     var next: String? { typed?.lowercased() }
 
-    /// The next word as it was typed; nil at the end.
+    /// As typed; nil at the end.
     var typed: String? { place < words.count ? words[place] : nil }
 
-    /// The word after that, as it was typed.
     var second: String? { place + 1 < words.count ? words[place + 1] : nil }
 
-    /// The next word for messages.
     var shown: String { typed.map { "\"\($0.prefix(40).visible)\"" } ?? "the end" }
 
     mutating func skip(_ count: Int = 1) { place += count }
@@ -45,9 +42,7 @@ struct WordReader {
         return true
     }
 
-    /// Reads a number.
-    ///
-    /// - Parameter legal: what to type instead of anything else.
+    /// - Parameter legal: advice for anything but a number.
     mutating func number(_ legal: String) throws(AlertSyntaxError) -> Double {
         guard let number = typed.flatMap({ Double($0) }), number.magnitude <= AlertUnits.numberMax else {
             throw AlertSyntaxError("\(shown) is not a number", next: legal)
@@ -56,10 +51,11 @@ struct WordReader {
         return number
     }
 
-    /// Reads a number with the unit of a quantity or a multiple of it, together or apart: `50mA`, `50 mA`.
+    /// Reads a number with a unit of the quantity, together or apart: `50mA`, `50 mA`.
     ///
-    /// - Parameter isUnitOptional: whether `0.05` is of the quantity's own unit. Otherwise only 0 needs none, of what has multiples.
-    /// - Returns: the value in the quantity's unit, and the unit that was typed.
+    /// - Parameter isUnitOptional: whether a bare number is in the quantity's own unit. Otherwise a bare number must be
+    ///   0, or the quantity has no units.
+    /// - Returns: the value in the quantity's unit, and the typed unit.
     mutating func amount(
         of quantity: Quantity, isUnitOptional: Bool
     ) throws(AlertSyntaxError) -> (value: Double, unit: AlertUnits.Unit?) {

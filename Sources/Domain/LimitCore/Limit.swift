@@ -1,17 +1,16 @@
-/// What a stretch of readings must come to, as people type it: `mean(current) < 15 mA`, `energy < 0.1 Wh`,
-/// `voltage > 4.75 V for 99.9 %`.
+/// A required property of a stretch of readings: `mean(current) < 15 mA`, `energy < 0.1 Wh`, `voltage > 4.75 V for 99.9
+/// %`.
 package struct Limit: Hashable, Sendable {
-    /// What is computed of the stretch.
     package enum Measure: Hashable, Sendable {
-        /// Over time: a value counts for as long as it held.
+        /// Weighted by the time for which each value held.
         case mean(Quantity)
         case least(Quantity)
         case greatest(Quantity)
-        /// From the least to the greatest.
+        /// Greatest minus least.
         case range(Quantity)
-        /// Above 0 and below 100; 50 is the median. Between two readings, what lies between them.
+        /// Above 0 and below 100; 50 is the median. Interpolated between readings.
         case percentile(Quantity, Double)
-        /// The standard deviation of the readings.
+        /// Of the readings.
         case deviation(Quantity)
         /// In Wh, integrated from the power.
         case energy
@@ -19,9 +18,8 @@ package struct Limit: Hashable, Sendable {
         case charge
         /// In seconds.
         case duration
-        /// Of readings.
         case count
-        /// The share of the measured time, in per cent, that the quantity is on this side of the value.
+        /// Percentage of the measured time on this side of the value.
         case share(Quantity, Comparison, Double)
     }
 
@@ -40,17 +38,17 @@ package struct Limit: Hashable, Sendable {
             }
         }
 
-        /// Whether it asks for small values, which more readings can only break.
+        /// Whether more readings can only break the limit.
         var isUpper: Bool { self == .below || self == .atMost }
     }
 
-    /// As it was typed, with single blanks.
+    /// As typed, with single blanks.
     package var text: String
     package var measure: Measure
     package var comparison: Comparison
     /// In the unit of the measure.
     package var bound: Double
-    /// The unit that was typed, and what it is worth in the measure's; the measure's own where none was.
+    /// The typed unit and its factor to the measure's unit; nil if none was typed.
     package var typedUnit: String?
     package var typedFactor: Double
 
@@ -66,7 +64,7 @@ package struct Limit: Hashable, Sendable {
         self.typedFactor = typedFactor
     }
 
-    /// The quantity that the readings must have.
+    /// Nil if any reading counts.
     package var quantity: Quantity? {
         switch measure {
         case .mean(let quantity), .least(let quantity), .greatest(let quantity), .range(let quantity),
@@ -78,7 +76,7 @@ package struct Limit: Hashable, Sendable {
         }
     }
 
-    /// What values are in: `V`, `Wh`, `%`; empty for a plain number.
+    /// Empty for a plain number.
     package var unit: String {
         switch measure {
         case .mean(let quantity), .least(let quantity), .greatest(let quantity), .range(let quantity),

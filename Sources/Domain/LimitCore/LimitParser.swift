@@ -1,8 +1,6 @@
-/// Reads limits as people type them. Any text is safe to read.
-///
-/// A number needs its unit, as 50 of a current may be A or mA. Only 0 does not, of what has multiples.
+/// A number needs its unit, as 50 of a current may be A or mA. Only 0 of a quantity with multiples needs none.
 package struct LimitParser {
-    /// Longest text that is read, in characters.
+    /// In characters.
     package static let textMax = 200
 
     private var words: WordReader
@@ -53,7 +51,6 @@ package struct LimitParser {
         return limit
     }
 
-    /// A function of a quantity.
     private mutating func limit(of name: String) throws(AlertSyntaxError) -> Limit {
         let named = words.shown
         words.skip(2)
@@ -85,7 +82,7 @@ package struct LimitParser {
         }
     }
 
-    /// What can be measured over and over; counters only rise.
+    /// Rejects counters, which only rise.
     private mutating func quantity() throws(AlertSyntaxError) -> Quantity {
         let rising: [Quantity] = [.energy, .charge, .duration, .countedEnergy, .countedCharge]
         let legal = Quantity.allCases.filter { !rising.contains($0) && $0 != .price }

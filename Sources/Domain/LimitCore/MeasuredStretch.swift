@@ -1,30 +1,29 @@
-/// The readings of a stretch of time, kept whole so that limits are judged exactly.
-///
-/// Current and power count by their size, whichever way it flows, as in alerts.
+/// Readings of a stretch of time, kept whole so that verdicts are exact. Current and power count by magnitude, as in
+/// alerts.
 package struct MeasuredStretch: Sendable {
-    /// More are refused: with four quantities they would take half a gigabyte.
+    /// Four quantities of so many readings take half a gigabyte.
     package static let readingsMax = 5_000_000
 
     private let quantities: [Quantity]
-    /// In milliseconds of the clock that stamped the readings; never falling.
+    /// Milliseconds on the clock that stamped the readings; never falling.
     private var times: [Int64] = []
-    /// A column for each quantity; not a number where a reading lacks it.
+    /// A column per quantity; NaN if a reading lacks it.
     private var columns: [[Double]]
-    /// Extremes beside the values, where those are means; by size where only that counts.
+    /// Extremes stored beside means; of magnitudes for current and power.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
-    /// Quantities that flowed both ways: the size of a mean is not the mean of their sizes.
+    /// Quantities that flowed both ways: the magnitude of a mean is not the mean of the magnitudes.
     private var turning: Set<Quantity> = []
-    /// Readings that were measured and never came here.
+    /// Readings that were measured but not added.
     package private(set) var lost = 0
-    /// The longest time of which only a mean is left, in milliseconds; 0 where all are single readings.
+    /// Longest period stored as a mean, in milliseconds; 0 if all are single readings.
     package var resolution: Int64 = 0
-    /// Begin and end, on the same clock. Without them the first and the last reading are.
+    /// On the readings' clock; nil for the first and the last reading.
     package var start: Int64?
     package var end: Int64?
-    /// How long it was, in milliseconds, where another clock than that of the readings says it.
+    /// In milliseconds, by another clock than that of the readings.
     package var duration: Int64?
 
-    /// - Parameter limits: what will be judged; other quantities are not kept.
+    /// - Parameter limits: other quantities are not kept.
     package init(for limits: [Limit]) {
         quantities = Set(limits.compactMap(\.quantity)).sorted { $0.key < $1.key }
         columns = quantities.map { _ in [] }
@@ -32,7 +31,7 @@ package struct MeasuredStretch: Sendable {
 
     package var count: Int { times.count }
     package var isFull: Bool { times.count >= Self.readingsMax }
-    /// A reading before the last one is of a clock that was set back: nobody knows how long it held, so it is lost.
+    /// Counts a reading before the last one as lost: its clock was set back, and the time it held is unknown.
     package mutating func add(_ reading: Reading, at time: Int64) {
         guard !isFull, times.last.map({ $0 <= time }) ?? true else { return lose(1) }
         times.append(time)
@@ -44,7 +43,6 @@ package struct MeasuredStretch: Sendable {
 
     package mutating func lose(_ count: Int) { lost = lost.addingClamped(max(0, count)) }
 
-    /// Adds extremes that are stored beside means.
     package mutating func addExtremes(_ range: ClosedRange<Double>, of quantity: Quantity) {
         var (low, high) = (range.lowerBound, range.upperBound)
         if quantity.isAlertedBySize, low < 0 {
@@ -66,8 +64,8 @@ package struct MeasuredStretch: Sendable {
         return max(0, to.subtractingClamped(from))
     }
 
-    /// The time without a reading from which on nothing is known: five times the usual step between readings, at least a second
-    /// and at most a minute. A quarter of the steps is shorter than the usual one, so that gaps do not hide themselves.
+    /// Silence that counts as a gap: five times the usual step, from a second to a minute. The usual step is the lower
+    /// quartile, so that gaps do not hide themselves.
     private var gapLength: Int64 {
         let steps = zip(times, times.dropFirst()).map { $1.subtractingClamped($0) }.sorted()
         guard steps.count >= 10 else { return max(1000, min(resolution, .max / 5) * 5) }
@@ -75,14 +73,13 @@ package struct MeasuredStretch: Sendable {
         return max(1000, usual * 5, min(resolution, .max / 5) * 5)
     }
 
-    /// One quantity's values, and how the time between them was spent.
     fileprivate struct Track {
         var values: [Double] = []
-        /// Milliseconds from each value to the next; below 0 for a gap.
+        /// Milliseconds from each value to the next; negative for a gap.
         var steps: [Int64] = []
-        /// Milliseconds before the first value and after the last one, where they are known to have held.
+        /// Milliseconds before the first value and after the last one for which they held.
         var edges: (first: Int64, last: Int64) = (0, 0)
-        /// Milliseconds of which nothing is known.
+        /// Milliseconds without values.
         var gaps: Int64 = 0
     }
 
@@ -108,13 +105,13 @@ package struct MeasuredStretch: Sendable {
         return track
     }
 
-    /// Milliseconds in which no reading came.
+    /// Milliseconds without a reading.
     package var gaps: Int64 { track(of: nil, gapLength).gaps }
 
     // MARK: Judging
 
-    /// - Parameter allowedGaps: the share of the time, and of the readings, that may be missing; 0 to 1.
-    /// - Returns: one for each limit, in their order.
+    /// - Parameter allowedGaps: share of the time, and of the readings, that may be missing; 0 to 1.
+    /// - Returns: one verdict per limit, in their order.
     package func judge(_ limits: [Limit], allowedGaps: Double) -> [LimitVerdict] {
         let gapLength = gapLength
         var tracks: [Quantity: Track] = [:]
@@ -147,7 +144,7 @@ package struct MeasuredStretch: Sendable {
         LimitVerdict(limit.comparison.holds(value, limit.bound) ? .kept : .broken, value: value)
     }
 
-    /// Nil where there are too few readings for it. Sums are told as they were seen, and with the time of gaps at the mean.
+    /// Nil if there are too few readings. For a sum, `seen` leaves gaps out and `whole` fills them with the mean.
     private func value(of measure: Limit.Measure, _ track: Track) -> (seen: Double, whole: Double)? {
         func sum(_ unit: Double) -> (seen: Double, whole: Double)? {
             track.integral.map { integral in
@@ -193,7 +190,7 @@ package struct MeasuredStretch: Sendable {
     /// To a tenth.
     private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1000).\(milliseconds / 100 % 10)" }
 
-    /// Why a value does not tell of the whole stretch; nil where it does.
+    /// Reason why a value does not describe the whole stretch.
     private func unknown(_ limit: Limit, _ track: Track, _ allowed: Double) -> String? {
         if resolution > 0, !isTold(limit) {
             return "only means of \(Duration.milliseconds(resolution).shortText) are left"
@@ -207,13 +204,14 @@ package struct MeasuredStretch: Sendable {
         return nil
     }
 
-    /// Whether the sizes that its value is made of are hidden in means of both directions; the greatest is kept beside them.
+    /// Whether means of both directions hide the magnitudes that the value needs. The greatest one is stored beside
+    /// them.
     private func isTurning(_ limit: Limit) -> Bool {
         if case .greatest = limit.measure { return false }
         return limit.quantity.map { turning.contains($0) } ?? false
     }
 
-    /// Whether means, and the extremes beside them, tell a limit's value.
+    /// Whether means and stored extremes suffice.
     private func isTold(_ limit: Limit) -> Bool {
         switch limit.measure {
         case .mean, .energy, .charge: return !isTurning(limit)
@@ -225,17 +223,15 @@ package struct MeasuredStretch: Sendable {
     }
 }
 
-/// What is to be said of a limit.
 package struct LimitVerdict: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case kept
         case broken
-        /// What was measured does not tell.
         case undecided(reason: String)
     }
 
     package var kind: Kind
-    /// In the limit's unit; nil where nothing can be computed.
+    /// In the limit's unit; nil if it cannot be computed.
     package var value: Double?
 
     package init(_ kind: Kind, value: Double?) {
@@ -245,7 +241,7 @@ package struct LimitVerdict: Hashable, Sendable {
 }
 
 extension Limit {
-    /// Whether a value on the wrong side cannot come back with more readings.
+    /// Whether more readings cannot mend a broken limit.
     fileprivate var isBrokenForGood: Bool {
         switch measure {
         case .least: !comparison.isUpper
@@ -256,7 +252,7 @@ extension Limit {
 }
 
 extension MeasuredStretch.Track {
-    /// Value times seconds by the trapezoid rule, and the seconds. The first and the last value hold out to the ends.
+    /// By the trapezoid rule. The first and the last value hold to the ends.
     fileprivate var integral: (sum: Double, seconds: Double)? {
         guard values.count > 1, let first = values.first, let last = values.last else { return nil }
         let ends = (Double(edges.first) / 1000, Double(edges.last) / 1000)
@@ -269,12 +265,12 @@ extension MeasuredStretch.Track {
         return seconds > 0 ? (sum, seconds) : nil
     }
 
-    /// How many readings must be there so that one of them lies beyond the percentile.
+    /// So many that one lies beyond the percentile.
     fileprivate static func readingsMin(for part: Double) -> Int {
         Int(min(1e9, (100 / min(part, 100 - part) - 1e-6).rounded(.up)))
     }
 
-    /// Between two readings on a straight line, as most programs compute it (method 7 of Hyndman and Fan 1996).
+    /// Linear between readings, as in most programs (method 7 of Hyndman and Fan 1996).
     fileprivate func percentile(_ part: Double) -> Double? {
         guard values.count >= Self.readingsMin(for: part) else { return nil }
         let sorted = values.sorted()
@@ -289,7 +285,7 @@ extension MeasuredStretch.Track {
         return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)).squareRoot()
     }
 
-    /// A value holds until the next one. In per cent.
+    /// In per cent. A value holds until the next one.
     fileprivate func share(_ holds: (Double) -> Bool) -> Double? {
         var (on, all) = (Int64(0), Int64(0))
         for (index, step) in steps.enumerated() where step >= 0 {

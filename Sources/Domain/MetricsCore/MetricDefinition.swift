@@ -1,18 +1,18 @@
-/// What a metric is: its name, its kind, the names of its labels, and what it tells. Every page is made of these, so
-/// that a list of them is a whole account of what a program exports (Docs/Metrics.md).
+/// Definition of a metric. Every page consists of these, so a list of them documents all exports of a program
+/// (Docs/Metrics.md).
 package struct MetricDefinition: Hashable, Sendable {
-    /// The words of Prometheus' text format, 0.0.4.
+    /// Types of Prometheus' text format, 0.0.4.
     package enum Kind: String, Hashable, Sendable {
-        /// Only ever rises, or begins anew from 0. Its name ends in `_total`.
+        /// Only rises, or restarts from 0. The name ends in `_total`.
         case counter
         case gauge
         case histogram
     }
 
-    /// The program, what is measured, and last the base unit: `meterd_meter_voltage_volts`.
+    /// Program, measure and base unit: `meterd_meter_voltage_volts`.
     package var name: String
     package var kind: Kind
-    /// In the order in which values are given. Closed sets, or as many values as there are things to tell about.
+    /// Names in the order of the values. The values are a closed set, or one per reported object.
     package var labels: [String]
     /// One sentence.
     package var help: String

@@ -1,10 +1,8 @@
-/// How often a number fell between which bounds.
 package struct MetricHistogram: Hashable, Sendable {
-    /// Upper ends of the buckets, rising. What is above the last one is counted too.
+    /// Upper ends of the buckets, rising. One more bucket takes larger values.
     package let bounds: [Double]
-    /// One more than there are bounds; each counts what is in its bucket alone.
+    /// One count per bucket, not cumulative: one more than `bounds`.
     package private(set) var counts: [UInt64]
-    /// Of everything observed.
     package private(set) var sum = 0.0
 
     package init(bounds: [Double]) {

@@ -1,9 +1,9 @@
-/// What a program tells Prometheus when it is asked, in the text format 0.0.4.
+/// A program's answer to Prometheus, in the text format 0.0.4.
 ///
-/// Metrics stand in the order in which they were first added, samples below their metric. A page is made anew for each
-/// request, so that what is gone leaves nothing behind.
+/// Metrics appear in the order of their first addition, with all samples of a metric together. Each request makes a new
+/// page, so that removed objects leave no samples.
 package struct MetricsPage: Sendable {
-    /// Of the answer that carries a page.
+    /// Content type of the answer.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private var families: [(definition: MetricDefinition, lines: String)] = []
@@ -11,30 +11,26 @@ package struct MetricsPage: Sendable {
 
     package init() {}
 
-    /// One sample.
-    ///
-    /// - Parameter labels: the values of the definition's labels, in their order: as many as it has.
+    /// - Parameter labels: values of the definition's labels, in order and complete.
     package mutating func add(_ definition: MetricDefinition, _ labels: [String] = [], _ value: Double) {
         add(definition, suffix: "", Self.labels(definition.labels, labels), value)
     }
 
-    /// One sample; none where the value is not known.
+    /// Adds nothing for nil.
     package mutating func add(_ definition: MetricDefinition, _ labels: [String] = [], _ value: Double?) {
         if let value { add(definition, labels, value) }
     }
 
-    /// One sample that counts.
     package mutating func add(_ definition: MetricDefinition, _ labels: [String] = [], count: some BinaryInteger) {
         add(definition, labels, Double(count))
     }
 
-    /// A sample of 1, which carries its labels.
+    /// Adds a sample of 1, which carries its labels.
     package mutating func addInfo(_ definition: MetricDefinition, _ labels: [String]) {
         add(definition, labels, 1)
     }
 
-    /// One sample for each state there is: 1 for the present one, 0 for the others. The definition's last label is that
-    /// of the state.
+    /// Adds a sample per state: 1 for the present one, 0 for the others. The definition's last label is the state.
     ///
     /// - Parameter present: the raw value of a state; an unknown word leaves all at 0.
     package mutating func addStates<State: CaseIterable & RawRepresentable>(
@@ -58,7 +54,6 @@ package struct MetricsPage: Sendable {
         add(definition, suffix: "_count", own, Double(total))
     }
 
-    /// The page as it is sent.
     package var text: String {
         var text = ""
         for (definition, lines) in families {
@@ -85,7 +80,7 @@ package struct MetricsPage: Sendable {
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// Whole numbers without a fraction, as people expect of counts.
+    /// Whole numbers have no fraction.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
@@ -93,7 +88,7 @@ package struct MetricsPage: Sendable {
         return "\(value)"
     }
 
-    /// Backslashes and line ends, and within a label's value the quotation mark.
+    /// Escapes backslashes and line ends and, in a label's value, quotation marks.
     private static func escaped(_ text: String, quotes: Bool) -> String {
         guard text.unicodeScalars.contains(where: { $0 == "\\" || $0 == "\n" || $0 == "\"" }) else { return text }
         var escaped = ""

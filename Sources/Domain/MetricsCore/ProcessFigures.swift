@@ -1,29 +1,28 @@
-/// What the kernel says about this process, under the names that Prometheus' own client libraries give it.
+/// Kernel statistics of this process, named as in Prometheus' own client libraries.
 package struct ProcessFigures: Hashable, Sendable {
-    /// Processor time of all threads, in the program and in the kernel for it.
+    /// User and kernel time of all threads.
     package var cpuSeconds: Double
     package var threads: Int
     package var virtualBytes: UInt64
-    /// In memory now, shared pages too.
+    /// Resident memory, with shared pages.
     package var residentBytes: UInt64
-    /// Since 1970. nil where the kernel does not tell when it booted.
+    /// Since 1970; nil if the boot time is unknown.
     package var startSeconds: Double?
     package var openDescriptors: Int
-    /// How many there may be.
     package var descriptorsMax: UInt64
 
     /// - Parameters:
-    ///   - stat: of `/proc/self/stat` (proc(5)). The program's name in it may hold blanks and parentheses.
-    ///   - bootSeconds: when the machine booted, since 1970.
-    ///   - ticksPerSecond: of the stat's times.
-    ///   - pageBytes: of a page of memory.
-    /// - Returns: nil for a text that is no such line.
+    ///   - stat: text of `/proc/self/stat` (proc(5)). The program's name in it may have blanks and parentheses.
+    ///   - bootSeconds: boot time since 1970.
+    ///   - ticksPerSecond: unit of the times in `stat`.
+    ///   - pageBytes: size of a page of memory.
+    /// - Returns: nil if `stat` has another form.
     package init?(
         stat: String, bootSeconds: Double?, ticksPerSecond: Int, pageBytes: Int, openDescriptors: Int,
         descriptorsMax: UInt64
     ) {
         guard ticksPerSecond > 0, pageBytes > 0, let name = stat.lastIndex(of: ")") else { return nil }
-        // What follows the name, from the third of proc(5)'s fields on.
+        // Fields after the name, from the third of proc(5) on.
         let fields = stat[stat.index(after: name)...].split(separator: " ")
         func field(_ number: Int) -> UInt64? { fields.count > number - 3 ? UInt64(fields[number - 3]) : nil }
         guard let user = field(14), let system = field(15), let threads = field(20), let start = field(22),
@@ -40,7 +39,6 @@ package struct ProcessFigures: Hashable, Sendable {
     }
 }
 
-/// The metrics that `ProcessFigures` tells.
 package enum ProcessMetrics {
     static let cpu = MetricDefinition.counter(
         "process_cpu_seconds_total", "Processor time, user and kernel.")
@@ -55,7 +53,6 @@ package enum ProcessMetrics {
 }
 
 extension MetricsPage {
-    /// What is known about the process.
     package mutating func add(_ figures: ProcessFigures) {
         add(ProcessMetrics.cpu, [], figures.cpuSeconds)
         add(ProcessMetrics.threads, count: figures.threads)

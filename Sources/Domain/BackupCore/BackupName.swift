@@ -1,7 +1,7 @@
-/// A backup's file name: `meterd-6f1c2a34-2026-11-29T22-30-00Z-12.sqlite`. The number alone orders backups, because a
-/// date may come from a clock that was wrong.
+/// File name of a backup: `meterd-6f1c2a34-2026-11-29T22-30-00Z-12.sqlite`. Only the number orders backups, because the
+/// date may come from a wrong clock.
 package struct BackupName: Hashable, Sendable {
-    /// How names of one store's backups begin and end. Other files in the folder are left alone.
+    /// Other files in the folder stay untouched.
     package struct Kind: Hashable, Sendable {
         var prefix, suffix: String
 
@@ -35,20 +35,18 @@ package struct BackupName: Hashable, Sendable {
     }
 }
 
-/// One step in writing a backup, with names in the folder. Earlier backups survive every step but the last, which
-/// delete the surplus ones.
+/// A step of a backup, with names in the folder. Only the last steps delete finished backups, the surplus ones.
 package enum BackupStep: Hashable, Sendable {
     case remove(String)
-    /// Makes the complete copy, under a name that counts for nothing.
+    /// Writes the complete copy, under an unfinished name.
     case write(String)
-    /// Waits until the disk has the file; an empty name is the folder.
+    /// Flushes the file to disk; an empty name is the folder.
     case sync(String)
-    /// Opens the copy and reads all of it. Before the rename, so that a finished name means a good backup.
+    /// Reads the whole copy. Comes before the rename, so that a finished name means a good backup.
     case check(String)
     case rename(String, to: String)
 }
 
-/// What is done in the folder for one backup.
 package struct BackupPlan: Hashable, Sendable {
     private static let mark = ".unfinished"
 
@@ -58,7 +56,7 @@ package struct BackupPlan: Hashable, Sendable {
 
     /// - Parameters:
     ///   - files: all names in the folder.
-    ///   - keep: the number of backups afterwards, the new one included.
+    ///   - keep: number of backups afterwards, the new one included.
     package init(_ kind: BackupName.Kind, at date: WallTime, among files: [String], keep: Int) {
         let present = Self.backups(of: kind, among: files)
         name = BackupName(kind, at: date, number: (present.last?.number ?? 0) &+ 1)
@@ -70,7 +68,7 @@ package struct BackupPlan: Hashable, Sendable {
             + present.dropLast(max(0, keep - 1)).map { .remove($0.file) }
     }
 
-    /// The finished ones, oldest first.
+    /// Oldest first.
     package static func backups(of kind: BackupName.Kind, among files: [String]) -> [BackupName] {
         files.compactMap { BackupName($0, of: kind) }.sorted { ($0.number, $0.file) < ($1.number, $1.file) }
     }

@@ -1,4 +1,3 @@
-/// How often backups are written, and where.
 package struct BackupSettings: Hashable, Sendable {
     package static let everyRange = Duration.seconds(3600) ... .seconds(30 * 86_400)
     package static let keepRange = 2...1000
@@ -12,21 +11,19 @@ package struct BackupSettings: Hashable, Sendable {
     package init(directory: String? = nil) { self.directory = directory }
 }
 
-/// When the next backup is due.
-///
-/// The age of a backup of this run is measured on the boot-time clock, so a calendar that jumps changes nothing. The
-/// date of any other is compared with the calendar; a date ahead of the calendar says nothing about the age.
+/// The boot-time clock measures the age of a backup of this run, so a calendar that jumps changes nothing. The age of
+/// an older backup follows from its date; it is unknown if the date lies in the future.
 package struct BackupSchedule: Hashable, Sendable {
-    /// A program that has just started has other things to do.
+    /// A program is busy after its start.
     package static let settling = Duration.seconds(120)
-    /// How long to run first where the last backup's age is unknown, as before the network has set the clock.
+    /// Delay if the last backup's age is unknown, as before the network has set the clock.
     package static let patience = Duration.seconds(3600)
-    /// Pause after the first failure; it doubles with each further one, up to `every`.
+    /// Doubles with each further failure, up to `every`.
     package static let firstRetry = Duration.seconds(600)
 
     private struct Mark: Hashable {
         var at: MonotonicTime
-        /// Of the name of a backup that was written then.
+        /// From the name of the backup written at `at`.
         var date: WallTime
     }
 
@@ -38,7 +35,7 @@ package struct BackupSchedule: Hashable, Sendable {
 
     package init(every: Duration, startingAt start: MonotonicTime) { (self.every, self.start) = (every, start) }
 
-    /// - Parameter last: date of the last good backup, if there is one.
+    /// - Parameter last: date of the last good backup.
     package func isDue(after last: WallTime?, at now: MonotonicTime, _ wallNow: WallTime) -> Bool {
         if let failedAt { return now - failedAt >= min(every, Self.firstRetry * (1 << min(failures - 1, 16))) }
         guard let last else { return now - start >= Self.settling }
@@ -58,9 +55,9 @@ package struct BackupSchedule: Hashable, Sendable {
         (failedAt, failures) = (nil, 0)
     }
 
-    /// Another program that backs up the same store may have written what this one failed to.
+    /// Clears earlier failures if another program has meanwhile backed up the same store.
     ///
-    /// - Returns: whether the last good backup is recent enough for now; earlier failures are then over.
+    /// - Returns: whether the last good backup is recent enough.
     package mutating func settles(for last: WallTime?, at now: MonotonicTime, _ wallNow: WallTime) -> Bool {
         guard let age = age(of: last, at: now, wallNow), age < every else { return false }
         (failedAt, failures) = (nil, 0)

@@ -1,15 +1,14 @@
-/// Wakes its owner at the next moment at which anything is due.
-///
-/// It may ring too early if what was due is no longer: the owner checks the time and sets it again.
+/// Wakes its owner at the next due moment, or earlier if that moment has moved: the owner checks the time and sets it
+/// again.
 package struct Alarm {
     private let loop: any SessionLoop
     private var pending: (timer: LoopTimer, time: MonotonicTime)?
 
     package init(on loop: any SessionLoop) { self.loop = loop }
 
-    /// Rings at `due` or earlier, never if it is nil. A later moment than the present setting changes nothing.
+    /// Rings at `due` or earlier, never if it is nil. A moment later than the pending one changes nothing.
     ///
-    /// - Parameter ring: called on the loop; has its owner call `rang`.
+    /// - Parameter ring: called on the loop; the owner must then call `rang`.
     package mutating func set(to due: MonotonicTime?, _ ring: @escaping @Sendable () -> Void) {
         guard let due else { return cancel() }
         if let pending, pending.time <= due { return }

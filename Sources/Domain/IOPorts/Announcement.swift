@@ -1,16 +1,14 @@
-/// Announces services of this program in the network (DNS-SD, RFC 6763).
+/// Announces this program's services in the network (DNS-SD, RFC 6763).
 package protocol Announcer: Sendable {
-    /// Announces these in place of the last ones.
     func announce(_ services: [OfferedService])
     func state() async -> Announcement.State
 }
 
-/// A service of this program.
 package struct OfferedService: Hashable, Sendable {
-    /// As in DNS-SD: `_http._tcp`. Its name has at most 15 characters (RFC 6335, section 5.1).
+    /// DNS-SD type: `_http._tcp`. Its name has at most 15 characters (RFC 6335, section 5.1).
     package var type: String
     package var port: UInt16
-    /// The strings of its TXT record, such as `path=/`, of at most 255 bytes (RFC 6763, section 6.1).
+    /// Strings of the TXT record, such as `path=/`, of at most 255 bytes each (RFC 6763, section 6.1).
     package var text: [String]
 
     package init(_ type: String, port: Int, text: [String]) {
@@ -18,21 +16,19 @@ package struct OfferedService: Hashable, Sendable {
     }
 }
 
-/// Decides what to ask of Avahi so that it announces services, as Avahi's examples/client-publish-service.c does.
+/// Drives Avahi to announce services, as Avahi's examples/client-publish-service.c does.
 ///
-/// Every attempt has a connection of its own: Avahi withdraws what it announced for a connection when that ends
+/// Every attempt has its own connection, because Avahi withdraws a connection's announcements when it ends
 /// (avahi-daemon/dbus-protocol.c, `client_free`).
 package struct Announcement: Sendable {
     package enum State: Hashable, Sendable {
-        /// There is nothing to announce.
         case idle
-        /// Avahi does not run. The announcement begins when it starts.
+        /// The announcement begins when Avahi starts.
         case absent
         case registering
         case established(name: String)
-        /// Another machine has the name, and Avahi is asked for a new one.
+        /// Another machine has the name; Avahi is asked for a new one.
         case collision
-        /// Retried after a pause.
         case failed(DiscoveryFault)
     }
 
@@ -42,23 +38,19 @@ package struct Announcement: Sendable {
         case owner(String)
         /// The answer to `makeGroup` or `rename`.
         case told(String)
-        /// A call failed.
         case refused(error: String, words: String)
         /// The signal `StateChanged` of Avahi's server, whose path is `/`, or of a group.
         case changed(by: String, path: String, state: Int32, error: String)
-        /// There is no bus.
         case lost(DiscoveryFault)
         case retry
     }
 
     package enum Order: Hashable, Sendable {
-        /// In place of the last connection to the bus.
         case connect
         case disconnect
         case makeGroup
         case add(OfferedService, name: String, group: String)
         case commit(group: String)
-        /// Asks Avahi for another name in place of this one.
         case rename(String)
         /// Gives the input `retry` after a pause.
         case wait
@@ -69,7 +61,7 @@ package struct Announcement: Sendable {
     private var name: String
     private var owner = ""
     private var group: String?
-    /// Since the last pause: a stranger who claims every name does not keep this program busy.
+    /// Since the last pause. The limit stops a stranger who claims every name.
     private var renames = 0
 
     /// - Parameter name: cut to the 63 bytes that a name may have (RFC 6763, section 4.1.1).
@@ -83,9 +75,9 @@ package struct Announcement: Sendable {
         case .wants(let services):
             self.services = services
             return services.isEmpty ? leave(.idle) + [.disconnect] : begin()
-        // What the last connection still had to tell.
+        // Late input of the last connection.
         case _ where services.isEmpty: return []
-        // Avahi started or ended, or another one took its place: the last one's groups are gone.
+        // Avahi started, ended or was replaced, so its groups are gone.
         case .owner(""): return leave(.absent)
         case .owner(let new): return new == owner ? [] : leave(.registering, owner: new) + [.makeGroup]
         case .told(let text) where state == .collision:
@@ -97,7 +89,7 @@ package struct Announcement: Sendable {
         // avahi-common/dbus.h, AVAHI_DBUS_ERR_COLLISION: another program of this machine has the name.
         case .refused("org.freedesktop.Avahi.CollisionError", _): return collide()
         case .refused(_, let words): return fail(.refused(words))
-        // Anybody may send a signal.
+        // Any program may send a signal.
         case .changed(let sender, let path, let state, let error):
             guard sender == owner, self.state != .collision else { return [] }
             return path == "/" ? serverIs(state) : path == group ? groupIs(state, error) : []
@@ -126,7 +118,8 @@ package struct Announcement: Sendable {
         return [.rename(name)]
     }
 
-    /// `AvahiServerState` (avahi-common/defs.h). Running again, the machine may have another name, which each service has.
+    /// `AvahiServerState` (avahi-common/defs.h). When the server runs again, the machine's name in each service may
+    /// have changed.
     private mutating func serverIs(_ state: Int32) -> [Order] { state == 2 ? begin() : [] }
 
     /// `AvahiEntryGroupState` (avahi-common/defs.h).
@@ -142,7 +135,7 @@ package struct Announcement: Sendable {
 }
 
 extension Announcement.State {
-    /// Why nothing is announced that should be.
+    /// Nil if nothing prevents the announcement.
     package var fault: DiscoveryFault? {
         switch self {
         case .absent: .noAvahi

@@ -1,20 +1,19 @@
-/// Makes links of one kind.
 package protocol ChannelOpener: Sendable {
     /// Starts opening a link. Called on the loop; does not block.
     ///
-    /// `handle` is called on the loop, never before this call has returned: first `.opened` or `.closed`, then
-    /// `.received` as bytes come, and one `.closed` at the end, unless the caller closed the channel itself.
+    /// Calls `handle` on the loop, never before `open` has returned. The order is `.opened` or `.closed`, `.received`
+    /// as bytes come, and one `.closed` at the end. After `close` the channel calls it no more.
     func open(
         _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel
 }
 
-/// What a meter asks of its line. A line ignores what it cannot do.
+/// A meter's requirements for its line. A line ignores what it cannot do.
 package struct LineSettings: Hashable, Sendable {
-    /// Bits a second, for a real serial line.
+    /// For a real serial line.
     package var baudRate: Int
-    /// How long a device of reports is left alone after each has reached it. Two calls of `send` lie apart, and still the
-    /// device gets them upon each other where the first had to wait.
+    /// Pause after each report that has reached the device. Without it, reports that had to wait would arrive without a
+    /// gap.
     package var writeGap: Duration
 
     package init(baudRate: Int = 115_200, writeGap: Duration = .zero) {
@@ -23,23 +22,22 @@ package struct LineSettings: Hashable, Sendable {
     }
 }
 
-/// A link that is open or opening. To be used only on the loop.
+/// Use it only on the loop.
 package protocol ByteChannel: Sendable {
-    /// Queues bytes. What cannot be written at once is written when the line takes it; a line that takes nothing for
-    /// long, or is gone, ends with `.closed`.
+    /// Queues bytes for writing. A line that is gone, or takes nothing for long, ends with `.closed`.
     func send(_ bytes: [UInt8])
-    /// Sends by the other way to the meter's line from now on; calling it again switches back.
+    /// Switches to the other output of the meter's line, or back.
     ///
-    /// - Returns: false if there is only one way.
+    /// - Returns: false if there is only one.
     func switchOutput() -> Bool
-    /// Reads and discards what is pending, closes, and never calls `handle` again. Closing twice is harmless.
+    /// Discards pending bytes and never calls `handle` again. Closing twice is harmless.
     func close()
-    /// As `close`, but goes on receiving and discarding bytes for this long: some meters hang if nobody takes what they
-    /// still send. To the caller, who can neither send nor receive any more, the channel is closed at once.
+    /// Closes the channel for the caller at once, but discards received bytes for this long: some meters hang if nobody
+    /// reads what they still send.
     func close(after pause: Duration)
-    /// The module at the other end, where only some meters have such a one; nil means any. Told once it is open.
+    /// Module at the other end, known once the channel is open; nil means any.
     var radioModule: RadioModule? { get }
-    /// A problem that does not stop the link, and its remedy. The channel knows it once it is open.
+    /// A problem that does not stop the link, and its remedy. Known once the channel is open.
     var remark: String? { get }
 }
 
@@ -54,35 +52,32 @@ package enum ChannelEvent: Sendable {
     case opened
     /// Never empty.
     case received([UInt8])
-    /// The link is gone, or could not be opened. This is the last event.
+    /// The last event: the link is gone, or could not be opened.
     case closed(ChannelFailure)
 }
 
-/// Why a link ended or could not be opened.
 package struct ChannelFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
         /// The device node does not exist.
         case missing
-        /// The user of this program may not open it.
+        /// The program's user may not open it.
         case permission
-        /// Somebody else has it open exclusively.
+        /// Another program has it open exclusively.
         case busy
         /// The link was up and broke: unplugged, powered off, or closed at the other end.
         case lost
-        /// The link takes no more bytes.
         case stalled
         /// No answer in time: out of range, switched off, or connected to something else.
         case unreachable
-        /// The link works, but nothing about it is a known meter's.
+        /// The link works, but the device is no known meter.
         case unsuitable
         /// The adapter cannot make a link now: off, blocked, gone, or at its maximum number of links.
         case adapter
-        /// Any other error from the system.
         case system
     }
 
     package var code: Code
-    /// What failed, with which value, and what to do.
+    /// Failure with its value, and advice.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

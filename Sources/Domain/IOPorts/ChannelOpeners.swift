@@ -1,9 +1,8 @@
-/// One opener for every kind of link, which passes links to the transports' openers.
 package struct ChannelOpeners: ChannelOpener {
     private let openers: [LinkAddress.Transport: any ChannelOpener]
     private let loop: any SessionLoop
 
-    /// - Parameter openers: links of a kind without an opener cannot be used on this host, and fail.
+    /// - Parameter openers: a link without an opener fails.
     package init(_ openers: [LinkAddress.Transport: any ChannelOpener], loop: any SessionLoop) {
         self.openers = openers
         self.loop = loop
@@ -19,7 +18,7 @@ package struct ChannelOpeners: ChannelOpener {
     }
 }
 
-/// A link that cannot even be attempted: reports why at the loop's next turn, unless closed before.
+/// Reports a failure at the loop's next turn, unless closed before.
 package struct RefusedChannel: ByteChannel {
     private let loop: any SessionLoop
     private let timer: LoopTimer

@@ -1,18 +1,18 @@
-/// The thread on which sessions run, and on which their channels and timers call them.
+/// The thread of sessions, their channels and timers.
 ///
 /// A session is an actor on this executor, so arriving bytes are decoded and published without changing threads
-/// (Docs/Decisions/0002). In tests the loop is virtual: time moves when the test says so.
+/// (Docs/Decisions/0002). In tests the loop is virtual: the test moves the time.
 package protocol SessionLoop: SerialExecutor {
-    /// The boot-time clock: continues while the machine sleeps, and never jumps.
+    /// Boot-time clock: continues during sleep and never jumps.
     var now: MonotonicTime { get }
-    /// The calendar, which may jump at any moment.
+    /// Calendar, which may jump at any moment.
     var wallNow: WallTime { get }
-    /// Runs `body` on the loop at or soon after `time`. May be called from any thread.
+    /// Runs `body` at or soon after `time`. May be called from any thread.
     func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer
-    /// Runs `body` on the loop as soon as that wakes between two moments for anything else, or else at the second: what has
-    /// time wakes nobody. May be called from any thread.
+    /// Runs `body` at the loop's first wake-up within `span`, or at its end: work without urgency needs no wake-up of
+    /// its own. May be called from any thread.
     func schedule(within span: ClosedRange<MonotonicTime>, _ body: @escaping @Sendable () -> Void) -> LoopTimer
-    /// Cancels a timer. Has no effect on one that has run, or is running on another thread.
+    /// Has no effect on a timer that has run, or is running on another thread.
     func cancel(_ timer: LoopTimer)
 }
 
@@ -29,7 +29,6 @@ extension SessionLoop {
     }
 }
 
-/// The handle for `SessionLoop.cancel`.
 package struct LoopTimer: Hashable, Sendable {
     package let id: UInt64
 

@@ -1,47 +1,43 @@
-/// Reports which meters are there: plugged in, or heard.
 package protocol SightingSource: Sendable {
-    /// Watches until the task is cancelled. `report` may be called from any thread, in order.
+    /// Runs until the task is cancelled. May call `report` from any thread, in order.
     func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
 }
 
-/// This host's ports: meters that are plugged in, and ports that a person declared.
+/// Ports of this host: plugged-in meters, and ports declared by a user.
 package protocol PortSource: SightingSource {
-    /// Watches a port that a person declared, from now on. Declaring the same path again replaces its declaration.
+    /// Starts watching a declared port. Replaces an earlier declaration of the same path.
     func watch(_ port: DeclaredPort)
-    /// Stops watching the ports declared for a meter.
     func unwatch(_ meter: MeterID)
-    /// Tells of a meter that this host knows, and where it was last plugged in, so that it keeps its id. To be called before
-    /// `run`.
+    /// Registers a known meter and its last port, so that it keeps its id. Call before `run`.
     func remember(_ meter: MeterID, _ plug: USBPlug?)
-    /// Reports a plugged-in meter anew, like one that was never met.
+    /// Reports a plugged-in meter as if it were new.
     ///
-    /// - Parameter byPort: whether no meter is known by its serial number from now on, as several have it.
+    /// - Parameter byPort: whether to ignore its serial number from now on, because several meters have it.
     func meetAnew(_ meter: MeterID, byPort: Bool)
     /// Whether two paths lead to the same device, as a symbolic link and its target do.
     func isSamePort(_ first: String, _ second: String) -> Bool
-    /// Whether there is a device at a path now.
+    /// Whether a device is at the path now.
     func isThere(_ path: String) -> Bool
 }
 
 package enum SightingEvent: Hashable, Sendable {
     case appeared(Sighting)
-    /// A known radio was heard again. `rssi` is in dBm, if the adapter reports it. Sent now and then, not for each
-    /// advertisement.
+    /// A known radio was heard again, reported now and then instead of for each advertisement. `rssi` is in dBm; nil if
+    /// the adapter does not report it.
     case heard(MeterID, LinkAddress, rssi: Int?)
     case vanished(Sighting)
 }
 
-/// A meter that is there, and the link to it.
+/// A meter in reach, and the link to it.
 package struct Sighting: Hashable, Sendable {
     package var id: MeterID
     /// Nil if the link does not tell, such as a serial adapter with anything behind it.
     package var model: ModelName?
-    /// The device's own name.
     package var name: String?
     package var link: LinkAddress
-    /// Signal strength in dBm when the radio was first heard. Nil over a cable, or if the adapter does not report it.
+    /// Signal strength in dBm when the radio was first heard; nil over a cable, or if the adapter does not report it.
     package var rssi: Int?
-    /// Where it is plugged in. Nil for a radio, and for a port that a person declared.
+    /// Nil for a radio, and for a declared port.
     package var plug: USBPlug?
 
     package init(
@@ -56,13 +52,12 @@ package struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A port that has a meter behind it, or a board in the network, according to a person: in the configuration, or by
-/// `meterctl connect /dev/…`.
+/// A port or network board that has a meter according to a user: in the configuration, or by `meterctl connect /dev/…`.
 package struct DeclaredPort: Hashable, Sendable {
-    /// Of a board in the network, nothing but a connection tells whether it is there.
+    /// For a network board, only a connection shows whether it is there.
     package var link: LinkAddress
     package var model: ModelName
-    /// The meter's own id if the person knows it; otherwise the port serves as one.
+    /// The meter's own id if the user knows it; nil to use the port.
     package var id: MeterID?
     package var name: String?
 
@@ -73,6 +68,5 @@ package struct DeclaredPort: Hashable, Sendable {
         self.name = name
     }
 
-    /// The device's path, or the board's host.
     package var path: String { link.stored }
 }

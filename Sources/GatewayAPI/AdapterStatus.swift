@@ -1,56 +1,56 @@
 /// One Bluetooth adapter of this host in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
 package struct AdapterStatus: Codable, Hashable, Sendable {
-    /// Its own address, which identifies it permanently; of a proxy that was never reached, its host.
+    /// The adapter's permanent address. A proxy that was never reached has its host here.
     package var address: String
-    /// The kernel's present name for it, `hci0`, or a proxy's host; null while it is gone.
+    /// The kernel's name such as `hci0`, or a proxy's host; null while the adapter is gone.
     @NullCodable package var name: String?
     package var state: State
-    /// Since when, RFC 3339.
+    /// Begin of the present state, RFC 3339.
     package var since: String
-    /// Links to meters that are open or opening, and how many the adapter is assumed to support.
+    /// Number of open or opening links, and the number that the adapter is assumed to support.
     package var links: Int
     package var links_max: Int
-    /// Devices of any kind heard in the last minute. If an adapter hears none for long, recovery begins.
+    /// Devices of any kind heard in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
-    /// Of those, devices that look like meters but are not shown, and those for which there was no room. `GET
-    /// /v1/scan/others` gives the reasons.
+    /// Of those, devices that look like meters but are not listed (`GET /v1/scan/others`), and those for which there
+    /// was no room.
     package var dropped: Int
-    /// Steps of the recovery ladder taken since the daemon started.
+    /// Recovery steps since the daemon started.
     package var recoveries: Int
-    /// Whose search is running; null if none is.
+    /// Owner of the running search; null if none runs.
     @NullCodable package var discovery: Discovery?
-    /// How long it has searched for meters since the daemon started, in total.
+    /// Total search time since the daemon started.
     package var discovery_ms: Int64
-    /// The state of pairing over it; null while it is gone.
+    /// Null while the adapter is gone.
     @NullCodable package var pairing: PairingStatus?
-    /// Set if it is not this machine's adapter, but a Bluetooth proxy elsewhere.
+    /// Set only for a Bluetooth proxy.
     @NullCodable package var proxy: ProxyStatus?
-    /// What is wrong and what to do about it; null if nothing is.
+    /// The fault and its remedy; null if all is well.
     @NullCodable package var error: String?
 
     package enum Discovery: String, Codable, Sendable, CaseIterable {
         case own
-        /// Another program's: the adapter hears what that search hears, and begins none of its own.
+        /// Another program searches. The adapter hears its results and starts no search of its own.
         case another
     }
 
     package enum State: String, Codable, Sendable, CaseIterable {
-        /// It is searching for meters.
+        /// The adapter searches for meters.
         case searching
-        /// It is on but not searching for meters at the moment: it rests between two rounds, leaves the air to Wi-Fi
-        /// and other programs while every wanted meter is linked, or makes a link.
+        /// On, but not searching: it rests between two rounds or makes a link. It also leaves the air to Wi-Fi and
+        /// other programs while every wanted meter is linked.
         case idle
-        /// It is being switched on or set up.
+        /// The daemon switches the adapter on or sets it up.
         case starting
-        /// Something went wrong, and a remedy is being tried.
+        /// A fault occurred, and the daemon tries a remedy.
         case recovering
-        /// Switched off by a person or program, through rfkill or the system's settings.
+        /// Switched off through rfkill or the system's settings.
         case blocked
-        /// Every remedy was tried without success: a person has to act, and `error` says how.
+        /// Every remedy failed. `error` says what a person has to do.
         case failed
-        /// This program may not use it; `error` says what is missing.
+        /// The daemon lacks a permission; `error` names it.
         case forbidden
-        /// It was there before, and is there no longer.
+        /// The adapter was present earlier and is now missing.
         case gone
     }
 

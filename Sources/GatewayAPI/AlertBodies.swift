@@ -1,11 +1,11 @@
 /// `POST /v1/alerts`.
 package struct AlertRequest: Codable, Hashable, Sendable {
     package var meter: String
-    /// As typed: `current < 50mA for 2m`.
+    /// The condition as typed: `current < 50mA for 2m`.
     package var condition: String
-    /// Null or absent for none.
+    /// Null or absent for no name.
     package var name: String?
-    /// Names of `[notify.NAME]` in the configuration; absent for none.
+    /// Names of `[notify.NAME]` in the configuration.
     package var notify: [String]?
 
     package init(meter: String, condition: String, name: String? = nil, notify: [String]? = nil) {
@@ -16,7 +16,7 @@ package struct AlertRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A rule and how it stands. Unknown or not applicable is null.
+/// An alert rule and its state. Unknown or not applicable is null.
 package struct AlertBody: Codable, Hashable, Sendable {
     package var id: Int64
     package var meter: String
@@ -24,17 +24,17 @@ package struct AlertBody: Codable, Hashable, Sendable {
     @NullCodable package var name: String?
     package var condition: String
     package var notify: [String]
-    /// `raised`, `quiet`, or `momentary` for what happens and does not last.
+    /// `raised` or `quiet`; `momentary` for a rule about single events.
     package var state: String
-    /// When it was last raised, or happened: RFC 3339.
+    /// Time of the last raise or event, RFC 3339.
     @NullCodable package var raised_at: String?
-    /// When it was last over.
+    /// Time when the alert was last cleared, RFC 3339.
     @NullCodable package var cleared_at: String?
-    /// How often it was raised, or happened.
+    /// Number of raises or events.
     package var count: Int64
-    /// The key of the quantity that it watches.
+    /// Key of the watched quantity.
     @NullCodable package var quantity: String?
-    /// The value that raised it last; of a rate per its unit of time.
+    /// Value that raised the alert last; for a rate, per its unit of time.
     @NullCodable package var value: Double?
 
     package init(id: Int64, meter: String, condition: String, notify: [String], state: String, count: Int64) {
@@ -47,17 +47,17 @@ package struct AlertBody: Codable, Hashable, Sendable {
     }
 }
 
-/// One of those that can be told, by `[notify.NAME]` in the configuration.
+/// A notification target, `[notify.NAME]` in the configuration.
 package struct AlertTarget: Codable, Hashable, Sendable {
     package var name: String
     /// `webhook`, `ntfy`, `gotify` or `exec`.
     package var kind: String
-    /// Notices on their way.
+    /// Notices not yet delivered.
     package var waiting: Int
-    /// Delivered, and lost for lack of room or after all attempts, since the start.
+    /// Notices delivered, and notices lost (no room, or all attempts failed), since the start.
     package var delivered: Int
     package var lost: Int
-    /// Why the last attempt failed; null once one succeeded.
+    /// Error of the last attempt; null after a success.
     @NullCodable package var error: String?
 
     package init(name: String, kind: String, waiting: Int, delivered: Int, lost: Int, error: String?) {
@@ -72,7 +72,7 @@ package struct AlertTarget: Codable, Hashable, Sendable {
 
 /// `GET /v1/alerts`.
 package struct AlertsBody: Codable, Hashable, Sendable {
-    /// In the order of their ids.
+    /// Sorted by id.
     package var alerts: [AlertBody]
     package var raised: Int
     package var targets: [AlertTarget]
@@ -84,12 +84,12 @@ package struct AlertsBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/alerts/{alert}/test`: what came of each notification.
+/// `POST /v1/alerts/{alert}/test`: the outcome for each target.
 package struct AlertTestBody: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var target: String
         package var delivered: Bool
-        /// Why not; null if it was delivered.
+        /// Null if the notice was delivered.
         @NullCodable package var error: String?
 
         package init(target: String, delivered: Bool, error: String?) {
@@ -104,7 +104,7 @@ package struct AlertTestBody: Codable, Hashable, Sendable {
     package init(results: [Result]) { self.results = results }
 }
 
-/// What a webhook receives. Unknown or not applicable is null.
+/// The body sent to a webhook. Unknown or not applicable is null.
 package struct AlertNoticeBody: Codable, Hashable, Sendable {
     package struct Rule: Codable, Hashable, Sendable {
         package var id: Int64
@@ -128,16 +128,16 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// What came of a battery test. Its `alert` has the id 0, its name and its cut-off.
+    /// Result of a battery test. The notice's `alert` then has the id 0, the test's name and its cut-off.
     package struct Result: Codable, Hashable, Sendable {
-        /// The id of its recording.
+        /// Id of the test's recording.
         package var recording: String
-        /// `cutoff`, or `gap` if the meter was not heard any more.
+        /// `cutoff`, or `gap` if the meter fell silent.
         package var end: String
         @NullCodable package var charge_mAh: Double?
         @NullCodable package var energy_Wh: Double?
         package var duration_ms: Int64
-        /// For so much of that it is unknown what flowed.
+        /// Part of the duration without readings.
         package var gap_ms: Int64
 
         package init(recording: String, end: String, duration_ms: Int64, gap_ms: Int64) {
@@ -148,24 +148,24 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Rises with each notice of a host, battery tests aside: the same number twice is the same notice, sent again. 0 for a test.
+    /// Number of the notice on its host; a repeated number is a resent notice. Battery tests are not numbered. 0 for a
+    /// test.
     package var number: Int64
-    /// `raised`, `cleared`, `happened`, `finished` of a battery test, or `test`.
+    /// `raised`, `cleared`, `happened`, `finished` (a battery test) or `test`.
     package var event: String
     package var alert: Rule
     package var meter: Meter
-    /// When it happened: RFC 3339, by the host's calendar.
+    /// RFC 3339, by the host's calendar.
     package var at: String
-    /// The host's name.
     package var host: String
     @NullCodable package var quantity: String?
     @NullCodable package var value: Double?
     @NullCodable package var unit: String?
-    /// The name of the host that has the meter now, where that is what happened.
+    /// New holder's name, if the event is a change of holder.
     @NullCodable package var holder: String?
-    /// What came of a battery test; absent for an alert.
+    /// Absent for an alert.
     package var result: Result?
-    /// The same for people.
+    /// Title for people; `message` likewise.
     package var title: String
     package var message: String
 

@@ -1,7 +1,7 @@
-/// An alias of a meter: the answer to `POST` and `DELETE /v1/aliases/{alias}`, and an entry of `GET /v1/aliases`.
+/// An alias of a meter: an entry of `GET /v1/aliases`, and the answer to `POST` and `DELETE /v1/aliases/{alias}`.
 package struct MeterAliasBody: Codable, Hashable, Sendable {
     package var alias: String
-    /// The meter's id or, once the alias is removed, the id that it stood for.
+    /// The meter's id. After removal: the id that the alias stood for.
     package var meter: String
 
     package init(alias: String, meter: String) {
@@ -10,7 +10,7 @@ package struct MeterAliasBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/aliases`: aliases of meters, on all hosts of the zone.
+/// `GET /v1/aliases`: all aliases of the zone.
 package struct MeterAliases: Codable, Hashable, Sendable {
     package var aliases: [MeterAliasBody]
 
@@ -19,7 +19,7 @@ package struct MeterAliases: Codable, Hashable, Sendable {
 
 /// `POST /v1/aliases/{alias}`.
 package struct AliasRequest: Codable, Hashable, Sendable {
-    /// An id of the meter, or its name.
+    /// The meter's id or name.
     package var meter: String
 
     package init(meter: String) { self.meter = meter }

@@ -2,31 +2,31 @@
 package struct BrokerStatus: Codable, Hashable, Sendable {
     /// Whether `[mqtt]` names a broker. If not, everything else is 0, false or null.
     package var configured: Bool
-    /// The broker's address, such as `mqtts://host:8883`, without user and password.
+    /// URL such as `mqtts://host:8883`, without user and password.
     @NullCodable package var url: String?
     /// Whether the broker has accepted the connection.
     package var connected: Bool
-    /// RFC 3339: when the link came up or was lost; before the first link, when meterd started.
+    /// Time when the link came up or was lost, RFC 3339. Before the first link: meterd's start.
     @NullCodable package var since: String?
-    /// Messages waiting to be sent, to be confirmed, or for the broker to come back.
+    /// Messages waiting to be sent or confirmed.
     package var queued: Int
-    /// Of those, readings kept for a broker that could not take them in time.
+    /// Of those, readings kept because the broker was down or too slow.
     package var backlog: Int
-    /// Messages confirmed by the broker since meterd started.
+    /// Messages that the broker confirmed since meterd started.
     package var published: Int
-    /// Messages given up for lack of room since meterd started.
+    /// Messages discarded for lack of room since meterd started.
     package var dropped: Int
-    /// Messages refused by the broker since meterd started.
+    /// Messages that the broker refused since meterd started.
     package var refused: Int
-    /// Topics for which the broker has refused something since the link came up.
+    /// Topics with a refusal since the link came up.
     package var refused_topics: Int
-    /// Whether the broker lets this host subscribe to requests; true as well while there is no link to tell.
+    /// Whether the broker allows subscriptions to requests; also true while there is no link.
     package var hears_requests: Bool
-    /// Links that came up since meterd started; all but the first are reconnects.
+    /// Links opened since meterd started, the first one included.
     package var links_opened: Int
-    /// Why there is no link.
+    /// Cause of the missing link.
     @NullCodable package var error: String?
-    /// What to do about that.
+    /// Remedy for `error`.
     @NullCodable package var next: String?
 
     /// - Parameter url: nil if no broker is configured.

@@ -1,6 +1,5 @@
 import CBuildInfo
 
-/// The identity of this program: the answer to `version`.
 extension VersionBody {
     package static let current = VersionBody(
         version: "0.1.0", commit: String(cString: build_commit()), build: buildConfiguration)

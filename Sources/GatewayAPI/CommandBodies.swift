@@ -1,19 +1,18 @@
 package import Domain
 
-/// A command that a meter takes, in `GET /v1/meters/{meter}/commands`. Unknown or not applicable is null.
+/// A command that a meter accepts. Unknown or not applicable is null.
 package struct CommandBody: Codable, Hashable, Sendable {
-    /// As in `CommandRequest`.
     package var command: String
-    /// The least number that it takes; null where it takes none.
+    /// Smallest number allowed; null for a command without a number.
     @NullCodable package var least: Int?
     @NullCodable package var greatest: Int?
-    /// Legal numbers are so far apart, the least one first.
+    /// Distance between legal numbers, counted from `least`.
     @NullCodable package var step: Int?
-    /// `destroys`, `switches` or `draws`: a person is asked before it is sent, and this is why. Null for what does no harm.
+    /// `destroys`, `switches` or `draws`: the reason to ask a person first. Null for a harmless command.
     @NullCodable package var consequence: String?
-    /// The setting that keeps what this changes once: it is sent again whenever the meter is connected.
+    /// Setting that makes the change permanent: meterd sends it again at each connect.
     @NullCodable package var setting: String?
-    /// Whether the meter is asked afterwards if it took it, so that whoever sends it hears so.
+    /// Whether meterd verifies the effect on the meter and reports it to the sender.
     package var confirmed: Bool
 
     package init(
@@ -29,10 +28,10 @@ package struct CommandBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/meters/{meter}/commands`: the commands that a meter takes.
+/// `GET /v1/meters/{meter}/commands`.
 package struct CommandsBody: Codable, Hashable, Sendable {
     package var meter: String
-    /// Null while the model is not known, and then no command is.
+    /// Null while the model is unknown; `commands` is then empty.
     @NullCodable package var model: String?
     package var commands: [CommandBody]
 

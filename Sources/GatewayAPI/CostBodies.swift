@@ -1,11 +1,11 @@
 package import Domain
 
-/// What energy costs at its meter's tariff.
+/// Cost of an energy at its meter's tariff.
 package struct CostBody: Codable, Hashable, Sendable {
-    /// Of the currency, to a millionth; below zero where the energy flowed back.
+    /// Amount in the currency, to a millionth; negative if the energy flowed back.
     package var amount: Double
     package var currency: String
-    /// The tariff: so much for a kilowatt-hour.
+    /// Price of a kilowatt-hour.
     package var per_kWh: Double
 
     /// - Returns: nil without an energy or a tariff.

@@ -1,14 +1,14 @@
-/// An overwritten setting in `GET /v1/meters/{meter}/history`. Unknown or not applicable is null.
+/// An overwritten setting. Unknown or not applicable is null.
 package struct HistoryLine: Codable, Hashable, Sendable {
-    /// Who wrote, and when by their own calendar.
+    /// The writer, and the time by the writer's calendar.
     package struct Author: Codable, Hashable, Sendable {
         /// RFC 3339.
         package var at: String
-        /// The host's name; null if unknown.
+        /// The host's name.
         @NullCodable package var host: String?
         /// Null if the rebuild or the cloud's clean-up wrote.
         @NullCodable package var host_id: String?
-        /// The name of the host that brought it to the cloud, if that is not the author; null if the name is unknown.
+        /// Name of the host that brought the value to the cloud, if that is not the author.
         @NullCodable package var brought_by: String?
         /// Null if the author brought it, or if unknown.
         @NullCodable package var brought_by_id: String?
@@ -25,15 +25,15 @@ package struct HistoryLine: Codable, Hashable, Sendable {
     }
 
     package var key: String
-    /// Null if it was not set.
+    /// Null if the setting had no value.
     @NullCodable package var old: String?
-    /// Null if it was reset to its default, or all settings were deleted.
+    /// Null if the setting was reset, or all settings of the meter were deleted.
     @NullCodable package var new: String?
-    /// All settings of the meter were deleted.
+    /// Whether all settings of the meter were deleted.
     package var deleted: Bool
-    /// When and where the old value was written.
+    /// Origin of the old value.
     package var written: Author
-    /// When and where it was overwritten.
+    /// Origin of the new value.
     package var overwritten: Author
 
     package init(key: String, old: String?, new: String?, deleted: Bool, written: Author, overwritten: Author) {
@@ -46,7 +46,7 @@ package struct HistoryLine: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/meters/{meter}/history`: the latest loss first.
+/// `GET /v1/meters/{meter}/history`, newest loss first.
 package struct HistoryBody: Codable, Hashable, Sendable {
     package var meter: String
     package var history: [HistoryLine]

@@ -1,17 +1,17 @@
-/// `POST /v1/meters/{meter}/imports`: what a file became.
+/// Answer to `POST /v1/meters/{meter}/imports`.
 package struct ImportBody: Codable, Hashable, Sendable {
     package var recording: RecordingBody
-    /// What the file turned out to be: `csv`, `json`, `rd-usb`, `fnirsi-logger`, `fnirsi-cfn` or `table`.
+    /// Detected format: `csv`, `json`, `rd-usb`, `fnirsi-logger`, `fnirsi-cfn` or `table`.
     package var format: String
-    /// Lines of the file, its first one and empty ones included.
+    /// Number of lines, including headings and empty lines.
     package var lines: Int
-    /// Columns of the file of which nothing was taken, because no quantity stands for them.
+    /// Ignored columns: no quantity stands for them.
     package var columns_left_out: [String]
-    /// Lines that were not taken, because the meter cannot have measured what they say.
+    /// Number of skipped lines with values that the meter cannot have measured.
     package var lines_left_out: Int
-    /// Single impossible samples of a FNIRSI meter that were left out or replaced by a neighbour.
+    /// Number of impossible samples of a FNIRSI meter that were dropped or replaced by a neighbour.
     package var filtered_samples: Int
-    /// What was changed, left out or assumed, a sentence each.
+    /// Changes, omissions and assumptions, a sentence each.
     package var remarks: [String]
 
     package init(

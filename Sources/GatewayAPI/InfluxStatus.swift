@@ -1,22 +1,23 @@
-/// `GET /v1/influx`: how far readings were sent to the time series database in `[influx]`. Unknown or not applicable is null.
+/// `GET /v1/influx`: progress of the upload to the time series database in `[influx]`. Unknown or not applicable is
+/// null.
 package struct InfluxStatus: Codable, Hashable, Sendable {
     /// Whether `[influx]` names a server. If not, everything else is 0, false or null.
     package var configured: Bool
-    /// The server, such as `https://influx.lan:8086`, without a path.
+    /// URL such as `https://influx.lan:8086`, without a path.
     @NullCodable package var url: String?
-    /// RFC 3339: when it last took something.
+    /// Time of the last accepted batch, RFC 3339.
     @NullCodable package var taken: String?
-    /// Points that it took since meterd started.
+    /// Points accepted since meterd started.
     package var sent: Int
-    /// Points that it did not want since meterd started.
+    /// Points rejected since meterd started.
     package var rejected: Int
-    /// Whether more waits than fitted into the last batch.
+    /// Whether there is a backlog beyond the last batch.
     package var behind: Bool
-    /// Why it gets nothing at present. What is measured meanwhile is sent later.
+    /// Why the upload is stopped. meterd sends the backlog later.
     @NullCodable package var error: String?
-    /// What to do about that.
+    /// Remedy for `error`.
     @NullCodable package var next: String?
-    /// What it said to points that it did not want, last.
+    /// The server's message for the last rejected points.
     @NullCodable package var rejection: String?
 
     /// - Parameter url: nil if no server is configured.

@@ -1,30 +1,28 @@
 /// A meter's lease as this host sees it, in `status`. Unknown or not applicable is null.
 package struct LeaseStatus: Codable, Hashable, Sendable {
-    /// The values of `state`.
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Nobody has the lease, or at most an earlier run of this host; or this host belongs to no cloud.
+        /// Nobody has the lease, or only an earlier run of this host; or this host belongs to no cloud.
         case none
-        /// This host is asking for it.
+        /// This host is asking for the lease.
         case requesting
-        /// This host has it.
+        /// This host has the lease.
         case held
-        /// This host has it, but has not renewed it for two thirds of its time.
+        /// This host has the lease, but its last renewal is two thirds of the lease's time ago.
         case jeopardy
-        /// It could not be renewed in time. The link is kept, because the policy is `keep`.
+        /// The renewal came too late. The link is kept, because the policy is `keep`.
         case lost
-        /// This host uses the meter without a lease: the cloud cannot be reached, this host may only look
-        /// (`read_only`), or another host, which is then named, has got it in the meantime.
+        /// This host uses the meter without a lease. Reasons: the cloud is unreachable, this host is `read_only`, or
+        /// another host took the lease meanwhile (then named).
         case unleased
-        /// Another host has it.
+        /// Another host has the lease.
         case elsewhere
-        /// As `elsewhere`, and this host is waiting for it.
+        /// Another host has the lease, and this host waits in line.
         case waiting
-        /// Another host had it but did not renew it; soon anybody may have it.
+        /// Another host had the lease but did not renew it; soon anybody may take it.
         case expired
     }
 
     package var state: State
-    /// The holder's name.
     @NullCodable package var holder: String?
     @NullCodable package var holder_id: String?
     @NullCodable package var token: UInt64?
@@ -32,11 +30,11 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
     @NullCodable package var transport: String?
     /// `keep` or `strict`.
     @NullCodable package var policy: String?
-    /// Time until it expires, as far as this host knows; 0 once it has.
+    /// Time until the lease expires, as far as this host knows; 0 afterwards.
     @NullCodable package var remaining_ms: Int64?
-    /// Since when, by the cloud's clock, RFC 3339.
+    /// Begin of the lease by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
-    /// True where this host may only look, so that it gets no lease; otherwise null.
+    /// True if this host may only view and so gets no lease; otherwise null.
     @NullCodable package var read_only: Bool?
     /// Names of the waiting hosts, in order.
     package var waiting: [String]

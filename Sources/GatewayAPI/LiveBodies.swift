@@ -1,21 +1,21 @@
 /// The data of one event of `GET /v1/live`. Unchanged parts are absent.
 package struct LiveBody: Codable, Hashable, Sendable {
-    /// This host's calendar at the time, in milliseconds since 1970.
+    /// Milliseconds since 1970, by this host's calendar.
     package var at: Int64
-    /// In `all`, every meter; in `changes`, those that changed.
+    /// Every meter in an `all` event, the changed ones in a `changes` event.
     package var meters: [MeterStatus]?
     package var adapters: [AdapterStatus]?
     package var store: StoreStatus?
     package var cloud: CloudStatus?
     package var sync: SyncStatusBody?
-    /// Rises whenever settings change, here or on another host.
+    /// Rises with each change of settings, here or on another host.
     package var refresh_version: UInt64?
-    /// Number of alerts that are raised.
+    /// Number of raised alerts.
     package var alerts_raised: Int?
 
     package init(at: Int64) { self.at = at }
 
-    /// Whether it contains nothing worth sending.
+    /// Whether there is nothing to send.
     package var isEmpty: Bool {
         (meters ?? []).isEmpty && adapters == nil && store == nil && cloud == nil && sync == nil
             && refresh_version == nil && alerts_raised == nil

@@ -1,36 +1,35 @@
-/// A line of a meter's log in `GET /v1/meters/{meter}/log`: something that happened to it, once or several times. Unknown
-/// or not applicable is null.
+/// A line of a meter's log: an event that happened once or several times. Unknown or not applicable is null.
 ///
-/// What a meter recorded by itself is in `GET /v1/meters/{meter}/logs` (`MeterLogBody`).
+/// Logs that the meter recorded by itself are in `GET /v1/meters/{meter}/logs` (`MeterLogBody`).
 package struct LogLineBody: Codable, Hashable, Sendable {
-    /// `held`, `state`, `setting`, `command`, `remedy` or `alert`; a later version may have more.
+    /// `held`, `state`, `setting`, `command`, `remedy` or `alert`; later versions may add more.
     package var kind: String
-    /// When it happened first, RFC 3339, by the calendar of the host that answers.
+    /// First occurrence, RFC 3339, by the calendar of the answering host.
     package var at: String
-    /// When it happened last, or ended; null while it goes on.
+    /// Last occurrence or end; null while it goes on.
     @NullCodable package var until: String?
-    /// How long ago it happened first.
+    /// Age of the first occurrence.
     package var age_ms: Int64
     package var count: Int
-    /// The name and id of the host where it happened; null for a setting, which is every host's.
+    /// Name and id of the host where it happened; null for a setting, which belongs to all hosts.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
-    /// It happened here.
+    /// Whether it happened on this host.
     package var mine: Bool
-    /// When it happened first, by the calendar of its host as it was then.
+    /// First occurrence, by the calendar of its host at that time.
     package var host_time: String
     /// The link of a holding (`ble`, `spp`, `usb`), a state, a setting's key, a command, a remedy, or an alert.
     package var what: String
-    /// How a holding ended; the cause of a state or remedy; a setting's new value; what became of a command or an alert.
+    /// How a holding ended, the cause of a state or remedy, a setting's new value, or the outcome of a command or
+    /// alert.
     @NullCodable package var detail: String?
-    /// The host at which it was set or commanded, or `MQTT`; null for what nobody did.
+    /// Host of the person who set or commanded it, or `MQTT`; null for an automatic event.
     @NullCodable package var by: String?
     @NullCodable package var by_id: String?
-    /// The address of a remedy's adapter.
     @NullCodable package var adapter: String?
-    /// Of the lease of a holding; null without one.
+    /// Token of the holding's lease; null without a lease.
     @NullCodable package var token: UInt64?
-    /// Of the last lease, where several holdings are one line.
+    /// Token of the last lease, if the line sums up several holdings.
     @NullCodable package var last_token: UInt64?
 
     package init(
@@ -49,26 +48,26 @@ package struct LogLineBody: Codable, Hashable, Sendable {
 
 /// `GET /v1/meters/{meter}/log`.
 package struct LogBody: Codable, Hashable, Sendable {
-    /// Whether other hosts were asked for what they have of it.
+    /// Whether other hosts were asked for their lines.
     package enum Others: String, Codable, Hashable, Sendable, CaseIterable {
-        /// The request did not want it.
+        /// The request did not ask for them.
         case unasked
         /// This host belongs to no cloud.
         case none
         case asked
-        /// The cloud could not be asked; `error` says why.
+        /// The cloud was unreachable; `error` says why.
         case unreachable
     }
 
     package var meter: String
-    /// The oldest first.
+    /// Oldest first.
     package var log: [LogLineBody]
-    /// There are older lines.
+    /// Whether older lines exist.
     package var cut: Bool
     package var others: Others
-    /// Names of hosts that listen and did not answer in time.
+    /// Names of listening hosts that did not answer in time.
     package var silent: [String]
-    /// Names of hosts that share nothing of what they have.
+    /// Names of hosts that share nothing.
     package var unshared: [String]
     @NullCodable package var error: String?
 

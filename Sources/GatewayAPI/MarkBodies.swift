@@ -1,14 +1,14 @@
-/// `POST /v1/meters/{meter}/marks`: a moment, unless it has an end or is open.
+/// `POST /v1/meters/{meter}/marks`: marks a moment, unless `end` or `open` is set.
 package struct MarkRequest: Codable, Hashable, Sendable {
-    /// What a name cannot have becomes a space.
+    /// Illegal characters become spaces.
     package var name: String
     /// RFC 3339; absent for now.
     package var at: String?
-    /// The end of a span.
+    /// End of a span, RFC 3339.
     package var end: String?
-    /// A span that goes on until it is ended.
+    /// Begins a span that a later change ends.
     package var open: Bool?
-    /// Stays on this host, and is not told to MQTT.
+    /// Keeps the mark on this host, and away from MQTT.
     package var local: Bool?
 
     package init(name: String, at: String? = nil, end: String? = nil, open: Bool? = nil, local: Bool? = nil) {
@@ -20,10 +20,10 @@ package struct MarkRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `PATCH /v1/marks/{mark}`. What is absent stays.
+/// `PATCH /v1/marks/{mark}`. An absent value stays as it is.
 package struct MarkChange: Codable, Hashable, Sendable {
     package var name: String?
-    /// The end of an open span: RFC 3339, or `now`.
+    /// End of an open span: RFC 3339, or `now`.
     package var end: String?
 
     package init(name: String? = nil, end: String? = nil) {
@@ -32,7 +32,7 @@ package struct MarkChange: Codable, Hashable, Sendable {
     }
 }
 
-/// A moment or a span on a meter's timeline that somebody named.
+/// A named moment or span on a meter's timeline.
 package struct MarkBody: Codable, Hashable, Sendable {
     /// Eight digits, the same on every host.
     package var id: String
@@ -40,11 +40,11 @@ package struct MarkBody: Codable, Hashable, Sendable {
     package var name: String
     /// RFC 3339.
     package var from: String
-    /// Equal to `from` for a moment, null while a span is open.
+    /// Equal to `from` for a moment; null while a span is open.
     @NullCodable package var to: String?
-    /// This host alone has it.
+    /// Whether the mark stays on this host.
     package var is_local: Bool
-    /// The host that made it, as it calls itself.
+    /// Name of the host that made the mark.
     @NullCodable package var host: String?
     package var host_id: String
 
@@ -63,7 +63,7 @@ package struct MarkBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/meters/{meter}/marks`: in the order of their begin, then of their ids.
+/// `GET /v1/meters/{meter}/marks`, sorted by begin, then by id.
 package struct MarksBody: Codable, Hashable, Sendable {
     package var marks: [MarkBody]
 

@@ -1,11 +1,11 @@
-/// One of the logs that a meter recorded by itself, in `GET /v1/meters/{meter}/logs`.
+/// A log that a meter recorded by itself, in `GET /v1/meters/{meter}/logs`.
 package struct MeterLogBody: Codable, Hashable, Sendable {
-    /// As the meter shows it; null if that is not plain text.
+    /// Name on the meter's display; null if it is not plain text.
     @NullCodable package var name: String?
     package var samples: Int
     package var interval_ms: Int
     package var duration_s: Int
-    /// What flowed, with the sign of the current.
+    /// Charge with the sign of the current.
     package var charge_mAh: Double
     package var energy_Wh: Double
 
@@ -21,9 +21,9 @@ package struct MeterLogBody: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of `GET /v1/meters/{meter}/logs/{name}`: a sample.
+/// A sample: one line of `GET /v1/meters/{meter}/logs/{name}`.
 package struct MeterLogSampleLine: Codable, Hashable, Sendable {
-    /// Seconds since the log began: a meter has no calendar.
+    /// Seconds since the log began; meters have no calendar.
     package var t: Double
     package var values: ReadingBody
 

@@ -4,79 +4,76 @@ package import Domain
 package struct MeterStatus: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
-    /// The name a person gave it.
     @NullCodable package var name: String?
     /// One of the seven states, spelt as on the command line.
     package var state: String
-    /// Since when, RFC 3339.
+    /// Begin of the state, RFC 3339.
     package var since: String
-    /// The id is valid on this host only (Docs/SettingsAndRebuild.md#meter-ids).
+    /// Whether the id is valid on this host only (Docs/SettingsAndRebuild.md#meter-ids).
     package var local_only: Bool
-    /// It is to be connected, now and after a restart.
+    /// Whether the daemon shall connect the meter, now and after a restart.
     package var wanted: Bool
     @NullCodable package var transport: String?
     @NullCodable package var port: String?
-    /// All kinds of link that lead to it now; the one that would be used first comes first.
+    /// All kinds of link that lead to the meter now, the preferred one first.
     package var transports: [String] = []
-    /// Signal strength when last heard, in dBm; null over a cable, or if the adapter does not report it.
+    /// Last signal strength in dBm; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// The last reading; null before the first.
+    /// Last reading; null before the first.
     @NullCodable package var reading: ReadingBody?
-    /// What came within the last half second, or up to twice that, of a meter that samples too fast for each sample to be
-    /// shown; absent for others.
+    /// Range of the last 0.5 to 1 s, for a meter that samples too fast to show each sample; absent for others.
     package var spread: SpreadBody?
-    /// How it samples by its own clock; absent where nobody asked for that.
+    /// State of sampling by the meter's own clock; absent unless requested.
     package var sampling: SamplingBody?
-    /// The age of that reading.
+    /// Age of `reading`.
     @NullCodable package var age_ms: Int64?
-    /// What meterd counted for it; absent before its first reading, and for another host's.
+    /// Totals counted by meterd; absent before the first reading, and for another host's meter.
     package var counted: CountedBody?
-    /// What a kilowatt-hour through it costs; absent where nobody said.
+    /// Absent if nobody set a tariff.
     package var tariff: Tariff?
-    /// What the meter tells besides that, if anything and if it is here.
+    /// Data of the meter beyond readings; absent if it has none or is not here.
     package var told: ToldBody?
     /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`); absent otherwise.
     package var hears_pd: Bool?
-    /// The host that measured it, if that is another one.
+    /// Host that measured the reading, if not this one.
     package var measured_by: String?
-    /// Its state at the host that has it, if that is another one and has told it.
+    /// State reported by the holder, if that is another host.
     package var holder_state: String?
-    /// True where the host that has it keeps its readings to itself; absent otherwise.
+    /// True if the holder does not share its readings; absent otherwise.
     package var unshared: Bool?
     @NullCodable package var device: DeviceBody?
-    /// How often the meter is asked; null if it sends by itself.
+    /// Interval of the polls; null if the meter sends by itself.
     @NullCodable package var poll_interval_ms: Int64?
     /// Time until the next attempt to connect, if one is due.
     @NullCodable package var retry_in_ms: Int64?
-    /// The meter is not heard here: how much longer to look for it before its lease is given back; null if it is not
-    /// being looked for.
+    /// Time left to search for the silent meter before this host returns the lease; null without a search.
     @NullCodable package var searching_ms: Int64?
-    /// Who may talk to it. Null only from a daemon without leases.
+    /// Null only from a daemon without leases.
     @NullCodable package var lease: LeaseStatus?
-    /// The last error since which no data came, or what is wrong although data comes, with what to do.
+    /// The last error since data stopped, or a fault despite data; with its remedy.
     @NullCodable package var error: String?
-    /// Answers without a valid frame since the last good one, where they are too many for chance; absent otherwise.
+    /// Answers without a valid frame since the last good one, if they are too many for chance; absent otherwise.
     package var rejected_answers: Int?
     package var counters: Counters
 
     /// Counts since the daemon started.
     package struct Counters: Codable, Hashable, Sendable {
         package var readings = 0
-        /// Bytes skipped to find a good frame.
+        /// Bytes skipped in search of a good frame.
         package var skipped_bytes = 0
-        /// Times a good frame had to be searched for.
+        /// Number of such searches.
         package var resynchronisations = 0
-        /// Requests left unanswered.
+        /// Requests without an answer.
         package var timeouts = 0
-        /// Links that came up.
+        /// Links opened.
         package var connects = 0
-        /// Links that were lost.
+        /// Links lost.
         package var disconnects = 0
-        /// Refusals by the meter.
+        /// Requests that the meter refused.
         package var rejected = 0
-        /// Samples that the meter cannot have measured, left out or replaced by a neighbour; absent if there were none.
+        /// Impossible samples that were dropped or replaced by a neighbour; absent if none.
         package var filtered_samples: Int?
-        /// Samples that the meter took by its own clock and that did not come; absent if there were none.
+        /// Samples that the meter took by its own clock but that never arrived; absent if none.
         package var lost_samples: Int?
 
         package init() {}
@@ -92,9 +89,9 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// The least and greatest of several readings.
+/// Minimum and maximum of several readings.
 package struct SpreadBody: Codable, Hashable, Sendable {
-    /// Number of readings in it.
+    /// Number of readings.
     package var count: Int
     package var least: ReadingBody
     package var greatest: ReadingBody
@@ -106,13 +103,13 @@ package struct SpreadBody: Codable, Hashable, Sendable {
     }
 }
 
-/// How a meter samples that has a clock of its own.
+/// Sampling by the meter's own clock.
 package struct SamplingBody: Codable, Hashable, Sendable {
-    /// The setting `rate`, in samples a second.
+    /// The setting `rate`, in samples per second.
     package var wanted: Int
-    /// At which it samples; null while it is asked for one measurement at a time.
+    /// Present rate; null while meterd polls single measurements.
     @NullCodable package var rate: Int?
-    /// Why it does not sample at that rate, with what to do; null while it does, or prepares to.
+    /// Why the rate is not reached, with the remedy; null while it is, or during preparation.
     @NullCodable package var error: String?
 
     package init(wanted: Int, rate: Int?, error: String?) {
@@ -122,16 +119,17 @@ package struct SamplingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Energy and charge that meterd has counted for a meter: what programs get as its totals.
+/// Energy and charge counted by meterd: the totals that programs get.
 package struct CountedBody: Codable, Hashable, Sendable {
-    /// Who counts: `meterd`.
+    /// The counter: always `meterd`.
     package var by = "meterd"
-    /// Of a meter without counters with the sign of the current: what flowed back is taken off.
+    /// For a meter without counters: signed, so that energy flowing back is subtracted.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// Since when, RFC 3339: the first reading, the last `reset-energy`, or when the meter came back from another host.
+    /// Begin of the count, RFC 3339: the first reading, the last `reset-energy`, or the meter's return from another
+    /// host.
     package var since: String
-    /// How much of the time since then is in it; the rest is gaps.
+    /// Time covered by the count; the rest since `since` is gaps.
     package var counted_ms: Int64
 
     package init(energy_Wh: Double, charge_mAh: Double, since: String, counted_ms: Int64) {
@@ -142,7 +140,7 @@ package struct CountedBody: Codable, Hashable, Sendable {
     }
 }
 
-/// What a meter says about itself.
+/// The meter's own description.
 package struct DeviceBody: Codable, Hashable, Sendable {
     @NullCodable package var serial: String?
     @NullCodable package var firmware: String?
@@ -158,20 +156,20 @@ package struct DeviceBody: Codable, Hashable, Sendable {
 }
 
 extension MeterStatus {
-    /// Whether its values are current.
+    /// Whether the values are current.
     package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
 
-    /// The host that has it, if that is another one and this host does not try to get it.
+    /// The other host that has the meter, unless this host tries to get it.
     package var holderElsewhere: String? { lease?.state == .elsewhere && !wanted ? lease?.holder : nil }
 }
 
 /// `GET /v1/status`.
 package struct GatewayStatus: Codable, Hashable, Sendable {
     package var meters: [MeterStatus]
-    /// Empty if this host has no radio, or uses none.
+    /// Empty if this host has or uses no radio.
     package var adapters: [AdapterStatus]
     package var store: StoreStatus
-    /// Number of alerts that are raised; absent from a daemon that knows none.
+    /// Number of raised alerts; absent from a daemon without alerts.
     package var alerts_raised: Int?
 
     package init(
@@ -184,17 +182,16 @@ package struct GatewayStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// The state of the store.
 package struct StoreStatus: Codable, Hashable, Sendable {
     package var path: String
     /// Readings in memory that are not in the file yet.
     package var unsaved: Int
     package var saved: Int
-    /// Readings given up because the store accepted none for too long.
+    /// Readings discarded because the store failed for too long.
     package var dropped: Int
-    /// Why the last write failed; null while writes succeed.
+    /// Error of the last write; null while writes succeed.
     @NullCodable package var error: String?
-    /// What takes up the room, if the file is larger than allowed although readings were deleted; otherwise null.
+    /// What fills the file beyond its limit although readings were deleted; otherwise null.
     @NullCodable package var crowding: String?
     /// Null if no backups are written.
     @NullCodable package var backup: BackupStatus?
@@ -209,14 +206,14 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// How the store's backups are doing.
+/// State of the store's backups.
 package struct BackupStatus: Codable, Hashable, Sendable {
     package var directory: String
-    /// When the last good one was written, by this machine's calendar then (RFC 3339); null if there is none.
+    /// Time of the last good backup by this machine's calendar then, RFC 3339; null if there is none.
     @NullCodable package var written: String?
-    /// Its age; null if unknown.
+    /// Age of that backup; null if unknown.
     @NullCodable package var age_ms: Int64?
-    /// Why the last attempt failed; null after a good one.
+    /// Error of the last attempt; null after a good one.
     @NullCodable package var error: String?
 
     package init(directory: String, written: String? = nil, age_ms: Int64? = nil, error: String? = nil) {

@@ -1,5 +1,5 @@
-/// A value that is written to JSON as `null`, rather than left out, if unknown or not applicable. A missing key reads
-/// as `null`: an older daemon may not know it.
+/// A value that JSON carries as `null`, rather than leaving it out, if unknown or not applicable. A missing key, as
+/// from an older daemon, reads as `null`.
 @propertyWrapper
 package struct NullCodable<Value> {
     package var wrappedValue: Value?
@@ -22,7 +22,7 @@ extension NullCodable: Decodable where Value: Decodable {
 }
 
 extension KeyedDecodingContainer {
-    /// Called by synthesised decoding for a property that is `NullCodable`.
+    /// Decodes a `NullCodable` property; called by synthesised decoding.
     package func decode<Value: Decodable>(
         _ type: NullCodable<Value>.Type, forKey key: Key
     ) throws -> NullCodable<Value> {

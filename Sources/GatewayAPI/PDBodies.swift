@@ -1,32 +1,30 @@
-/// `GET /v1/meters/{meter}/pd`: what was heard of USB Power Delivery on a meter's CC line while meterd runs. Unknown is
-/// null.
+/// `GET /v1/meters/{meter}/pd`: USB Power Delivery traffic on a meter's CC line since meterd started. Unknown is null.
 package struct PDBody: Codable, Hashable, Sendable {
     package var meter: String
-    /// Whether this host is linked to the meter, and so hears what happens now.
+    /// Whether this host is linked to the meter and so hears new traffic.
     package var listening: Bool
-    /// Whether a partner is plugged in.
     @NullCodable package var attached: Bool?
-    /// The last measurement; null before the first.
+    /// Last measurement.
     @NullCodable package var line: Line?
-    /// What source and sink last agreed on.
+    /// Last agreement of source and sink.
     @NullCodable package var contract: Contract?
-    /// What the source last offered; empty where it was not heard.
+    /// The source's last offer; empty if none was heard.
     package var capabilities: [PDObjectBody]
-    /// Oldest first; with `after`, those that are newer, and one that has `more` since.
+    /// Oldest first. With `after`: newer entries, and an older one whose `more` has changed since.
     package var entries: [PDEntryBody]
-    /// The number of the newest entry, to ask for newer ones; 0 where there is none.
+    /// Number of the newest entry, for `after`; 0 if there is none.
     package var last: Int
-    /// Entries that were dropped for newer ones.
+    /// Entries dropped in favour of newer ones.
     package var dropped: Int
-    /// So many are kept.
+    /// Maximum number of entries kept.
     package var entries_max: Int
 
-    /// The voltages of the plug, and its current.
+    /// Voltages and current of the plug.
     package struct Line: Codable, Hashable, Sendable {
-        /// RFC 3339; in an entry, which has a time of its own, absent.
+        /// RFC 3339; absent inside an entry, which has its own time.
         package var time: String?
         package var voltage_V: Double
-        /// With the meter's sign.
+        /// Signed as by the meter.
         package var current_A: Double
         package var cc1_V: Double
         package var cc2_V: Double
@@ -41,16 +39,16 @@ package struct PDBody: Codable, Hashable, Sendable {
     }
 
     package struct Contract: Codable, Hashable, Sendable {
-        /// In words, as `pd_contract` has it.
+        /// The contract in words, as in `pd_contract`.
         package var text: String
-        /// The number of the source's object.
+        /// Number of the source's object.
         package var position: Int
-        /// Null where the source chooses it.
+        /// Null if the source chooses the voltage.
         @NullCodable package var voltage_V: Double?
-        /// What the sink intends to draw; null where it asked for power.
+        /// Current that the sink intends to draw; null if it asked for power.
         @NullCodable package var current_A: Double?
         @NullCodable package var power_W: Double?
-        /// When it was agreed on, RFC 3339.
+        /// Time of the agreement, RFC 3339.
         @NullCodable package var since: String?
 
         package init(text: String, position: Int) {
@@ -70,21 +68,21 @@ package struct PDBody: Codable, Hashable, Sendable {
     }
 }
 
-/// An object of a list of capabilities: what a source offers, or a sink would like.
+/// A power data object: an offer of a source, or a wish of a sink.
 package struct PDObjectBody: Codable, Hashable, Sendable {
-    /// As a request counts, from 1. Those of the extended range start with 8.
+    /// Number as in a request, from 1; the extended range starts at 8.
     package var position: Int
     /// `fixed`, `variable`, `battery`, `pps`, `avs`, `epr-avs` or `unknown`.
     package var kind: String
-    /// In words: `PPS 3.3-11 V 3 A`.
+    /// The object in words: `PPS 3.3-11 V 3 A`.
     package var text: String
-    /// Both are the same for a fixed voltage.
+    /// Equal to the maximum for a fixed voltage.
     @NullCodable package var voltage_min_V: Double?
     @NullCodable package var voltage_max_V: Double?
-    /// Of an adjustable voltage, up to 15 V.
+    /// For an adjustable voltage: the current up to 15 V.
     @NullCodable package var current_max_A: Double?
     @NullCodable package var power_max_W: Double?
-    /// What else the partner can do; the first object says it for all.
+    /// Further abilities of the partner; only the first object has them.
     package var abilities: [String]
 
     package init(position: Int, kind: String, text: String, abilities: [String]) {
@@ -95,46 +93,46 @@ package struct PDObjectBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Something that happened on a CC line.
+/// An event on a CC line.
 package struct PDEntryBody: Codable, Hashable, Sendable {
-    /// Counted from 1 while meterd runs.
+    /// Counted from 1 since meterd started.
     package var number: Int
-    /// RFC 3339, by the calendar of the host.
+    /// RFC 3339, by the host's calendar.
     package var time: String
     /// The meter's clock, which wraps after 49 days.
     package var clock_ms: UInt32
     /// `listening`, `attached`, `detached`, `plug`, `message`, `voltage` or `unread`.
     package var kind: String
-    /// What happened, in one line.
+    /// The event in one line.
     package var text: String
-    /// What the meter measured when it told of it.
+    /// Measurement of the meter when it reported the event.
     package var line: PDBody.Line
-    /// How many more of its kind followed without anything else between them.
+    /// Number of directly following entries of the same kind that were folded into this one.
     package var more: Int
-    /// When the last of those came, RFC 3339.
+    /// Time of the last folded entry, RFC 3339.
     @NullCodable package var until: String?
-    /// Of a message alone; absent otherwise.
+    /// Present only for a message.
     package var message: Message?
 
     package struct Message: Codable, Hashable, Sendable {
-        /// As the specification calls it: `Source_Capabilities`.
+        /// Name in the specification: `Source_Capabilities`.
         package var name: String
-        /// The ordered set before it: `SOP` for the partner, `SOP'` and `SOP''` for the cable's plugs.
+        /// The ordered set: `SOP` for the partner, `SOP'` and `SOP''` for the cable's plugs.
         package var sop: String
-        /// `source`, `sink`, `cable` or `port`; null where the message does not tell.
+        /// `source`, `sink`, `cable` or `port`; null if the message does not tell.
         @NullCodable package var from: String?
         @NullCodable package var to: String?
-        /// Counted by the sender, 0 to 7; null without a header.
+        /// The sender's counter, 0 to 7; null without a header.
         @NullCodable package var id: Int?
-        /// Of the specification, 1 to 3.
+        /// Revision of the specification, 1 to 3.
         @NullCodable package var revision: Int?
-        /// What it says beyond its name; null where nothing, or nobody knows.
+        /// Meaning beyond the name; null if there is none or it is unknown.
         @NullCodable package var meaning: String?
-        /// Of a list of capabilities; empty for another message.
+        /// Objects of a list of capabilities; empty for another message.
         package var objects: [PDObjectBody]
-        /// It is only the receipt of the one before.
+        /// Whether the message only acknowledges the one before.
         package var acknowledges: Bool
-        /// It was sent again, because nobody acknowledged it.
+        /// Whether it is a repetition for lack of an acknowledgement.
         package var resent: Bool
         /// Header and objects as on the wire, in hexadecimal.
         package var bytes: String

@@ -1,23 +1,23 @@
-/// The state of pairing over an adapter, for meters that ask for a PIN.
+/// State of pairing over an adapter, for meters that ask for a PIN.
 package struct PairingStatus: Codable, Hashable, Sendable {
     /// If false, the kernel refuses every PIN; null without Bluetooth Classic.
     @NullCodable package var bondable: Bool?
     /// Null if the daemon does not act as an agent, as in a test.
     @NullCodable package var agent: Agent?
-    /// Why there is no agent; null if nothing is wrong.
+    /// Why there is no agent; null if all is well.
     @NullCodable package var error: String?
 
-    /// Whether the daemon can be bluetoothd's agent for a meter that asks for a PIN.
+    /// Whether the daemon can be bluetoothd's pairing agent.
     package enum Agent: String, Codable, Sendable, CaseIterable {
-        /// There is no system bus, or no library for it.
+        /// The system bus or the library for it is missing.
         case unavailable
-        /// bluetoothd is not on the bus: the kernel asks only the daemon.
+        /// bluetoothd is not on the bus, so the kernel asks only the daemon.
         case alone
-        /// bluetoothd is there, and no meter needs it at the moment.
+        /// bluetoothd is present, and no meter needs it now.
         case ready
-        /// A link is being made to a meter that bluetoothd is not paired with.
+        /// A link is being opened to a meter that bluetoothd is not paired with.
         case standing
-        /// bluetoothd or the bus does not allow it.
+        /// bluetoothd or the bus refuses the agent.
         case refused
     }
 

@@ -1,19 +1,19 @@
 package import Domain
 
-/// A record, or part of one, that this host has but does not sync (`meterctl sync parked`).
+/// A record, or part of one, that this host keeps but does not sync (`meterctl sync parked`).
 package struct ParkedEntry: Codable, Hashable, Sendable {
     package enum Reason: String, Codable, Hashable, Sendable {
         /// The cloud refuses it. Its values remain in force here.
         case refused
-        /// The cloud sent it, but it cannot be kept here.
+        /// The cloud sent it, but this host cannot keep it.
         case unreadable
-        /// Everything was read again, and the cloud did not list it. Whether it was deleted or lost is unknown.
+        /// The cloud did not list it in a full resync; it was deleted or lost.
         case unlisted
-        /// Another host set it, in the zone that this host was in before.
+        /// Another host set it in this host's previous zone.
         case otherZone
     }
 
-    /// The id to give to `restore` and `drop`: a letter for the list, and a number that is not reused.
+    /// Id for `restore` and `drop`: a letter for the list, and a number that is never reused.
     package var id: String
     package var reason: Reason
     /// The reason in words.
@@ -22,11 +22,11 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
     package var name: String
     /// Values as text, by property.
     package var values: [String: String]
-    /// Whether a value of it was set on this host. Such an entry does not age.
+    /// Whether one of its values was set on this host. Such an entry does not age.
     package var own: Bool
-    /// The zone it was in; null if irrelevant.
+    /// Its former zone; null if irrelevant.
     @NullCodable package var zone: String?
-    /// When it was parked, milliseconds since 1970 by this host's calendar.
+    /// Time of parking, milliseconds since 1970 by this host's calendar.
     package var at_ms: Int64
 
     package init(
@@ -45,17 +45,17 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/sync/parked`: the latest first.
+/// `GET /v1/sync/parked`, newest first.
 package struct ParkedBody: Codable, Hashable, Sendable {
     package var entries: [ParkedEntry]
 
     package init(entries: [ParkedEntry]) { self.entries = entries }
 }
 
-/// The answer to `restore` and `drop`.
+/// Answer to `restore` and `drop`.
 package struct ParkedAnswer: Codable, Hashable, Sendable {
     package var id: String
-    /// With `restore`: number of properties now waiting to be sent. Absent with `drop`.
+    /// Number of properties that `restore` queued for sending. Absent with `drop`.
     package var properties: Int?
 
     package init(id: String, properties: Int? = nil) {

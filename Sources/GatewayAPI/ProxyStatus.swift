@@ -1,10 +1,10 @@
-/// What an adapter that is a Bluetooth proxy says of itself, in `GET /v1/status`. Unknown is null.
+/// Description of a Bluetooth proxy by itself, in `GET /v1/status`. Unknown is null.
 package struct ProxyStatus: Codable, Hashable, Sendable {
-    /// Its name in ESPHome.
+    /// Name in ESPHome.
     @NullCodable package var name: String?
     /// ESPHome's version.
     @NullCodable package var version: String?
-    /// Whether the connection to it is.
+    /// Whether the connection is encrypted.
     package var encrypted: Bool
 
     package init(name: String?, version: String?, encrypted: Bool) {

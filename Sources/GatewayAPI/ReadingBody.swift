@@ -1,6 +1,7 @@
 package import Domain
 
-/// A reading in JSON: one key for each quantity, with the unit last; `null` for what the model has but does not know.
+/// A reading in JSON. Each key names a quantity and ends with its unit. `null` stands for a quantity that the model
+/// has, but whose value is unknown.
 package struct ReadingBody: Codable, Hashable, Sendable {
     package var reading: Reading
 
@@ -36,24 +37,24 @@ package struct TextKey: CodingKey, Hashable, Sendable {
     package init?(intValue: Int) { nil }
 }
 
-/// One line of `watch`: the time, and the values beside it.
+/// One line of `watch`.
 package struct ReadingLine: Codable, Hashable, Sendable {
     /// RFC 3339 with milliseconds, UTC.
     package var time: String
     package var values: ReadingBody
-    /// Readings dropped before this one because the client was too slow; absent if none were.
+    /// Readings dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
-    /// The host that measured it, if that is another one.
+    /// Host that measured the reading, if not this one.
     package var measured_by: String?
-    /// What the meter tells besides, where that is new in this line; a glance at it a second.
+    /// New data of the meter beyond readings, looked up once a second.
     package var told: ToldBody?
-    /// How many measurements were folded into this one, whose values are then their means; absent for one.
+    /// Number of measurements averaged into this line; absent for one.
     package var count: Int?
-    /// With `count`.
+    /// Minimum of those measurements.
     package var least: ReadingBody?
-    /// With `count`.
+    /// Maximum of those measurements.
     package var greatest: ReadingBody?
-    /// Of an export: names of the marks at this reading; absent where the whole stretch has no marks.
+    /// In an export: names of the marks at this reading; absent if the stretch has no marks.
     package var marks: [String]?
 
     package init(time: String, values: ReadingBody, missed: Int? = nil) {

@@ -1,21 +1,21 @@
 /// `POST /v1/rebuild`.
 package struct RebuildRequest: Codable, Hashable, Sendable {
-    /// Only report what would be done.
+    /// Only report the changes.
     package var dry_run: Bool?
 
     package init(dry_run: Bool? = nil) { self.dry_run = dry_run }
 }
 
-/// The answer to a dry run.
+/// Answer to a dry run.
 package struct RebuildReportBody: Codable, Hashable, Sendable {
-    /// One record that would be folded into another.
+    /// A record that would be folded into another.
     package struct Example: Codable, Hashable, Sendable {
         package var type: String
         package var from: String
         package var into: String
-        /// Properties whose value is moved, sorted by name.
+        /// Properties whose value moves, sorted.
         package var moved: [String]
-        /// Properties that already have a younger value, sorted by name.
+        /// Properties that already have a younger value, sorted.
         package var kept: [String]
 
         package init(type: String, from: String, into: String, moved: [String], kept: [String]) {
@@ -27,11 +27,9 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Records examined.
     package var scanned: Int
-    /// Records that would be folded.
     package var folded: Int
-    /// The first `examplesMax` such records.
+    /// The first `examplesMax` folded records.
     package var examples: [Example]
 
     package static let examplesMax = 20
@@ -43,22 +41,22 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of the answer to a rebuild: the progress so far. Only the last line is not `running`.
+/// Progress of a rebuild, one line each. Only the last line is not `running`.
 package struct RebuildLine: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable {
         case running
         case complete
-        /// What was done is kept, and the next rebuild continues from there.
+        /// The work done so far is kept, and the next rebuild continues from there.
         case cancelled
         case failed
     }
 
     package var state: State
-    /// The version of the rule.
+    /// Version of the rule.
     package var version: Int?
     package var scanned: Int?
     package var folded: Int?
-    /// Why it failed; absent unless it did.
+    /// Present only after a failure.
     package var error: ErrorBody?
 
     package init(

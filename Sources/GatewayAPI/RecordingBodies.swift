@@ -2,16 +2,16 @@ package import Domain
 
 /// `POST /v1/meters/{meter}/recording`.
 package struct RecordingRequest: Codable, Hashable, Sendable {
-    /// The name of the recording; null or absent for none.
+    /// Null or absent for no name.
     package var name: String?
-    /// The cut-off that makes it a battery test: `current < 50mA for 30s`.
+    /// The cut-off that makes the recording a battery test: `current < 50mA for 30s`.
     package var until: String?
-    /// With `until`: it begins when the current is as large, `0.1` or `100mA`; absent for at once.
+    /// Needs `until`. Current that starts the test, `0.1` or `100mA`; absent for at once.
     package var start_above: String?
-    /// With `until`: who is told when it is over, by names of `[notify.NAME]` in the configuration.
+    /// Needs `until`. Notification targets for the end, by names of `[notify.NAME]` in the configuration.
     package var notify: [String]?
-    /// Makes it a battery test whose meter is an electronic load, which is set, switched on now, and off at the end. `until`
-    /// may be absent then: the test is over once the load has switched itself off.
+    /// Makes it a battery test of an electronic load, which meterd sets and switches on now, and off at the end.
+    /// Without `until` the test ends when the load switches itself off.
     package var load: LoadRequest?
 
     package init(
@@ -26,15 +26,15 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// What a load is to do in a battery test, as people type it.
+/// Settings of a load for a battery test, as people type them.
 package struct LoadRequest: Codable, Hashable, Sendable {
-    /// What it draws: `1.5A`, `1500mA`.
+    /// Current to draw: `1.5A`, `1500mA`.
     package var current: String
-    /// Below which voltage it switches itself off: `3.0V`.
+    /// Voltage below which the load switches itself off: `3.0V`.
     package var cutoff: String
-    /// After which time it does so too: `8h`, `90m`; absent for never.
+    /// Time after which the load switches itself off: `8h`, `90m`; absent for never.
     package var limit: String?
-    /// `keep`, as if absent: once a lost link is back, the test goes on. `off`: the load is switched off then.
+    /// `keep` (also if absent): the test goes on once the link is back. `off`: meterd then switches the load off.
     package var on_link_loss: String?
 
     package init(current: String, cutoff: String, limit: String? = nil, on_link_loss: String? = nil) {
@@ -45,7 +45,6 @@ package struct LoadRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The load of a battery test.
 package struct LoadBody: Codable, Hashable, Sendable {
     package var current_A: Double
     package var cutoff_V: Double
@@ -53,9 +52,10 @@ package struct LoadBody: Codable, Hashable, Sendable {
     @NullCodable package var limit_ms: Int64?
     /// `keep` or `off`.
     package var on_link_loss: String
-    /// `preparing`, `drawing`, `away` (the link is lost, and it goes on by itself), `ending` (it is to be switched off) or `over`.
+    /// `preparing`, `drawing`, `away` (the link is lost, the load goes on by itself), `ending` (meterd switches it off)
+    /// or `over`.
     package var state: String
-    /// What a person should know; null while all is well.
+    /// Warning for people; null while all is well.
     @NullCodable package var problem: String?
 
     package init(current_A: Double, cutoff_V: Double, limit_ms: Int64?, on_link_loss: String, state: String) {
@@ -67,21 +67,21 @@ package struct LoadBody: Codable, Hashable, Sendable {
     }
 }
 
-/// What makes a recording a battery test.
+/// Parameters and state of a battery test.
 package struct BatteryTestBody: Codable, Hashable, Sendable {
     /// The cut-off, as typed.
     package var until: String
-    /// Amperes from which on it is recorded; null if it began at once.
+    /// Current that starts the recording, in amperes; null if it began at once.
     @NullCodable package var start_above_A: Double?
-    /// Who is told when it is over.
+    /// Notification targets for the end.
     package var notify: [String]
-    /// Whether a value on the other side of the cut-off was seen. Before that, it does not end.
+    /// Whether a value on the other side of the cut-off was seen. Before that, the test does not end.
     package var armed: Bool
-    /// The key of the quantity of the cut-off.
+    /// Key of the cut-off's quantity.
     @NullCodable package var quantity: String?
-    /// The value with which the cut-off began to hold; null unless it ended the test.
+    /// First value that met the cut-off; null unless the cut-off ended the test.
     @NullCodable package var value: Double?
-    /// The load that it drives; absent without one.
+    /// Absent without a load.
     package var load: LoadBody?
 
     package init(until: String, notify: [String], armed: Bool) {
@@ -102,43 +102,43 @@ package struct RecordingTextRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A charge session, in `GET /v1/recordings` and the other routes of recordings. Unknown or not applicable is null.
+/// A charge session. Unknown or not applicable is null.
 package struct RecordingBody: Codable, Hashable, Sendable {
-    /// The eight digits that stand for it, the same on every host.
+    /// Eight digits, the same on every host.
     package var id: String
     package var meter: String
     @NullCodable package var name: String?
     @NullCodable package var note: String?
-    /// The name and id of the host that made it.
+    /// Name and id of the host that made the recording.
     @NullCodable package var host: String?
     package var host_id: String
-    /// It was made here, so its readings are here.
+    /// Whether this host made the recording and so has its readings.
     package var mine: Bool
-    /// `running` or `ended`; of a battery test also `waiting`, for its start.
+    /// `running` or `ended`; a battery test may also be `waiting` for its start.
     package var state: String
-    /// The kind of file that its readings came from, such as `rd-usb`; null for what was measured by this program.
+    /// Kind of the imported file, such as `rd-usb`; null for measurements of this program.
     @NullCodable package var imported: String?
-    /// What started it: `hand` or `threshold`.
+    /// Cause of the start: `hand` or `threshold`.
     package var trigger: String
-    /// What makes it a battery test; absent for any other recording.
+    /// Absent unless it is a battery test.
     package var test: BatteryTestBody?
-    /// Why it ended: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while it is running.
+    /// Cause of the end: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while it is running.
     @NullCodable package var end: String?
     /// RFC 3339, by its host's calendar.
     package var started: String
-    /// Its end, or the last reading while it is running.
+    /// End, or the last reading while it is running.
     package var until: String
-    /// `recorded_ms` and `gap_ms` together.
+    /// Sum of `recorded_ms` and `gap_ms`.
     package var duration_ms: Int64
-    /// The time integrated.
+    /// Integrated time.
     package var recorded_ms: Int64
     package var readings: Int
-    /// What flowed, integrated by the host over the recorded time, with its sign.
+    /// Signed charge, integrated by the host over the recorded time.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// What that energy costs at its meter's present tariff; absent without one.
+    /// Cost at the meter's present tariff; absent without one.
     package var cost: CostBody?
-    /// How far the meter's own counters advanced, including gaps.
+    /// Advance of the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     @NullCodable package var voltage_V: Range?
@@ -149,16 +149,15 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var gap_count: Int
     /// The first gaps.
     package var gaps: [Gap]
-    /// What to know before believing its numbers: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`,
-    /// `imported`.
+    /// Reasons to doubt the numbers: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
     package var marks: [String]
-    /// What the meter told besides readings when the recording began, and at its last reading; null where it told nothing.
+    /// The meter's data beyond readings, at the start and at the last reading; null if it has none.
     @NullCodable package var told_at_start: ToldBody?
     @NullCodable package var told_at_end: ToldBody?
-    /// Ids of the meter's recordings that overlap with it.
+    /// Ids of the meter's overlapping recordings.
     package var overlaps: [String]
 
-    /// The mean is weighted by time.
+    /// Statistics with a mean weighted by time.
     package struct Range: Codable, Hashable, Sendable {
         package var min: Double
         package var max: Double
@@ -172,7 +171,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     }
 
     package struct Gap: Codable, Hashable, Sendable {
-        /// The last reading before the gap.
+        /// Time of the last reading before the gap.
         package var start: String
         package var duration_ms: Int64
         /// `link`, `silence` or `host`.
@@ -203,7 +202,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/recordings`: the latest first.
+/// `GET /v1/recordings`, newest first.
 package struct RecordingsBody: Codable, Hashable, Sendable {
     package var recordings: [RecordingBody]
 

@@ -2,25 +2,25 @@ import Domain
 
 /// `POST /v1/meters/{meter}/connect`.
 package struct ConnectRequest: Codable, Hashable, Sendable {
-    /// How long to wait for data; null or absent for not at all.
+    /// Longest wait for data; null or absent for none.
     package var wait_ms: Int64?
-    /// Only for a meter named by a device path: the model behind that port.
+    /// Model behind a device path; only for a meter named by one.
     package var model: String?
-    /// Only for a meter named by a device path: the meter's own id, if known.
+    /// The meter's own id, if known; only for a meter named by a device path.
     package var id: String?
-    /// Take the meter over from whoever has it.
+    /// Takes the meter over from its holder.
     package var takeover: Bool?
-    /// How long to wait in line if another host has it; null or absent for not at all.
+    /// Longest wait in line while another host has the meter; null or absent for none.
     package var queue_ms: Int64?
-    /// The longest that all waits may take together, in line and for data; null or absent for the sum of their own.
+    /// Limit of all waits together; null or absent for their sum.
     package var timeout_ms: Int64?
-    /// Do not ask the cloud. The meter is then used beside its holder, which nobody can see.
+    /// Uses the meter without asking the cloud. Its holder does not notice.
     package var no_lease: Bool?
-    /// The kind of link to use from now on if the meter has several: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or `any`
-    /// for the usual order. Absent keeps the present choice.
+    /// Kind of link to use from now on if the meter has several: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or
+    /// `any` for the usual order. Absent keeps the present choice.
     package var over: String?
-    /// A person has confirmed: for a meter that this host has never met, or for another take-over of one that was not
-    /// heard after the last.
+    /// Confirmation by a person: for a meter that this host has never met, or for a further take-over of a meter that
+    /// stayed silent after the last.
     package var yes: Bool?
 
     package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil, over: String? = nil) {
@@ -33,7 +33,7 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/meters/{meter}/commands`.
 package struct CommandRequest: Codable, Hashable, Sendable {
-    /// As on the command line: `next-screen`, `brightness` …
+    /// Spelt as on the command line: `next-screen`, `brightness` …
     package var command: String
     package var number: Int?
 
@@ -45,7 +45,7 @@ package struct CommandRequest: Codable, Hashable, Sendable {
 
 /// `PATCH /v1/meters/{meter}/settings`.
 package struct SettingsRequest: Codable, Hashable, Sendable {
-    /// By key. Null resets a setting to its default.
+    /// Values by key. Null resets a setting to its default.
     package var settings: [String: String?]
 
     package init(settings: [String: String?]) { self.settings = settings }
@@ -54,13 +54,13 @@ package struct SettingsRequest: Codable, Hashable, Sendable {
 /// `GET /v1/meters/{meter}/settings`, and the answer to a change.
 package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
-    /// Only in the answer to a GET: every possible setting, set or not.
+    /// Answer to GET only: every possible setting.
     package var known: [String]?
-    /// Only in the answer to a GET: the settings that the meter has, each with its default and its origin.
+    /// Answer to GET only: the meter's settings, each with default and origin.
     package var details: [SettingBody]?
-    /// Only in the answer to a change: commands that do once what a changed setting keeps, by setting; nil for none.
+    /// Answer to a change only: the commands that do the same once, by setting; nil if none.
     package var once: [String: String]?
-    /// Only in the answer to a change: true where no other host hears of it, as this one may only look. Nil otherwise.
+    /// Answer to a change only: true if this host may only view, so that no other host gets the change; otherwise nil.
     package var stays_here: Bool?
 
     package init(
@@ -82,7 +82,7 @@ package struct TrafficLine: Codable, Hashable, Sendable {
     /// `in`: from the meter. `out`: to it.
     package var dir: String
     package var hex: String
-    /// Messages dropped before this one because the client was too slow; absent if none were.
+    /// Messages dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
 
     package init(t: Double, dir: String, hex: String, missed: Int? = nil) {
@@ -112,25 +112,24 @@ package struct CaptureHeader: Codable, Hashable, Sendable {
     }
 }
 
-/// One meter in `GET /v1/scan`: present now, whether wanted or not.
+/// A meter present now, wanted or not, in `GET /v1/scan`.
 package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     @NullCodable package var name: String?
-    /// The link in use, or the one that would be used.
+    /// Link in use, or the preferred one.
     package var transport: String
     package var port: String
-    /// All kinds of link that lead to it now; the one that would be used first comes first.
+    /// All kinds of link that lead to the meter now, the preferred one first.
     package var transports: [String]
-    /// Signal strength when last heard, in dBm; null over a cable, or if the adapter does not report it.
+    /// Last signal strength in dBm; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// The address of this host's adapter that hears it; null over a cable.
+    /// Address of this host's adapter that hears the meter; null over a cable.
     @NullCodable package var adapter: String?
     package var state: String
-    /// The name of the host that has it; null if none has, or this host belongs to no cloud.
+    /// Name of the host that has the meter; null if none has, or this host belongs to no cloud.
     @NullCodable package var holder: String?
-    /// What is unusual about its address: `group-bit`, `locally-administered`. That does not mean anything is wrong
-    /// with the meter.
+    /// Oddities of the address: `group-bit`, `locally-administered`. They do not mean a fault.
     package var flags: [String] = []
 
     package init(id: String, model: String?, name: String?, transport: String, port: String, state: String) {
@@ -157,11 +156,11 @@ package struct VersionBody: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of every response with a status of 400 or above.
+/// Body of every response with a status of 400 or above.
 package struct ErrorBody: Codable, Hashable, Sendable {
-    /// For programs; the closed list is `ErrorCode`.
+    /// Code for programs.
     package var code: ErrorCode
-    /// What failed, with which value.
+    /// The failure, with the value concerned.
     package var message: String
     /// What to do next.
     package var next: String
@@ -173,7 +172,7 @@ package struct ErrorBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Why a request failed. The raw value is what JSON carries.
+/// Cause of a failed request. The raw value is the JSON value.
 package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case badRequest = "bad-request"
     case noSuchMeter = "no-such-meter"
@@ -182,12 +181,12 @@ package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case notConnected = "not-connected"
     case refused
     case timedOut = "timed-out"
-    /// Another host has the meter, and the message names it.
+    /// Another host, which the message names, has the meter.
     case held
     case permission
-    /// The web page is open to the network, and the client has not logged in.
+    /// The web page is open to the network, and the client has no session.
     case notAuthenticated = "not-authenticated"
-    /// Too many attempts; the message says how long to wait.
+    /// The message says how long to wait.
     case tooManyRequests = "too-many-requests"
     case store
     case shuttingDown = "shutting-down"

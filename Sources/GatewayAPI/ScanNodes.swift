@@ -1,45 +1,43 @@
 package import Domain
 
-/// `GET /v1/scan/nodes`: ESPHome nodes that announce themselves in meterd's network. meterd connects to none of them unless
-/// `[[bluetooth.proxy]]` names it. Unknown is null.
+/// `GET /v1/scan/nodes`: ESPHome nodes that announce themselves in meterd's network. meterd connects only to nodes in
+/// `[[bluetooth.proxy]]`. Unknown is null.
 package struct ScanNodes: Codable, Hashable, Sendable {
-    /// False if `[discovery] browse` is.
+    /// The value of `[discovery] browse`.
     package var browses = true
-    /// Those that may be Bluetooth proxies first.
+    /// Likely Bluetooth proxies first.
     package var nodes: [ScanNode] = []
-    /// Whether more answered than are listed.
+    /// Whether more nodes answered than are listed.
     package var more = false
-    /// Why nothing could be looked for.
+    /// Why the search failed.
     @NullCodable package var error: String?
-    /// What to do about that.
+    /// Remedy for `error`.
     @NullCodable package var next: String?
 
     package init() {}
 }
 
-/// What an ESPHome node announces, or a stranger who pretends to be one (esphome 2026.6.5,
-/// components/mdns/mdns_component.cpp, `MDNSComponent::compile_records_`). Which components it has is not announced.
+/// An mDNS announcement of an ESPHome node, which anybody may forge (esphome 2026.6.5,
+/// components/mdns/mdns_component.cpp, `MDNSComponent::compile_records_`). It does not list the node's components.
 package struct ScanNode: Codable, Hashable, Sendable {
-    /// Its name in ESPHome.
+    /// Name in ESPHome.
     package var name: String
     @NullCodable package var friendly_name: String?
-    /// Its name in the network, such as `garage.local`.
+    /// Name in the network, such as `garage.local`.
     package var host: String
     package var port: Int
-    /// ESPHome's version.
     @NullCodable package var version: String?
-    /// The address of its network interface.
     @NullCodable package var mac: String?
-    /// Whether its API has a key.
+    /// Whether the API has a key.
     package var encrypted = false
-    /// Whether it says that it was made as a Bluetooth proxy. Others may be one without saying so.
+    /// Whether the node says that it was made as a Bluetooth proxy. Other nodes may be proxies, too.
     package var looks_like_proxy = false
     /// Whether `[[bluetooth.proxy]]` names it.
     package var configured = false
 
     package init(name: String, host: String, port: Int) { (self.name, self.host, self.port) = (name, host, port) }
 
-    /// Only names that can stand in meterd.toml as they are make a node.
+    /// - Returns: nil for a name that meterd.toml cannot hold unchanged.
     package init?(_ service: FoundService) {
         // A node's name has up to 31 characters (esphome/core/config.py, `validate_hostname`).
         guard service.name.isPlainName(max: 31), service.name.first != "-", service.hasAddress else { return nil }
@@ -50,7 +48,7 @@ package struct ScanNode: Codable, Hashable, Sendable {
         }
         (node.friendly_name, node.version) = (told("friendly_name"), told("version"))
         node.mac = told("mac").flatMap { MACAddress($0) }?.description
-        // One that only supports a key announces `api_encryption_supported`.
+        // A node without a key announces `api_encryption_supported` instead.
         node.encrypted = told("api_encryption") != nil
         // The ready-made firmware (Home Assistant core, components/esphome/const.py, `PROJECT_URLS`).
         node.looks_like_proxy = told("project_name") == "esphome.bluetooth-proxy"

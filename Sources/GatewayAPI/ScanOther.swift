@@ -1,14 +1,14 @@
-/// A device that an adapter heard in the last minute but the scan does not list as a meter, with the reason.
+/// A device heard in the last minute that the scan does not list as a meter, with the reason.
 package struct ScanOther: Codable, Hashable, Sendable {
     package var address: String
     /// `ble` or `spp`.
     package var transport: String
-    /// The address of this host's adapter that heard it.
+    /// Address of this host's adapter that heard the device.
     package var adapter: String
     @NullCodable package var name: String?
     /// In dBm; null if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// Whether it looks like a meter all the same.
+    /// Whether the device resembles a meter nevertheless.
     package var looks_like_meter: Bool
     package var reason: String
 

@@ -1,20 +1,20 @@
-/// `GET /v1/meters/{meter}/series`: readings over time, ready to be drawn. All lists have the same length.
+/// `GET /v1/meters/{meter}/series`: readings for a graph. All lists have the same length.
 package struct SeriesBody: Codable, Hashable, Sendable {
     package var meter: String
     /// The origin of `t_ms`, RFC 3339.
     package var start: String
-    /// The width of a point in milliseconds.
+    /// Width of a point in milliseconds.
     package var width_ms: Int64
-    /// What it was made from: `raw` (single readings, or seconds once those are gone), `1 min` or `1 h`.
+    /// Source: `raw` (single readings, or seconds where those are deleted), `1 min` or `1 h`.
     package var tier: String
-    /// A silence longer than this many milliseconds has a point with null in all lists.
+    /// A silence longer than this has a point with null in all lists.
     package var gap_ms: Int64
-    /// The time of the first measurement at each point, in milliseconds since `start`, rising.
+    /// Times of the points' first measurements in milliseconds since `start`, rising.
     package var t_ms: [Int64]
-    /// By the key of a reading, such as `voltage_V`. A quantity without values in the whole time is absent.
+    /// Columns by key of a reading, such as `voltage_V`. Quantities without values are absent.
     package var series: [String: Column]
 
-    /// The minimum, maximum and mean of each point; null where unknown.
+    /// Minimum, maximum and mean of each point; null where unknown.
     package struct Column: Codable, Hashable, Sendable {
         package var min: [Double?]
         package var max: [Double?]

@@ -1,31 +1,31 @@
-/// A setting of a meter in `GET /v1/meters/{meter}/settings`, set or not. Unknown or not applicable is null.
+/// A setting of a meter, set or not. Unknown or not applicable is null.
 package struct SettingBody: Codable, Hashable, Sendable {
-    /// Where the value in force comes from.
+    /// Origin of the value in force.
     package enum Origin: String, Codable, Hashable, Sendable, CaseIterable {
-        /// It is not set, or was taken back to its default.
+        /// Never set, or reset to the default.
         case standard = "default"
-        /// It was set at this host.
+        /// Set at this host.
         case here
-        /// It was set at another host, or by nobody that is known.
+        /// Set at another or an unknown host.
         case elsewhere
     }
 
     package var key: String
-    /// What is set; null if nothing is.
+    /// Null if not set.
     @NullCodable package var value: String?
-    /// What holds without a value; null if that is nothing, or whatever the meter has.
+    /// Effective value while not set; null if there is none, or the meter's own applies.
     @NullCodable package var `default`: String?
     package var origin: Origin
-    /// When it was set or taken back, RFC 3339; null if never.
+    /// Time of the last change or reset, RFC 3339; null if never.
     @NullCodable package var at: String?
-    /// The host where it was; null if that is not known, or it was no host.
+    /// Host of that change; null if unknown, or if no host made it.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
-    /// The legal values in words; null for a setting that only a newer version knows.
+    /// Legal values in words; null for a setting that only a newer version knows.
     @NullCodable package var legal: String?
-    /// All legal values, where they are few.
+    /// All legal values, if they are few.
     @NullCodable package var values: [String]?
-    /// The command that does the same once; the setting is sent again whenever the meter is connected.
+    /// Command that does the same once; meterd sends the setting again at each connect.
     @NullCodable package var command: String?
 
     package init(_ key: String, origin: Origin = .standard) {

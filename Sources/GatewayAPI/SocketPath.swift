@@ -1,9 +1,9 @@
-/// The path of the control socket (Docs/CommandLine.md#socket).
+/// Path of the control socket (Docs/CommandLine.md#socket).
 package enum SocketPath {
-    /// The system's daemon.
+    /// Socket of the system's daemon.
     package static let system = "/run/meterd/control.sock"
 
-    /// A person's own daemon.
+    /// Socket of a person's own daemon.
     ///
     /// - Parameters:
     ///   - runtimeDirectory: `XDG_RUNTIME_DIR`, if set.

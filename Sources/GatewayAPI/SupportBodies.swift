@@ -1,4 +1,4 @@
-/// `GET /v1/support`: what a maintainer asks for if a meter is not found or gives no data. Unknown is null.
+/// `GET /v1/support`: diagnostics for a maintainer, about meters that are not found or give no data. Unknown is null.
 package struct SupportBody: Codable, Hashable, Sendable {
     package var meters: [SupportMeter]
     /// Null if this host uses no radio.
@@ -10,20 +10,20 @@ package struct SupportBody: Codable, Hashable, Sendable {
     }
 }
 
-/// What happened to one meter lately.
+/// Recent history of a meter.
 package struct SupportMeter: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     package var state: String
     @NullCodable package var transport: String?
-    /// The last changes of state, oldest first.
+    /// Last changes of state, oldest first.
     package var transitions: [Transition]
     /// Attributes of the last Bluetooth LE link; null if there was none.
     @NullCodable package var gatt: [SupportService]?
-    /// What crossed the last link before it brought a reading; empty once it has.
+    /// Traffic of the last link before its first reading; empty after that.
     package var traffic: [Traffic]
 
-    /// One change of state.
+    /// A change of state.
     package struct Transition: Codable, Hashable, Sendable {
         package var age_ms: Int64
         package var from: String
@@ -43,9 +43,9 @@ package struct SupportMeter: Codable, Hashable, Sendable {
         package var age_ms: Int64
         /// `in`: from the meter. `out`: to it.
         package var dir: String
-        /// Its first bytes.
+        /// The first bytes.
         package var hex: String
-        /// Its number of bytes.
+        /// Number of bytes in all.
         package var bytes: Int
 
         package init(age_ms: Int64, dir: String, hex: String, bytes: Int) {
@@ -70,20 +70,20 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     }
 }
 
-/// A service of a Bluetooth LE meter. Characteristics are known only for those that may carry its serial line.
+/// A service of a Bluetooth LE meter. Only services that may carry the serial line list characteristics.
 package struct SupportService: Codable, Hashable, Sendable {
     /// Four hexadecimal digits, or the whole UUID.
     package var service: String
-    /// The first handle, in decimal.
+    /// First handle of the service.
     package var handle: Int
     package var characteristics: [Characteristic]
 
     package struct Characteristic: Codable, Hashable, Sendable {
         package var uuid: String
-        /// The handle of the value.
+        /// Handle of the value.
         package var handle: Int
         package var properties: [String]
-        /// Whether it has the descriptor for subscribing; null if nobody looked.
+        /// Whether there is a descriptor for subscribing; null if not looked up.
         @NullCodable package var cccd: Bool?
 
         package init(uuid: String, handle: Int, properties: [String], cccd: Bool?) {

@@ -1,24 +1,24 @@
 /// This host's radios in `GET /v1/support`.
 package struct SupportRadios: Codable, Hashable, Sendable {
     package var adapters: [Adapter]
-    /// From devices that are, or may be, meters. Others are counted.
+    /// Advertisements of possible meters. Other devices are only counted.
     package var advertisements: [Advertisement]
-    /// Number of devices heard in the last minute that do not resemble a meter.
+    /// Number of other devices heard in the last minute.
     package var strangers: Int
-    /// The last commands to the kernel and its events, oldest first; reports of devices are left out.
+    /// Last commands to the kernel and its events, oldest first, without reports of devices.
     package var management: [Trace]
 
     package struct Adapter: Codable, Hashable, Sendable {
         package var address: String
         package var name: String
-        /// A company's number assigned by the Bluetooth SIG.
+        /// Company number assigned by the Bluetooth SIG.
         package var manufacturer: Int
         /// HCI's number: 6 is Bluetooth 4.0, 9 is 5.0.
         package var hci_version: Int
         /// The kernel's bits (`MGMT_SETTING_…`), in hexadecimal.
         package var supported_settings: String
         package var current_settings: String
-        /// `usb` or `serial` if its chip can be reset there; otherwise null.
+        /// `usb` or `serial` if the chip can be reset there; otherwise null.
         @NullCodable package var reset: String?
 
         package init(
@@ -41,7 +41,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
         package var address_type: String
         @NullCodable package var name: String?
         @NullCodable package var rssi: Int?
-        /// What it broadcasts, unchanged, in hexadecimal; each different content once, newest first.
+        /// Raw advertisements in hexadecimal, without duplicates, newest first.
         package var data: [String]
 
         package init(address: String, address_type: String, name: String?, rssi: Int?, data: [String]) {

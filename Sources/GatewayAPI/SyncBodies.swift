@@ -1,23 +1,23 @@
 /// `POST /v1/sync`.
 package struct SyncRequest: Codable, Hashable, Sendable {
-    /// Return at once instead of with the result.
+    /// Return at once instead of waiting for the result.
     package var detach: Bool?
 
     package init(detach: Bool? = nil) { self.detach = detach }
 }
 
-/// How one run of the sync engine ended: the answer to `POST /v1/sync`, and in `GET /v1/sync`. Unknown is null.
+/// Result of a sync run: the answer to `POST /v1/sync`, and in `GET /v1/sync`. Unknown is null.
 package struct SyncResultBody: Codable, Hashable, Sendable {
-    /// What a run did with one type's records.
+    /// Record counts of one type in a run.
     package struct Counts: Codable, Hashable, Sendable {
         package var type: String
-        /// Sent, and accepted by the cloud.
+        /// Records that the cloud accepted.
         package var pushed: Int
-        /// Received from the cloud, with changes here.
+        /// Records from the cloud that changed something here.
         package var fetched: Int
-        /// Received from the cloud with nothing new.
+        /// Records from the cloud without news.
         package var unchanged: Int
-        /// Impossible to keep here, or refused by the cloud; set aside with the reason.
+        /// Records that this host cannot keep or the cloud refused, set aside with the reason.
         package var parked: Int
 
         package init(type: String, pushed: Int, fetched: Int, unchanged: Int, parked: Int) {
@@ -29,23 +29,22 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// The number of the run, from 1 on, since the daemon started.
+    /// Number of the run since the daemon started, from 1.
     package var run: UInt64
     /// `asked`, `localChange`, `remoteChange`, `poll` …
     package var trigger: String
-    /// How long ago it began.
+    /// Time since the run began.
     package var age_ms: Int64
     package var duration_ms: Int64
     /// `complete`, `partial`, `cancelled`, `failed` or `halted`.
     package var end: String
     package var was_cancelled: Bool
-    /// Records older than those here, or impossible to keep.
+    /// Records older than the local ones, or impossible to keep.
     package var skipped: Int
-    /// In the order in which the types sync.
+    /// Counts in the order in which the types sync.
     package var types: [Counts]
-    /// Why it failed.
     @NullCodable package var error: String?
-    /// What a person has to do about that, if anything.
+    /// What a person has to do, if anything.
     @NullCodable package var next: String?
 
     package init(
@@ -65,15 +64,15 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
 
 /// One line of `GET /v1/sync/events`.
 package struct SyncEventLine: Codable, Hashable, Sendable {
-    /// From 1 on, since the host joined or the daemon started.
+    /// Number of the event since the host joined or the daemon started, from 1.
     package var number: UInt64
-    /// How long the host had been up.
+    /// The host's uptime at the event.
     package var uptime_ms: Int64
-    /// When it happened, by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.
+    /// Time by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.
     package var time: String?
-    /// One line for people.
+    /// The event in one line.
     package var event: String
-    /// Events dropped before this one because the client was too slow; absent if none were.
+    /// Events dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
 
     package init(number: UInt64, uptime_ms: Int64, time: String? = nil, event: String, missed: Int? = nil) {
@@ -85,9 +84,9 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of `GET /v1/refreshes`: records on display have changed.
+/// One line of `GET /v1/refreshes`, sent when displayed records have changed.
 package struct RefreshLine: Codable, Hashable, Sendable {
-    /// Rises with every change by this host or another.
+    /// Rises with every change by any host.
     package var refresh_version: UInt64
 
     package init(refresh_version: UInt64) { self.refresh_version = refresh_version }

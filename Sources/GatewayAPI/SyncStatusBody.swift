@@ -1,8 +1,8 @@
 /// `GET /v1/sync`, and the answer to cancelling and resuming. Unknown or not applicable is null.
 package struct SyncStatusBody: Codable, Hashable, Sendable {
-    /// The network monitor's view.
+    /// Findings of the network monitor.
     package struct Network: Codable, Hashable, Sendable {
-        /// There is a route to the cloud.
+        /// Whether there is a route to the cloud.
         package var satisfied: Bool
         @NullCodable package var interface: String?
         /// `wifi`, `wired` or `other`.
@@ -22,7 +22,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         package var failed: UInt64 = 0
         package var cancelled: UInt64 = 0
         package var polls: UInt64 = 0
-        /// Polls made unnecessary by a remote change.
+        /// Polls saved because an event reported the change.
         package var polls_skipped: UInt64 = 0
         package var pages: UInt64 = 0
         package var batches: UInt64 = 0
@@ -33,7 +33,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// A change that the cloud cannot accept yet. It stays in the outbox and is sent again automatically.
+    /// A change that the cloud cannot accept yet. It stays in the outbox, and the host retries.
     package struct PutOff: Codable, Hashable, Sendable {
         package var type: String
         package var name: String
@@ -47,60 +47,60 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     }
 
     package var zone: String
-    /// `stopped`, `idle`, `waiting`, `halted`, or what the present run does: `readProgress`, `account`, `createZone`,
+    /// `stopped`, `idle`, `waiting`, `halted`, or the step of the present run: `readProgress`, `account`, `createZone`,
     /// `subscribe`, `modify`, `fetch`, `cleanUp`.
     package var mode: String
-    /// Changes waiting to be sent.
+    /// Number of changes in the outbox.
     package var pending: Int
-    /// What this host may do in the zone: `full`, or `readOnly`, where its changes wait until it joins with another token.
-    /// Null before the cloud has said it.
+    /// This host's rights in the zone: `full`, or `readOnly`, where changes wait until it joins with another token.
+    /// Null until the cloud reports them.
     @NullCodable package var role: String?
-    /// Records with changes that wait until the cloud has room.
+    /// Number of records whose changes wait for room in the cloud.
     package var held_back: Int
-    /// Why the cloud has no room for them: which limit, and what to do; null if it has.
+    /// The exhausted limit and its remedy; null if there is room.
     @NullCodable package var full: String?
-    /// Time until some of them are tried again.
+    /// Time until the next retry of some of them.
     @NullCodable package var full_retry_in_ms: Int64?
-    /// Those that the cloud cannot accept yet, with the reasons. Absent from an older daemon.
+    /// Changes that the cloud cannot accept yet. Absent from an older daemon.
     @NullCodable package var put_off: [PutOff]?
-    /// Records that are not synced, with their reasons (`GET /v1/sync/parked`).
+    /// Number of records excluded from sync (`GET /v1/sync/parked`).
     package var parked: Int
-    /// Types with something left to read.
+    /// Types with unread changes.
     package var unread: [String]
-    /// Types being read again from the beginning.
+    /// Types in a full resync.
     package var refetching: [String]
-    /// Whether another run follows the present one.
+    /// Whether another run follows.
     package var again: Bool
     package var cancelling: Bool
     /// Consecutive failed runs, including those before a restart.
     package var failures: Int
-    /// When a run was last complete, including before a restart: milliseconds since 1970 by this host's calendar.
+    /// Time of the last complete run, also before a restart: milliseconds since 1970 by this host's calendar.
     @NullCodable package var last_success_ms: Int64?
-    /// The error of the last run; null if it did not fail.
+    /// Error of the last run; null if it did not fail.
     @NullCodable package var error: String?
-    /// What to do if the session halted.
+    /// Remedy if the session halted.
     @NullCodable package var halt: String?
-    /// Time until a failed run is tried again.
+    /// Time until the retry of a failed run.
     @NullCodable package var retry_in_ms: Int64?
-    /// Time until changes are polled, unless an event reports one before.
+    /// Time until the next poll, if no event reports a change before.
     @NullCodable package var poll_in_ms: Int64?
     /// `closed`, `opening`, `open` or `waiting`.
     package var stream: String
     /// Time since the event stream was last heard.
     @NullCodable package var stream_age_ms: Int64?
-    /// Time since it last reported another host's change.
+    /// Time since the stream last reported another host's change.
     @NullCodable package var push_age_ms: Int64?
-    /// How far this host's wall clock is behind the cloud's.
+    /// Lag of this host's wall clock behind the cloud's.
     @NullCodable package var clock_behind_ms: Int64?
-    /// The uncertainty of that.
+    /// Uncertainty of `clock_behind_ms`.
     @NullCodable package var clock_error_ms: Int64?
-    /// The epoch of the cloud's store.
+    /// Epoch of the cloud's store.
     @NullCodable package var epoch: String?
     @NullCodable package var network: Network?
     /// Rises with every merge that changed something here.
     package var refresh_version: UInt64
     package var counters: Counters
-    /// The result of the last run.
+    /// Result of the last run.
     @NullCodable package var result: SyncResultBody?
 
     package init(zone: String, mode: String, stream: String, counters: Counters = Counters()) {

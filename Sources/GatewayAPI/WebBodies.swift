@@ -1,28 +1,27 @@
 /// `GET /v1/web` on the control socket, and the answer to enabling and disabling. Unknown or not applicable is null.
 package struct WebStatus: Codable, Hashable, Sendable {
-    /// Whether the page is served at all.
     package var serving: Bool
-    /// The network can reach it, and everybody has to log in.
+    /// Whether the network can reach the page; everybody then has to log in.
     package var enabled: Bool
-    /// The address it listens on, `address:port`.
+    /// `address:port` of the listener.
     package var listen: String
-    /// The addresses for a browser, best first. Never contains the token.
+    /// URLs for a browser, best first, without the token.
     package var urls: [String]
-    /// Why it is not served.
+    /// Why the page is not served.
     @NullCodable package var error: String?
-    /// What to do about that.
+    /// Remedy for `error`.
     @NullCodable package var next: String?
-    /// Null where the page is served over plain HTTP alone.
+    /// Null if the page is served over plain HTTP alone.
     @NullCodable package var tls: WebTLSStatus?
-    /// What people should know about how it is open to the network.
+    /// Warning about the way in which the page is open to the network.
     @NullCodable package var warning: String?
-    /// The name under which the network finds the page by mDNS.
+    /// Name of the page in mDNS.
     @NullCodable package var announced: String?
-    /// Why it is not announced although the network can reach it.
+    /// Why mDNS does not announce the page although it is open to the network.
     @NullCodable package var announcement_error: String?
-    /// What to do about that.
+    /// Remedy for `announcement_error`.
     @NullCodable package var announcement_next: String?
-    /// Only in the answer to enabling: the token that the login asks for. A secret, shown only this once.
+    /// Answer to enabling only: the token for the login. A secret, shown only this once.
     package var token: String?
 
     package init(serving: Bool, enabled: Bool, listen: String, urls: [String]) {
@@ -33,15 +32,13 @@ package struct WebStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// The certificate of the web page.
 package struct WebTLSStatus: Codable, Hashable, Sendable {
-    /// meterd makes and renews it.
+    /// Whether meterd made the certificate and renews it.
     package var self_signed: Bool
-    /// SHA-256 of the certificate in use. Null if there is none.
+    /// SHA-256 of the certificate in use.
     @NullCodable package var fingerprint: String?
-    /// When it ends.
     @NullCodable package var ends: String?
-    /// Whole days until then; below zero once it has ended.
+    /// Whole days until the end; negative afterwards.
     @NullCodable package var days_left: Int?
     /// Why the configured files are not in use.
     @NullCodable package var error: String?
@@ -57,7 +54,7 @@ package struct WebTLSStatus: Codable, Hashable, Sendable {
 
 /// `POST /v1/web` on the control socket: opens the page to the network.
 package struct WebEnableRequest: Codable, Hashable, Sendable {
-    /// `address:port`; null or absent for all addresses and the configuration's port.
+    /// `address:port`; null or absent for all addresses and the configured port.
     package var listen: String?
 
     package init(listen: String? = nil) { self.listen = listen }
@@ -71,7 +68,7 @@ package struct LoginRequest: Codable, Sendable {
     package init(token: String) { self.token = token }
 }
 
-/// `GET /v1/session` on the web page's listener, and the answer to logging in and out.
+/// `GET /v1/session` on the web page's listener, and the answer to login and logout.
 package struct SessionBody: Codable, Hashable, Sendable {
     package enum Login: String, Codable, Hashable, Sendable {
         /// Only this machine can reach the page.
@@ -81,9 +78,9 @@ package struct SessionBody: Codable, Hashable, Sendable {
     }
 
     package var login: Login
-    /// Whether the client may make changes, rather than only view.
+    /// Whether the client may make changes.
     package var may_change: Bool
-    /// Why nobody may make changes here, and what allows it. Only inside Home Assistant.
+    /// Why nobody may make changes here, and the remedy. Only inside Home Assistant.
     package var reason: String?
 
     package init(login: Login, may_change: Bool, reason: String? = nil) {

@@ -3,7 +3,7 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// What people want to be told of: `/v1/alerts`.
+/// Alert rules: `/v1/alerts`.
 package struct AlertRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let alerts: AlertService
@@ -39,7 +39,7 @@ package struct AlertRoutes: RouteGroup {
 }
 
 extension AlertsBody {
-    /// - Parameter entries: all of the service's.
+    /// - Parameter entries: all entries of the service.
     init(_ entries: [AlertEntry], of alerts: AlertService) {
         self.init(
             alerts: entries.map { AlertBody($0) }, raised: entries.count(where: \.standing.isRaised),

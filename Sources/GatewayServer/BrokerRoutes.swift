@@ -1,11 +1,11 @@
 package import GatewayAPI
 package import Hummingbird
 
-/// The state of the connection to the broker: `/v1/broker`.
+/// The broker's status: `/v1/broker`.
 package struct BrokerRoutes: RouteGroup {
     private let status: @Sendable () async -> BrokerStatus
 
-    /// - Parameter status: the present status, even if no broker is configured.
+    /// - Parameter status: returns the present status, even if no broker is configured.
     package init(status: @escaping @Sendable () async -> BrokerStatus) { self.status = status }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {

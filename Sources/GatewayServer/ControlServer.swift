@@ -5,7 +5,7 @@ package import Logging
 import NIOCore
 import ServerKit
 
-/// The API on a Unix socket that only its group may open (Docs/CommandLine.md#socket: 0660, group `meterd`).
+/// Serves the API on a Unix socket (Docs/CommandLine.md#socket: 0660, group `meterd`).
 package struct ControlServer: Sendable {
     private let responder: RouterResponder<BasicRequestContext>
     private let socketPath: String
@@ -17,7 +17,7 @@ package struct ControlServer: Sendable {
         self.logger = logger
     }
 
-    /// The server as a service: runs until graceful shutdown, then removes its socket.
+    /// Returns the server as a service, which runs until graceful shutdown and then removes its socket.
     ///
     /// - Parameter onRunning: called once clients can connect.
     package func application(onRunning: @escaping @Sendable () -> Void) -> some ApplicationProtocol {
@@ -33,7 +33,7 @@ package struct ControlServer: Sendable {
     }
 }
 
-/// Opens the socket to owner and group, and sets the group `meterd` if that exists and this is allowed.
+/// Limits the socket to owner and group. Sets the group `meterd` if it exists and the process may do so.
 private func restrict(_ path: String, logger: Logger) {
     if chmod(path, 0o660) != 0 {
         logger.warning("socket mode not set", metadata: ["path": "\(path)", "errno": "\(errno)"])

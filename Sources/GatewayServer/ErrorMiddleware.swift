@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Turns every error into an `ErrorBody`, so that no client ever has to interpret prose.
+/// Turns every error into an `ErrorBody`.
 struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     let routes: RouteMethods
 
@@ -48,7 +48,7 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Response {
-    /// 405: the path exists but takes other methods.
+    /// Throws 405: the path exists but takes other methods.
     static func wrongMethod(of request: Request, allowed: [String]) throws -> Response {
         let methods = allowed.joined(separator: ", ")
         let body = ErrorBody(
@@ -61,7 +61,6 @@ extension Response {
 }
 
 extension ErrorCode {
-    /// The HTTP status of a response with this code.
     var status: HTTPResponse.Status {
         switch self {
         case .badRequest: .badRequest

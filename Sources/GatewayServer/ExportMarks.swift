@@ -1,21 +1,22 @@
 import Domain
 
-/// Tells which marks belong to which line of an export, whose lines come in the order of their times.
+/// Assigns marks to the lines of an export, which come sorted by time.
 ///
-/// A moment belongs to the first line at or after it, a span to every line in it, and to one line if it lies between two.
+/// A moment belongs to the first line at or after it, a span to each line inside it. A span between two lines belongs
+/// to the second.
 struct ExportMarks {
-    /// In the order of their begin.
+    /// Sorted by begin.
     private let marks: [Mark]
     private var next = 0
-    /// Those that began and may go on.
+    /// Marks that began and may still go on.
     private var open: [Mark] = []
 
-    /// - Parameter marks: in order.
+    /// - Parameter marks: sorted by begin.
     init(_ marks: [Mark]) { self.marks = marks }
 
     /// - Parameters:
-    ///   - time: of the line.
-    ///   - length: of the time that it stands for from then on; zero for a single reading.
+    ///   - time: time of the line.
+    ///   - length: time that the line covers; zero for a single reading.
     mutating func names(at time: WallTime, for length: Duration = .zero) -> [String] {
         var names = open.filter { $0.end.map { $0 >= time } ?? true }
         open = names

@@ -2,8 +2,8 @@ import Domain
 import Gateway
 import NIOCore
 
-/// Writes readings of one meter, or several on one time base, as lines of text: CSV with a header, or one JSON object a
-/// line, as `meterctl watch` and `meterctl record export` do.
+/// Writes readings of one or several meters on one time base: as CSV with a header, or as one JSON object a line. The
+/// format is that of `meterctl watch` and `meterctl record export`.
 struct ExportTable {
     enum Format: String, CaseIterable {
         case csv, json
@@ -11,13 +11,13 @@ struct ExportTable {
 
     /// One meter's part of a line.
     struct Column {
-        /// What its values are called beside those of others; nil where it is the only meter.
+        /// Name of the meter in headings; nil if it is the only meter.
         var meter: String?
-        /// In their order. Of a line of CSV each has its place, whether or not it is known.
+        /// Quantities in order. In CSV each has its column, even where unknown.
         var quantities: [Quantity]
-        /// Nil where the stretch has no marks of the meter: then it has no column for them.
+        /// Nil if the stretch has no marks of the meter, so that the column is left out.
         var marks: ExportMarks?
-        /// The meter as JSON has it, in quotes.
+        /// The meter as a quoted JSON string.
         fileprivate let label: [UInt8]
 
         init(meter: String?, quantities: [Quantity], marks: [Mark] = []) {
@@ -32,10 +32,10 @@ struct ExportTable {
 
     let format: Format
     private(set) var columns: [Column]
-    /// What each line stands for: a window, or nothing for single readings.
+    /// Length of a line's window; zero for single readings.
     private let every: Duration
     private var second: Int64?
-    /// `2026-11-25T13:40:05.` of that second: fast meters have many readings in one.
+    /// Text of the current second, `2026-11-25T13:40:05.`: cached, since fast meters have many readings in one second.
     private var prefix: [UInt8] = []
 
     init(format: Format, columns: [Column], every: Duration = .zero) {
@@ -44,7 +44,7 @@ struct ExportTable {
         self.every = every
     }
 
-    /// What comes before the first line; empty for JSON.
+    /// The CSV header; empty for JSON.
     var header: String {
         guard format == .csv else { return "" }
         let names = columns.flatMap { column in
@@ -55,7 +55,7 @@ struct ExportTable {
         return (["time"] + names).joined(separator: ",") + "\n"
     }
 
-    /// - Parameter readings: one for each column; nil where that meter has none at this time.
+    /// - Parameter readings: one for each column; nil for a meter without a reading at this time.
     mutating func append(_ time: WallTime, _ readings: [Reading?], to buffer: inout ByteBuffer) {
         switch format {
         case .csv: appendCSV(time, readings, to: &buffer)
@@ -99,7 +99,7 @@ struct ExportTable {
         buffer.writeString("}\n")
     }
 
-    /// What a model has and does not know just now is null.
+    /// Writes null for a quantity that the model has, but whose value is unknown.
     private static func append(
         _ reading: Reading, _ marks: [String]?, after first: String, to buffer: inout ByteBuffer
     ) {
@@ -122,7 +122,7 @@ struct ExportTable {
         let present = remainder < 0 ? quotient - 1 : quotient
         if present != second {
             second = present
-            // Without the milliseconds and the Z.
+            // Drop the milliseconds and the Z.
             prefix = Array(time.description.utf8.dropLast(4))
         }
         buffer.writeBytes(prefix)
@@ -134,7 +134,7 @@ struct ExportTable {
     }
 }
 
-/// Readings folded into lengths of time of equal length.
+/// Folds readings into windows of equal length.
 struct ExportWindows {
     private var windows: [WallTime: Window] = [:]
     private let length: Int64
@@ -144,7 +144,7 @@ struct ExportWindows {
         var last = Reading()
     }
 
-    /// The meter's own counters, of which the last value stands for the whole.
+    /// The meter's own counters: a window takes their last value.
     private static let counters: QuantitySet = [
         QuantitySet(.energy, .charge, .countedEnergy, .countedCharge, .duration, .price)
     ]
@@ -165,11 +165,11 @@ struct ExportWindows {
 
     var times: some Sequence<WallTime> { windows.keys }
 
-    /// The means, and of counters the last; nil where nothing was measured.
+    /// Returns means, and the last value of counters; nil if nothing was measured.
     func reading(at time: WallTime) -> Reading? {
         guard let window = windows[time] else { return nil }
         var reading = window.bucket.means
-        // What the sums of floating-point numbers add is noise.
+        // Rounding removes the noise of floating-point sums.
         reading.known.forEach { reading[$0] = reading[$0]?.toMillionths }
         window.last.known.intersection(Self.counters).forEach { reading[$0] = window.last[$0] }
         return reading

@@ -4,9 +4,9 @@ import GatewayAPI
 import Hummingbird
 import NIOCore
 
-/// One export on its way to a client.
+/// Writes one export to a client.
 struct ExportWriting {
-    /// Bytes after which some of it is sent.
+    /// Bytes that are collected before they are sent.
     private static let chunkBytes = 64 * 1024
 
     private var table: ExportTable
@@ -20,7 +20,8 @@ struct ExportWriting {
 
     typealias Write = (ByteBuffer) async throws -> Void
 
-    /// - Parameter every: milliseconds of a window, whose means are written; nil for each reading, of one meter.
+    /// - Parameter every: window length in milliseconds, whose means are written; nil for every reading of a single
+    ///   meter.
     mutating func run(
         _ meters: [MeterID], _ span: Range<WallTime>, every: Int64?, _ write: Write
     ) async throws {
@@ -42,7 +43,7 @@ struct ExportWriting {
         }
     }
 
-    /// Some minutes of all meters at a time, in whole windows.
+    /// Reads some minutes of all meters at a time, in whole windows.
     private mutating func appendWindows(
         of meters: [MeterID], in span: Range<WallTime>, every: Int64, _ write: Write
     ) async throws {
@@ -86,7 +87,7 @@ struct ExportWriting {
 }
 
 extension SeriesService {
-    /// What was measured in a span: one point is enough to tell.
+    /// Returns the quantities measured in a span. A single point shows them.
     func quantities(of meter: MeterID, in span: Range<WallTime>) async throws -> [Quantity] {
         try await series(of: meter, in: span, points: 1, quantities: Quantity.allCases).columns.map(\.quantity)
     }

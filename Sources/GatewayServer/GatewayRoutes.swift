@@ -3,7 +3,7 @@ package import Hummingbird
 
 /// All routes of meterd, for each of its two listeners (Docs/meterd-openapi.yaml).
 ///
-/// The web page's listener also has the routes of `/v1/session`, which concern the connection (`WebResponder`).
+/// `WebResponder` adds `/v1/session` for the web page.
 package struct GatewayRoutes: Sendable {
     private let meters: MeterRoutes
     private let metrics: MetricsRoute
@@ -28,7 +28,7 @@ package struct GatewayRoutes: Sendable {
         self.joining = joining
     }
 
-    /// The control socket's routes, whose users may do everything.
+    /// Returns the control socket's routes, without restrictions.
     ///
     /// - Parameter page: nil if `[web] serve = false`.
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
@@ -38,7 +38,7 @@ package struct GatewayRoutes: Sendable {
         return meters.router(with: topics + own, metrics: metrics)
     }
 
-    /// The web page's routes: it cannot join or leave a cloud, or open the page to the network.
+    /// Returns the web page's routes. They cannot join or leave a cloud, or open the page to the network.
     package func pageRouter() -> Router<BasicRequestContext> {
         meters.router(with: topics + [MembershipRoutes(joining: joining, isReadOnly: true)], metrics: metrics)
     }

@@ -3,8 +3,7 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Overwritten values of a meter's settings, and the rebuild of all settings: `/v1/meters/{meter}/history` and
-/// `/v1/rebuild`.
+/// Overwritten settings of a meter, and the rebuild of all settings: `/v1/meters/{meter}/history` and `/v1/rebuild`.
 package struct HistoryRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let settings: SettingsService
@@ -35,11 +34,11 @@ package struct HistoryRoutes: RouteGroup {
         }
     }
 
-    /// One line for each step, then the outcome. A client that leaves stops it between two steps.
+    /// Writes one line for each step, then the outcome. When the client leaves, the rebuild stops between two steps.
     private func run(_ write: (any Encodable) async throws -> Void) async throws {
         let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
         let steps = rebuild.progress.subscribe()
-        // Passes on steps until this scope ends, which cancels it.
+        // Relays steps until this scope ends, which cancels the task.
         async let _: Void = Self.relay(steps, to: sink)
         async let end: Void = finish(sink)
         for await line in lines { try await write(line) }

@@ -5,8 +5,8 @@ package import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Files that become recordings: `POST /v1/meters/{meter}/imports`, whose body is the file. On the control socket alone:
-/// the page's listener takes no such bodies.
+/// Imports a file as a recording: `POST /v1/meters/{meter}/imports`. Only on the control socket, because the page's
+/// listener refuses such large bodies.
 package struct ImportRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let imports: ImportService
@@ -14,8 +14,8 @@ package struct ImportRoutes: RouteGroup {
     private let loop: any SessionLoop
 
     /// - Parameters:
-    ///   - zoneOffset: how far this machine's zone is ahead of UTC at a moment.
-    ///   - zoneFile: a zone's file in the system's database.
+    ///   - zoneOffset: returns this machine's offset from UTC at a moment.
+    ///   - zoneFile: returns a zone's file in the system's database.
     package init(
         directory: MeterDirectory, imports: ImportService, loop: any SessionLoop,
         zoneOffset: @escaping @Sendable (WallTime) -> Duration, zoneFile: @escaping @Sendable (String) -> [UInt8]?
@@ -39,7 +39,7 @@ package struct ImportRoutes: RouteGroup {
         }
     }
 
-    /// A body in chunks that ends too early looks whole, so that the length is asked for before.
+    /// Requires a length, because a chunked body that ends early looks complete.
     private func length(of request: Request) throws(GatewayError) -> Int64 {
         guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > 0 else {
             throw GatewayError(
@@ -93,9 +93,9 @@ package struct ImportRoutes: RouteGroup {
     }
 }
 
-/// A file on its way in.
+/// A file that a client is sending.
 private final class Upload: Sendable {
-    /// A client that sends nothing for so long is gone.
+    /// Timeout for a silent client.
     private static let patience = Duration.seconds(60)
 
     private let body: RequestBody
@@ -129,7 +129,7 @@ private final class Upload: Sendable {
         if let timer = timer.withLock({ $0 }) { loop.cancel(timer) }
     }
 
-    /// Throws when nothing came for too long.
+    /// Throws after a silence of `patience`.
     func waitForSilence() async throws -> Never {
         for await _ in silence {
             throw GatewayError(

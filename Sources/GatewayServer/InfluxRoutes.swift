@@ -1,11 +1,11 @@
 package import GatewayAPI
 package import Hummingbird
 
-/// How far readings were sent to a time series database: `/v1/influx`.
+/// Status of the upload to a time series database: `/v1/influx`.
 package struct InfluxRoutes: RouteGroup {
     private let status: @Sendable () -> InfluxStatus
 
-    /// - Parameter status: the present status, even if no server is configured.
+    /// - Parameter status: returns the present status, even if no server is configured.
     package init(status: @escaping @Sendable () -> InfluxStatus) { self.status = status }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Hummingbird
 
-/// How this server writes and reads JSON: keys are sorted, so that output is stable.
+/// Writes and reads this server's JSON. Keys are sorted, so that output is stable.
 enum JSON {
-    /// Most bytes of a body. No request of this API comes near it.
+    /// Maximum size of a body, far beyond any request of this API.
     static let bodyBytesMax = 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
@@ -12,12 +12,12 @@ enum JSON {
         return ByteBuffer(bytes: try encoder.encode(value))
     }
 
-    /// Nil where the text is no such value.
+    /// - Returns: nil if the text does not decode.
     static func value<Value: Decodable>(_ type: Value.Type, in text: String) -> Value? {
         try? JSONDecoder().decode(type, from: FoundationEssentials.Data(text.utf8))
     }
 
-    /// One value and a line end: one line of a stream.
+    /// Returns one value with a line end, for a stream.
     static func line(_ value: some Encodable) throws -> ByteBuffer {
         var buffer = try encode(value)
         buffer.writeInteger(UInt8(ascii: "\n"))
@@ -30,7 +30,7 @@ enum JSON {
             body: ResponseBody(byteBuffer: try encode(value)))
     }
 
-    /// Decodes the body of a request, which may be empty if every field is optional.
+    /// Decodes a request's body. It may be empty if every field is optional.
     static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         var buffer = try await request.body.collect(upTo: bodyBytesMax)
         if buffer.readableBytes == 0 { buffer = ByteBuffer(string: "{}") }

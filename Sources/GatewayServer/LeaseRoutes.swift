@@ -3,13 +3,13 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Who has which meter: `/v1/leases`.
+/// Leases of all meters: `/v1/leases`.
 package struct LeaseRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let settings: SettingsService
     private let keeper: @Sendable () async -> LeaseKeeper?
 
-    /// - Parameter keeper: the present membership's, if this host belongs to a cloud.
+    /// - Parameter keeper: returns the present membership's keeper; nil if this host belongs to no cloud.
     package init(
         directory: MeterDirectory, settings: SettingsService, keeper: @escaping @Sendable () async -> LeaseKeeper?
     ) {
@@ -28,7 +28,7 @@ package struct LeaseRoutes: RouteGroup {
         var meters: [String: MeterStatus] = [:]
         for meter in await directory.status() { meters[meter.id] = meter }
         var names: [String: String] = [:]
-        // Reads the settings of all meters, which is worth it only for those that are elsewhere.
+        // This reads the settings of all meters, so only do it for meters held elsewhere.
         if leases.contains(where: { meters[$0.meter] == nil }) {
             for meter in try await settings.meters() { names[meter.id.description] = meter.name }
         }

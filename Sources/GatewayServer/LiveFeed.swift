@@ -3,20 +3,19 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// The events for open pages: at most twice a second what changed about meters, adapters, cloud and sync, encoded once for
-/// all of them.
+/// Sends changes of meters, adapters, cloud and sync to open pages, at most twice a second. Each event is encoded once
+/// for all pages.
 ///
-/// The feed reads nothing before something is marked (`ChangeMarks`), and then only what is marked. Every 15 s it looks at
-/// everything: that renews the interest in other hosts' readings, and shows the counts of adapters and store, which nobody
-/// marks. A page that does not keep up loses messages and then gets everything again; nobody else slows down.
+/// The feed reads only what `ChangeMarks` has marked. Every 15 s it reads everything: this renews the interest in other
+/// hosts' readings, and shows the counts of adapters and store, which nobody marks. A slow page loses messages and then
+/// gets the whole state; it does not slow others down.
 package final class LiveFeed: Sendable {
-    /// Where the events come from.
     package struct Sources: Sendable {
-        /// All meters.
+        /// Returns all meters.
         package var meters: @Sendable () async -> [MeterStatus]
-        /// The marked meters, or all. Removes their marks.
+        /// Returns the marked meters, or all, and removes their marks.
         package var taken: @Sendable (_ all: Bool) async -> [MeterStatus]
-        /// Everything but the meters.
+        /// Returns everything but the meters.
         package var host: @Sendable () async -> LiveBody
 
         package init(
@@ -28,10 +27,10 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// Least time between two events: they come twice a second at most, whatever the meters' own pace.
+    /// Shortest time between two events.
     package static let interval = Duration.milliseconds(500)
 
-    /// Longest silence, after which a page may take the connection for dead.
+    /// Longest silence before a page may take the connection for dead.
     package static let silenceMax = Duration.seconds(15)
 
     private let sources: Sources
@@ -46,7 +45,7 @@ package final class LiveFeed: Sendable {
         self.loop = loop
     }
 
-    /// Sends until the task is cancelled, which ends every stream.
+    /// Sends events until the task is cancelled, which ends every stream.
     package func run() async {
         var told: ToldState?
         var alarm = Alarm(on: loop)
@@ -75,7 +74,7 @@ package final class LiveFeed: Sendable {
 
     package var hasListeners: Bool { feed.hasListeners }
 
-    /// Everything as it is now, then what changes, as server-sent events, for as long as the page is open.
+    /// Streams the whole state, then changes, as server-sent events.
     package func response(for request: Request) async throws -> Response {
         let events = events()
         return try await Response.events(for: request) { write in
@@ -86,7 +85,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// The events from now on. For the first listener they begin with everything.
+    /// Subscribes to events. For the first listener they begin with the whole state.
     package func events() -> Feed<ByteBuffer>.Subscription {
         defer { wake.continuation.yield() }
         return feed.subscribe(buffer: 4)
@@ -99,9 +98,9 @@ package final class LiveFeed: Sendable {
         return try Response.event("all", body)
     }
 
-    /// Looks at what is marked, or at everything if that is due.
+    /// Reads what is marked, or everything if that is due.
     ///
-    /// - Returns: what to send.
+    /// - Returns: the event to send.
     private func look(at now: MonotonicTime, _ told: inout ToldState?) async -> ByteBuffer? {
         let marked = changes.take(waking: ring)
         let isDue = told.map { now >= $0.isDueAt } ?? true
@@ -113,20 +112,19 @@ package final class LiveFeed: Sendable {
         if event == nil { told = ToldState(news, at: loop.now) }
         told?.lookedAt = loop.now
         if isDue { told?.isDueAt = loop.now + Self.silenceMax }
-        // What cannot be encoded as JSON, such as NaN, is sent once it is a number again.
+        // A value that JSON cannot encode, such as NaN, is left out until it is a number again.
         guard let event else { return try? Response.event("all", news) }
         guard event.isEmpty else { return try? Response.event("changes", event) }
         return isDue ? ByteBuffer(string: ": nothing new\n\n") : nil
     }
 }
 
-/// What pages were told last.
+/// The state that pages know.
 private struct ToldState {
     private var meters: [String: (status: MeterStatus, at: MonotonicTime)] = [:]
-    /// All but the meters.
     private(set) var host: LiveBody
     var lookedAt = MonotonicTime.origin
-    /// When to look at everything again.
+    /// Time of the next full read.
     var isDueAt = MonotonicTime.origin
 
     init(_ whole: LiveBody, at now: MonotonicTime) {
@@ -138,10 +136,10 @@ private struct ToldState {
     /// Adopts the news.
     ///
     /// - Parameters:
-    ///   - isEveryMeter: a meter that the news lack is gone.
-    ///   - isDue: counts are news, too.
-    /// - Returns: the differences, without what a page works out by itself. Nil if something is gone: only the whole state
-    ///   can tell that.
+    ///   - isEveryMeter: whether a meter missing in the news is gone.
+    ///   - isDue: whether changed counts are news, too.
+    /// - Returns: the differences, without values that a page computes by itself. Nil if something is gone: then the
+    ///   whole state has to be sent.
     mutating func take(_ news: LiveBody, isEveryMeter: Bool, isDue: Bool, at now: MonotonicTime) -> LiveBody? {
         if isEveryMeter {
             let ids = Set((news.meters ?? []).map(\.id))
@@ -169,10 +167,10 @@ private struct ToldState {
 }
 
 extension MeterStatus {
-    /// Whether a page that was told `old`, and counts its times up and down since, shows something else.
+    /// Whether a page that got `old` and since then counts its times by itself would show something wrong.
     fileprivate func isNews(after old: MeterStatus, _ elapsed: Duration) -> Bool {
         let passed = elapsed.milliseconds
-        // Some room, as a status takes a moment to be built.
+        // Tolerance for the time that building a status takes.
         func jumped(_ time: KeyPath<MeterStatus, Int64?>, by passed: Int64) -> Bool {
             guard let new = self[keyPath: time], let old = old[keyPath: time] else { return false }
             return abs(new - max(0, old + passed)) > 100
@@ -208,7 +206,7 @@ extension StoreStatus {
 }
 
 extension SyncStatusBody {
-    /// Without what counts up or down by itself.
+    /// Copy without values that count up or down by themselves.
     fileprivate var withoutTimes: SyncStatusBody {
         var copy = self
         (copy.full_retry_in_ms, copy.retry_in_ms, copy.poll_in_ms) = (nil, nil, nil)

@@ -1,6 +1,6 @@
 package import Hummingbird
 
-/// What changes, as server-sent events: `/v1/live`.
+/// Server-sent events about changes: `/v1/live`.
 package struct LiveRoutes: RouteGroup {
     private let feed: LiveFeed
 

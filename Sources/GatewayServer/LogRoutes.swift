@@ -4,8 +4,8 @@ import GatewayAPI
 import Hummingbird
 import MeterCodec
 
-/// What meters recorded by themselves. A meter is not measured while it sends that, so this is only for those who may
-/// make changes.
+/// Logs that meters recorded by themselves. A meter does not measure while it sends them, so the routes are limited to
+/// clients that may make changes.
 extension MeterRoutes {
     func addLogs(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("logs") { _, context in
@@ -17,7 +17,7 @@ extension MeterRoutes {
             try Self.checkMayDisturb()
             let session = try await directory.session(try Self.reference(in: context))
             let name = try context.parameters.require("log").percentDecoded ?? ""
-            // Read completely before the response begins, so that a failure has its own status.
+            // Read everything before the response begins, so that a failure gets its own status.
             guard let log = try await session.logs(.log(named: name)).log else {
                 throw GatewayError(.notFound, "\(session.id) has no log \(name)", next: "meterctl logs \(session.id)")
             }

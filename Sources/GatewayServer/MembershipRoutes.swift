@@ -7,8 +7,7 @@ package struct MembershipRoutes: RouteGroup {
     private let joining: any CloudJoining
     private let isReadOnly: Bool
 
-    /// - Parameter isReadOnly: whether there are only routes that read. The token needed for joining is for the control
-    ///   socket alone.
+    /// - Parameter isReadOnly: whether to offer only GET. The token for joining may only cross the control socket.
     package init(joining: any CloudJoining, isReadOnly: Bool = false) {
         self.joining = joining
         self.isReadOnly = isReadOnly

@@ -3,13 +3,13 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// What happened to meters: `/v1/meters/{meter}/log`. What meters recorded by themselves is in `…/logs`
+/// Log of events of a meter: `/v1/meters/{meter}/log`. Logs recorded by the meter itself are in `…/logs`
 /// (LogRoutes.swift).
 package struct MeterLogRoutes: RouteGroup {
     private let log: ZoneLog
 
     private static let linesUsual = 200
-    /// As many as a host keeps of a meter, and its largest part of other hosts'.
+    /// Number of lines that a host keeps of a meter, including the largest share of other hosts' lines.
     private static let linesMax = 10_000
 
     package init(log: ZoneLog) { self.log = log }
@@ -29,7 +29,7 @@ package struct MeterLogRoutes: RouteGroup {
 }
 
 extension LogBody {
-    /// - Parameter now: the calendar of this host.
+    /// - Parameter now: time by this host's calendar.
     fileprivate init(_ report: ZoneLog.Report, now: WallTime) {
         self.init(
             meter: report.meter.description, log: report.lines.map { LogLineBody($0, now: now) }, cut: report.isCut,

@@ -3,7 +3,7 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// The routes of the control socket: each decodes, calls one service, and encodes (Docs/meterd-openapi.yaml).
+/// Routes about meters: each decodes, calls one service, and encodes (Docs/meterd-openapi.yaml).
 package struct MeterRoutes: Sendable {
     let directory: MeterDirectory
     let zone: ZoneMeters
@@ -11,7 +11,7 @@ package struct MeterRoutes: Sendable {
     let version: VersionBody
     private let alertsRaised: @Sendable () -> Int
 
-    /// - Parameter zone: nil for a host without a cloud, whose own meters are all there are.
+    /// - Parameter zone: nil for a host without a cloud, which knows only its own meters.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, version: VersionBody,
         alertsRaised: @escaping @Sendable () -> Int = { 0 },
@@ -24,15 +24,15 @@ package struct MeterRoutes: Sendable {
         self.storeStatus = storeStatus
     }
 
-    /// All routes, on a new router.
+    /// Returns a router with all routes.
     ///
     /// - Parameters:
-    ///   - others: routes on other topics, beside those of the meters.
-    ///   - metrics: if nil, there is no `/metrics`.
+    ///   - others: routes on topics other than meters.
+    ///   - metrics: nil to leave out `/metrics`.
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
-        // What tells which methods a path takes must be added before the routes.
+        // The middleware that knows the methods of a path must be added before the routes.
         let list = Router(context: BasicRequestContext.self)
         add(others, metrics, to: list)
         let router = Router(context: BasicRequestContext.self)
@@ -122,13 +122,13 @@ package struct MeterRoutes: Sendable {
         }
     }
 
-    /// The meter or other object named in the path, in any form that a person may type.
+    /// Returns the reference in the path to a meter or other object, in any form that a person may type.
     static func reference(_ parameter: String = "meter", in context: BasicRequestContext) throws -> String {
         let raw = try context.parameters.require(parameter)
         guard let decoded = raw.percentDecoded else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
         }
-        // Ids of ports have slashes. nginx and Home Assistant turn %2F into one on the way, which would be another path.
+        // Ids of ports have slashes. nginx and Home Assistant decode %2F on the way, which would give another path.
         let isID = ["port:", "usb:"].contains { decoded.hasPrefix($0) }
         return isID ? decoded.replacing("~2F", with: "/") : decoded
     }

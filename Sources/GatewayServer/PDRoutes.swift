@@ -5,7 +5,7 @@ package import Hummingbird
 import MeterCodec
 import NIOCore
 
-/// What was heard of USB Power Delivery on a meter's CC line: `/v1/meters/{meter}/pd`.
+/// USB Power Delivery traffic on a meter's CC line: `/v1/meters/{meter}/pd`.
 package struct PDRoutes: RouteGroup {
     private let directory: MeterDirectory
 
@@ -27,7 +27,7 @@ package struct PDRoutes: RouteGroup {
                 return Self.file(ByteBuffer(string: text), "text/plain; charset=utf-8", "pd-\(session.id).txt")
             case .pcapng:
                 let bytes = PDCapture.file(of: timeline.entries(after: after))
-                // There is no registered media type for it.
+                // pcapng has no registered media type.
                 return Self.file(ByteBuffer(bytes: bytes), "application/octet-stream", "pd-\(session.id).pcapng")
             }
         }
@@ -112,6 +112,6 @@ extension PDEntryBody.Message {
 }
 
 extension Int {
-    /// Volts of millivolts.
+    /// Volts from millivolts.
     fileprivate var thousandth: Double { Double(self) / 1000 }
 }

@@ -3,7 +3,7 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Records that are not synced: `/v1/sync/parked`.
+/// Records excluded from sync: `/v1/sync/parked`.
 package struct ParkedRoutes: RouteGroup {
     private let parked: ParkedService
 

@@ -14,10 +14,10 @@ package struct RecordingRoutes: RouteGroup {
     private let loads: LoadService?
 
     /// - Parameters:
-    ///   - zone: nil for a host without a cloud, whose own meters are all there are.
-    ///   - marks: those that exports have; nil for none.
-    ///   - alerts: knows who can be told when a battery test is over; nil if nobody can.
-    ///   - loads: drives the loads of battery tests; nil where none is driven.
+    ///   - zone: nil for a host without a cloud, which knows only its own meters.
+    ///   - marks: marks for exports; nil for none.
+    ///   - alerts: notification targets for the end of a battery test; nil if there are none.
+    ///   - loads: drives the loads of battery tests; nil if none is driven.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService,
         marks: MarkService? = nil, alerts: AlertService? = nil, loads: LoadService? = nil
@@ -36,7 +36,7 @@ package struct RecordingRoutes: RouteGroup {
             let body = try await JSON.decode(RecordingRequest.self, from: request)
             let reference = try MeterRoutes.reference(in: context)
             if let test = try test(body) { return try await start(test, name: body.name, on: reference) }
-            // Recorded by the host that has the meter: others' readings are not stored here.
+            // The holder records, because other hosts' readings are not stored here.
             if let done = try await zone.order(.startRecording(name: body.name), of: reference) {
                 return try JSON.response(try Self.body(done))
             }
@@ -97,7 +97,7 @@ package struct RecordingRoutes: RouteGroup {
 
     // MARK: Battery tests
 
-    /// What makes a battery test of a request; nil for any other recording.
+    /// Returns the battery test in a request; nil for any other recording.
     private func test(_ body: RecordingRequest) throws(GatewayError) -> BatteryTest? {
         let load = try body.load.map { request throws(GatewayError) in try plan(request, body) }
         guard let until = body.until ?? load?.until else {
@@ -130,7 +130,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// What a request wants of a load.
+    /// Returns a request's settings of the load.
     private func plan(_ request: LoadRequest, _ body: RecordingRequest) throws(GatewayError) -> LoadPlan {
         guard loads != nil else { throw GatewayError(.refused, "this host drives no loads", next: "leave load out") }
         guard body.start_above == nil else {
@@ -147,7 +147,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// A test is run by the host that measures, which tells its own people.
+    /// Starts a test on this host only: it measures, and notifies its own people.
     private func start(_ test: BatteryTest, name: String?, on reference: String) async throws -> Response {
         if let holder = try await zone.status(of: reference).holderElsewhere {
             throw GatewayError(
@@ -167,7 +167,7 @@ package struct RecordingRoutes: RouteGroup {
     }
 
     private func marks(of recording: Recording, in span: Range<WallTime>) async throws -> [Mark] {
-        // What was imported was measured apart from the meter's own timeline.
+        // Imported readings are not on the meter's own timeline.
         guard let marks, recording.source == nil else { return [] }
         let entry = try await recordings.entry(of: recording)
         return try await marks.marks(of: directory.ids(of: entry.meter), in: span).map(\.mark)
@@ -185,7 +185,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// One line for each reading. The first and the last have what the meter told then, so each waits for the next.
+    /// Writes one line for each reading. Each line waits for the next, because the last one gets `toldAtEnd`.
     private func readings(of reference: String, for request: Request) async throws -> Response {
         let (meter, span, recording) = try await local(reference)
         let marked = try await marks(of: recording, in: span)
@@ -206,7 +206,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Another host's recording, as that host has it.
+    /// Decodes the recording that another host returned.
     private static func body(_ done: (holder: String, result: String?)) throws(GatewayError) -> RecordingBody {
         guard var body = done.result.flatMap({ JSON.value(RecordingBody.self, in: $0) }) else {
             throw GatewayError(
@@ -218,7 +218,8 @@ package struct RecordingRoutes: RouteGroup {
         return body
     }
 
-    /// Under which id the readings of a recording are stored, where they are here, and the time from its first to its last reading.
+    /// Returns the meter id under which a recording's readings are stored here, and the time from its first to its last
+    /// reading.
     private func local(_ reference: String) async throws -> (MeterID, Range<WallTime>, Recording) {
         let entry = try await recordings.recording(reference)
         let recording = entry.recording

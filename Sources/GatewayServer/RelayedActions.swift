@@ -3,7 +3,7 @@ package import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// What other hosts may have this one do with its meters, answered as its own API answers.
+/// Performs actions for other hosts on this host's meters, with the answers of its own API.
 package struct RelayedActions: Sendable {
     private let directory: MeterDirectory
     private let recordings: RecordingService
@@ -13,8 +13,8 @@ package struct RelayedActions: Sendable {
         self.recordings = recordings
     }
 
-    /// - Parameter deadline: when it is too late for it.
-    /// - Returns: the answer as a text of JSON; nil where that says nothing.
+    /// - Parameter deadline: time after which the action is too late.
+    /// - Returns: the answer as JSON text; nil if there is nothing to report.
     package func perform(
         _ action: RelayAction, of meter: MeterID, by deadline: MonotonicTime
     ) async throws(GatewayError) -> String? {

@@ -3,13 +3,13 @@ import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Routes on one topic, which add themselves below `/v1` on the control socket.
+/// Routes on one topic, which add themselves below `/v1`.
 package protocol RouteGroup: Sendable {
     func add(to api: RouterGroup<BasicRequestContext>)
 }
 
 extension HTTPFields {
-    /// Has a browser save the answer under this name, without what a file system or a header might take amiss.
+    /// Makes browsers save the answer under this name, without characters that file systems or headers reject.
     mutating func saveAs(_ name: String) {
         let safe = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })
         self[.contentDisposition] = "attachment; filename=\"\(safe)\""
@@ -17,7 +17,7 @@ extension HTTPFields {
 }
 
 extension Request {
-    /// A number in the query, if given.
+    /// Returns a number in the query, if given.
     ///
     /// - Throws: 400 unless it is a whole number within `range`.
     func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
@@ -41,7 +41,7 @@ extension Request {
         return flag
     }
 
-    /// One of some words in the query, if given.
+    /// Returns one of some words in the query, if given.
     ///
     /// - Throws: 400 for any other.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(GatewayError) -> Choice? {
@@ -55,7 +55,7 @@ extension Request {
         return choice
     }
 
-    /// A moment in the query, if given: RFC 3339, or milliseconds since 1970.
+    /// Returns a time in the query, if given: RFC 3339, or milliseconds since 1970.
     func time(_ name: String) throws -> WallTime? {
         guard let text = uri.queryParameters[name[...]] else { return nil }
         if let time = WallTime(String(text)) { return time }
@@ -67,7 +67,7 @@ extension Request {
         return WallTime(millisecondsSince1970: number)
     }
 
-    /// The stretch of time from `from` to `to` in the query: an hour, and up to now, where they are missing.
+    /// Returns the range from `from` to `to` in the query. Defaults: an hour, ending now.
     func span(until now: WallTime) throws -> Range<WallTime> {
         let end = try time("to") ?? now
         return try .stretch(from: try time("from") ?? end + .seconds(-3600), to: end)
@@ -75,7 +75,7 @@ extension Request {
 }
 
 extension Range<WallTime> {
-    /// - Throws: 400 unless the one comes before the other.
+    /// - Throws: 400 unless `start` comes before `end`.
     static func stretch(from start: WallTime, to end: WallTime) throws -> Self {
         guard start < end else {
             throw GatewayError(
@@ -85,7 +85,7 @@ extension Range<WallTime> {
     }
 }
 
-/// The client whose request is being answered. On the control socket it may always do everything.
+/// The client of the present request. On the control socket it may do everything.
 ///
 /// A class, because Swift 6.3.1's optimised programs crash when a task-local value is set to a function.
 final class Asker: Sendable {
@@ -94,7 +94,6 @@ final class Asker: Sendable {
 
     init(mayDisturb: @escaping @Sendable () -> Bool) { isAllowed = mayDisturb }
 
-    /// Whether the client may do what costs others something, which not every viewer of the web page may. Checked anew
-    /// each time.
+    /// Whether the client may cause costs for others, as not every viewer of the web page may. Checked at each call.
     var mayDisturb: Bool { isAllowed() }
 }

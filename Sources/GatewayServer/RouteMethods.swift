@@ -1,9 +1,9 @@
 import Hummingbird
 
-/// The methods of each path, to tell a wrong method from a path that does not exist.
+/// The methods of each path, to tell a wrong method from an unknown path.
 struct RouteMethods: Sendable {
     private struct Entry {
-        /// A part that begins with `:` matches any one.
+        /// Path segments; one that begins with `:` matches any.
         var template: [String]
         var method: HTTPRequest.Method
     }
@@ -12,13 +12,13 @@ struct RouteMethods: Sendable {
 
     init<Context>(of router: Router<Context>) {
         entries = router.routes.map { route in
-            // The library's form of what was declared as `:meter`.
+            // Hummingbird's form of `:meter` is `{meter}`.
             let parts = "\(route.path)".split(separator: "/").map { $0.hasPrefix("{") ? ":" : String($0) }
             return Entry(template: parts, method: route.method)
         }
     }
 
-    /// Sorted by name; empty for a path without a route.
+    /// Returns sorted names; empty for a path without a route.
     func methods(of path: String) -> [String] {
         let parts = path.split(separator: "/")
         let found = entries.filter { entry in

@@ -3,7 +3,7 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// Routes whose response continues until the client leaves: one JSON object on each line.
+/// Routes whose response continues until the client leaves: one JSON object a line.
 extension MeterRoutes {
     func addStreams(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("readings") { request, context in
@@ -14,7 +14,7 @@ extension MeterRoutes {
                 try await readings.forEach { reading in
                     var line = ReadingLine(reading)
                     if reading.origin == nil, glance.isDue(at: reading.wallTime) {
-                        // Meanwhile the meter may have gone elsewhere.
+                        // Meanwhile another host may have taken the meter.
                         line.told = glance.news(try? await directory.session(reference).told())
                     }
                     try await write(line)
@@ -34,13 +34,13 @@ extension MeterRoutes {
     }
 }
 
-/// Looks at what a meter tells besides readings, once a second, and passes on what is new.
+/// Looks once a second at a meter's data beyond readings, and returns it when it is new.
 private struct ToldGlance {
     private var next: WallTime?
     private var last: ToldBody?
 
     mutating func isDue(at time: WallTime) -> Bool {
-        // Set back, the calendar is not waited for.
+        // If the calendar was set back, do not wait for `next`.
         if let next, time < next, next < time + .seconds(2) { return false }
         next = time + .seconds(1)
         return true
@@ -67,7 +67,7 @@ extension ReadingLine {
 }
 
 extension Response {
-    /// One line of JSON for each item, until the feed ends or the client leaves.
+    /// Streams one line of JSON for each item, until the feed ends or the client leaves.
     static func lines<Value: Sendable>(
         of items: Feed<Value>.Subscription, for request: Request,
         line: @escaping @Sendable (Feed<Value>.Item) -> any Encodable
@@ -77,9 +77,9 @@ extension Response {
         }
     }
 
-    /// One line of JSON for each value that `body` writes. When the client leaves, its task is cancelled.
+    /// Streams one line of JSON for each value that `body` writes. When the client leaves, its task is cancelled.
     ///
-    /// The first bytes are sent at once, so that a client knows it has been heard before anything happens.
+    /// Sends the first bytes at once, so that the client knows that it is connected.
     static func lines(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (any Encodable) async throws -> Void) async throws -> Void
@@ -90,7 +90,7 @@ extension Response {
         return Response(status: .ok, headers: streamHeaders("application/x-ndjson"), body: stream)
     }
 
-    /// Text written by `body`, some of it at a time.
+    /// Streams the text that `body` writes, in pieces.
     static func text(
         for request: Request, type: String,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
@@ -100,7 +100,7 @@ extension Response {
             body: try await stream(for: request, body))
     }
 
-    /// Server-sent events written by `body`.
+    /// Streams the server-sent events that `body` writes.
     static func events(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
@@ -110,14 +110,14 @@ extension Response {
             body: try await stream(for: request, body))
     }
 
-    /// Headers of a body whose pieces have to arrive at once, also through a proxy that collects answers (nginx).
+    /// Headers for pieces that have to arrive at once, even through a proxy that buffers (nginx).
     private static func streamHeaders(_ type: String) -> HTTPFields {
         var headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         if let name = HTTPFields.Element.Name("X-Accel-Buffering") { headers[name] = "no" }
         return headers
     }
 
-    /// One event: its name, and a value as JSON.
+    /// Returns one event: its name, and a value as JSON.
     static func event(_ name: String, _ value: some Encodable) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "event: \(name)\ndata: ")
         buffer.writeImmutableBuffer(try JSON.encode(value))
@@ -129,8 +129,8 @@ extension Response {
         for request: Request,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> ResponseBody {
-        // The library notices the client's leaving by reading on, and traps if a response ends before the request has
-        // been read to its end. So the end is read here, whatever the client sends and however slowly.
+        // The library notices a leaving client by reading on, and traps if a response ends before the whole request was
+        // read. So read the request to its end here, whatever the client sends and however slowly.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body

@@ -4,15 +4,14 @@ import GatewayAPI
 package import Hummingbird
 import NIOCore
 
-/// Any stretch of stored readings, whether or not somebody recorded it: what it comes to, a recording of it afterwards,
-/// and all of it as a file.
+/// Any stretch of stored readings, recorded or not: its sums, a recording made of it later, and its export.
 package struct StretchRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let series: SeriesService
     private let recordings: RecordingService
     private let marks: MarkService
 
-    /// Most meters side by side in one export.
+    /// Maximum number of meters side by side in one export.
     private static let metersMax = 32
 
     package init(directory: MeterDirectory, series: SeriesService, recordings: RecordingService, marks: MarkService) {
@@ -63,7 +62,7 @@ package struct StretchRoutes: RouteGroup {
 
     // MARK: Export
 
-    /// - Parameter names: of the meters, as their columns are called where they are several.
+    /// - Parameter names: names of the meters, as headings if there are several.
     private func export(_ request: Request, of names: [String]) async throws -> Response {
         let span = try request.span(until: series.now)
         let every = try request.number("every", in: 100...86_400_000).map { Int64($0) }

@@ -2,8 +2,8 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// For the control socket alone: the report for a maintainer, `/v1/support`, which contains addresses of meters and what
-/// crossed their links; and `/v1/scan/nodes`, for who can add a node to meterd.toml.
+/// Routes for the control socket alone. `/v1/support` is the report for a maintainer, with meters' addresses and link
+/// traffic. `/v1/scan/nodes` helps to add a node to meterd.toml.
 package struct SupportRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let nodes: @Sendable () async -> ScanNodes

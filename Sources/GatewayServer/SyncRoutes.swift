@@ -3,12 +3,12 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// The state of the sync engine, and requests to it: `/v1/sync`, and `/v1/refreshes`.
+/// State and control of the sync engine: `/v1/sync`, and `/v1/refreshes`.
 package struct SyncRoutes: RouteGroup {
     private let settings: SettingsService
     private let engine: @Sendable () async -> SyncEngine?
 
-    /// - Parameter engine: the present membership's, if this host belongs to a cloud.
+    /// - Parameter engine: returns the present membership's engine; nil if this host belongs to no cloud.
     package init(settings: SettingsService, engine: @escaping @Sendable () async -> SyncEngine?) {
         self.settings = settings
         self.engine = engine
@@ -68,7 +68,6 @@ package struct SyncRoutes: RouteGroup {
 }
 
 extension SyncStatusBody {
-    /// The status as of now.
     init(of engine: SyncEngine, _ settings: SettingsService) async {
         self.init(await engine.report())
         refresh_version = await settings.refreshVersion

@@ -3,8 +3,8 @@ import GatewayAPI
 package import Hummingbird
 import ServerKit
 
-/// Opening the web page to the network, and its addresses for the Firefox Profiler, on the control socket only: `/v1/web`
-/// and `/v1/profiler`.
+/// Control of the web page, and its addresses for the Firefox Profiler, on the control socket only: `/v1/web` and
+/// `/v1/profiler`.
 package struct WebRoutes: RouteGroup {
     private let page: WebPage?
 
@@ -39,7 +39,7 @@ package struct WebRoutes: RouteGroup {
         return page
     }
 
-    /// Port 0 stands for the configuration's.
+    /// Parses an address. Port 0 stands for the configured port.
     private static func address(_ text: String) throws(GatewayError) -> (String, Int) {
         guard let (host, port) = IPAddress.hostAndPort(text), IPAddress.bytes(of: host) != nil else {
             throw GatewayError(

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Everything that meterd reports to Prometheus.
+/// All metrics that meterd reports to Prometheus.
 package enum GatewayMetrics {
     private static let meter = ["meter"]
     private static let adapter = ["adapter"]
@@ -148,7 +148,6 @@ package enum GatewayMetrics {
     static let brokerLinks = MetricDefinition.counter(
         "meterd_broker_links_opened_total", "Links opened; beyond the first, reconnects.")
 
-    /// Every metric.
     package static let all: [MetricDefinition] =
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
             groupEnergy, groupCharge, signal, readings, decodeErrors, skippedBytes, timeouts, rejected, lostSamples,
@@ -165,7 +164,7 @@ package enum GatewayMetrics {
 }
 
 extension Quantity {
-    /// Its name in Prometheus, in its base unit.
+    /// Name in Prometheus, in the base unit.
     var metric: MetricDefinition {
         func gauge(_ name: String, _ help: String) -> MetricDefinition {
             .gauge("meterd_meter_\(name)", ["meter"], help)
@@ -191,7 +190,7 @@ extension Quantity {
         case .price:
             gauge("energy_price", "Price per kilowatt-hour set in the meter, currency unknown.")
         case .duration: counter("counting_seconds", "Running time of the meter's own counter.")
-        // It falls where current flows back, as no counter does.
+        // A gauge, because it falls when current flows back.
         case .countedEnergy:
             gauge(
                 "counted_energy_joules",
@@ -201,7 +200,7 @@ extension Quantity {
         }
     }
 
-    /// Base units for each unit of the reading: 3600 J for 1 Wh, 3.6 C for 1 mAh.
+    /// Base units per unit of the reading: 3600 J for 1 Wh, 3.6 C for 1 mAh.
     var baseUnits: Double {
         switch self {
         case .energy, .countedEnergy: 3600

@@ -6,10 +6,10 @@ extension MetricsPage {
         addInfo(GatewayMetrics.build, [version.version, version.commit, version.build])
     }
 
-    /// A meter without data has no values: a line that ends is more honest than one that stays level.
+    /// Adds a meter. Without data it gets no values, so that its line in a graph ends.
     ///
-    /// - Parameter totals: what was counted for it as the store has it. To `increase()` a total that fell after a power cut would
-    ///   have begun anew, and all of it be consumption.
+    /// - Parameter totals: counted totals as the store has them. Unsaved ones may fall after a power cut, and
+    ///   `increase()` would take that for a reset and count the whole total as consumption.
     mutating func add(_ meter: MeterStatus, _ totals: Reading? = nil) {
         let id = [meter.id]
         addInfo(GatewayMetrics.info, id + [meter.model ?? "", meter.name ?? "", meter.transport ?? ""])
@@ -49,7 +49,8 @@ extension MetricsPage {
         add(GatewayMetrics.leaseRemaining, id, lease.remaining_ms.map(Self.seconds))
     }
 
-    /// An alert is told by its number: its name changes, and may name people. So may a target's address, which is left out.
+    /// Adds alerts by number, because names change and may contain people's names. Omits target addresses for the
+    /// latter reason.
     mutating func add(_ body: AlertsBody) {
         for alert in body.alerts where alert.state != "momentary" {
             add(GatewayMetrics.alertRaised, [alert.meter, "\(alert.id)"], alert.state == "raised" ? 1 : 0)

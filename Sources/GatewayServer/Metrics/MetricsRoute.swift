@@ -14,11 +14,11 @@ package struct MetricsRoute: Sendable {
     private let process: @Sendable () -> ProcessFigures?
 
     /// - Parameters:
-    ///   - routes: the source of meters, adapters and store.
-    ///   - engine: the present membership's, if this host belongs to a cloud.
-    ///   - storeBytes: size of the store on the disk; nil if unreadable.
-    ///   - broker: the state of the MQTT connection, even if no broker is configured.
-    ///   - process: the kernel's figures for this process.
+    ///   - routes: source of meters, adapters and store.
+    ///   - engine: returns the present membership's engine; nil if this host belongs to no cloud.
+    ///   - storeBytes: returns the store's size on the disk; nil if unreadable.
+    ///   - broker: returns the state of the MQTT connection, even if no broker is configured.
+    ///   - process: returns the kernel's figures for this process.
     package init(
         routes: MeterRoutes, settings: SettingsService, alerts: AlertService,
         engine: @escaping @Sendable () async -> SyncEngine?,
@@ -34,7 +34,7 @@ package struct MetricsRoute: Sendable {
         self.process = process
     }
 
-    /// At the top level: Prometheus requests `/metrics` by default.
+    /// Adds the route at the top level, where Prometheus looks by default.
     package func add(to router: some RouterMethods) {
         router.get("metrics") { _, _ in
             Response(
@@ -43,13 +43,12 @@ package struct MetricsRoute: Sendable {
         }
     }
 
-    /// The page as of now.
     func page() async -> MetricsPage {
         var page = MetricsPage()
         page.add(routes.version)
         let totals = await routes.directory.writtenTotals()
         for meter in await routes.directory.status() { page.add(meter, MeterID(meter.id).flatMap { totals[$0] }) }
-        // Without the names of meters, which are not told here.
+        // Names of meters are left out here.
         page.add(AlertsBody(alerts.entries, of: alerts))
         for adapter in await routes.directory.adapters() { page.add(adapter) }
         page.add(await syncStatus())

@@ -4,23 +4,23 @@ package import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// Gives meters' power to Firefox, as a source of power tracks, and to profiler.firefox.com, as a profile of a stretch.
+/// Serves meters' power to Firefox as power tracks, and to profiler.firefox.com as a profile of a stretch.
 ///
-/// Each address has a secret of 128 bits, of which only the SHA-256 is kept, in memory. It reads the power of the meters
-/// that it was made for, and nothing else.
+/// Each address has a secret of 128 bits, of which memory holds only the SHA-256. It gives access to the power of its
+/// meters only.
 package actor Profiler {
     struct Meter: Sendable {
         var id: MeterID
-        /// Its name, or else its model. Never its id: a person may publish the profile.
+        /// The meter's name or model, never its id: a person may publish the profile.
         var name: String
         var model: String
     }
 
     private struct Grant: Sendable {
         var meters: [Meter]
-        /// Of a profile; nil for a power source, which is asked for any time.
+        /// Stretch of a profile; nil for a power source, whose client names the range.
         var span: Range<WallTime>?
-        /// Nil for one that lives until meterd restarts.
+        /// Nil if the grant lives until meterd restarts.
         var end: MonotonicTime?
 
         var kind: ProfilerPath.Kind { span == nil ? .power : .profile }
@@ -32,7 +32,7 @@ package actor Profiler {
     private static let grantsMax = 64
     private static let metersMax = 8
     private static let lengthMax = Duration.seconds(86_400)
-    /// In one answer, for all meters: read, and sent.
+    /// Maximum number of readings read, and of samples sent, in one answer for all meters.
     private static let (readingsMax, samplesMax) = (2_000_000, 200_000)
 
     private let directory: MeterDirectory
@@ -40,7 +40,8 @@ package actor Profiler {
     private let host: HostID
     private let now: @Sendable () -> MonotonicTime
     private let makeRNG: @Sendable () -> any RandomNumberGenerator
-    /// By the SHA-256 of the secret: how long a look-up takes depends on that alone, which does not help to find it.
+    /// By the secret's SHA-256. The time of a look-up depends on the hash alone, which does not help to guess the
+    /// secret.
     private var grants: [[UInt8]: Grant] = [:]
     private var isReading = false
 
@@ -57,9 +58,9 @@ package actor Profiler {
 
     // MARK: For people
 
-    /// Makes an address.
+    /// Creates an address.
     ///
-    /// - Returns: its path, and how long it is served; nil for as long as meterd runs.
+    /// - Returns: its path and lifetime; a nil lifetime lasts as long as meterd runs.
     func open(_ request: ProfilerRequest) async throws -> (path: ProfilerPath, duration: Duration?) {
         guard (1...Self.metersMax).contains(request.meters.count) else {
             throw GatewayError(
@@ -87,10 +88,9 @@ package actor Profiler {
         return (ProfilerPath(grant.kind, secret), duration)
     }
 
-    /// Ends all addresses.
     func endAll() { grants = [:] }
 
-    /// The stretch of a profile; nil for a power source.
+    /// Returns the stretch of a profile; nil for a power source.
     private static func span(of request: ProfilerRequest) throws -> Range<WallTime>? {
         if request.from == nil, request.to == nil, (1...31_536_000_000).contains(request.for_ms ?? 1) { return nil }
         guard let start = request.from.flatMap({ WallTime($0) }), let end = request.to.flatMap({ WallTime($0) }),
@@ -117,7 +117,8 @@ package actor Profiler {
 
     // MARK: For Firefox
 
-    /// Answers whoever knows the secret. A wrong secret, one that ended and one of the other kind get the same answer.
+    /// Answers a client with the right secret. Wrong secrets, expired ones and those of the other kind get the same
+    /// answer.
     func response(to request: Request, at path: ProfilerPath) async throws -> Response {
         guard let grant = grants[SHA256.digest(Array(path.secret.utf8))], grant.kind == path.kind,
             grant.isServed(at: now())
@@ -146,7 +147,7 @@ package actor Profiler {
     static let unknown = GatewayError(
         .notFound, "there is nothing here", next: "see Docs/meterd-openapi.yaml for the routes")
 
-    /// What Firefox asks for, both ends included, and its exact start.
+    /// Returns the range that Firefox asks for, both ends included, and its exact start.
     private static func span(of request: Request) throws -> (Double, Range<WallTime>) {
         let (start, end) = (try request.milliseconds("start"), try request.milliseconds("end"))
         guard start < end else {
@@ -158,7 +159,7 @@ package actor Profiler {
 }
 
 extension Request {
-    /// A moment as Firefox writes it: milliseconds since 1970 with their fraction (firefox-devtools/profiler,
+    /// Returns a moment in Firefox's notation: milliseconds since 1970 with their fraction (firefox-devtools/profiler,
     /// src/actions/receive-profile.ts, `getExternalPowerTracks`).
     fileprivate func milliseconds(_ name: String) throws -> Double {
         let text = uri.queryParameters[name[...]].map(String.init) ?? ""

@@ -1,28 +1,28 @@
 import Domain
 import NIOCore
 
-/// Power tracks as the Firefox Profiler reads them: Gecko counters for Firefox, and a whole profile in the processed
+/// Builds power tracks for the Firefox Profiler: Gecko counters for Firefox, or a whole profile in the processed
 /// format.
 ///
-/// The formats are those of firefox-devtools/profiler at df31314e: `GeckoCounter` in src/types/gecko-profile.ts, and
-/// version 61 of src/types/profile.ts by docs-developer/CHANGELOG-formats.md. A viewer upgrades earlier versions. Since
-/// 62 a counter says how it is drawn, which the upgrade derives from the category `power`, in words of many languages.
+/// Formats of firefox-devtools/profiler at df31314e: `GeckoCounter` in src/types/gecko-profile.ts, and version 61 of
+/// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Viewers upgrade earlier versions. Since 62 a counter
+/// contains translated words about its drawing, which the upgrade derives from the category `power`.
 struct ProfilerDocument {
-    /// More are not marked. Their energy is unknown all the same.
+    /// Maximum number of marked gaps. Further gaps lack energy, too, but have no marker.
     private static let gapsMax = 1000
 
     private struct Counter {
-        /// In JSON.
+        /// JSON text.
         var head: String
         var gapName: String
         var samples: [EnergySamples.Sample]
     }
 
-    /// Milliseconds since 1970: times count from here.
+    /// Origin of times, milliseconds since 1970.
     private let start: Double
     private let length: Int64
     private var counters: [Counter] = []
-    /// What was not measured, and in which counter.
+    /// Unmeasured times, with their counter.
     private var gaps: [(counter: Int, start: Int64, end: Int64)] = []
 
     init(start: Double, length: Int64) {
@@ -30,7 +30,7 @@ struct ProfilerDocument {
         self.length = length
     }
 
-    /// Adds a meter's track. A meter of which nothing was measured has no track.
+    /// Adds a meter's track, unless nothing was measured.
     mutating func add(_ energy: EnergySamples, of meter: Profiler.Meter) {
         let samples = energy.samples
         guard !samples.isEmpty else { return }
@@ -38,7 +38,7 @@ struct ProfilerDocument {
             gaps.append((counters.count, before.time, sample.time))
         }
         let description = meter.model + (energy.spacing > 0 ? ", added up over \(energy.spacing) ms" : "")
-        // The viewer calls a track by its counter's name, and takes picowatt-hours of this category
+        // The viewer names a track after its counter, and takes picowatt-hours in this category
         // (src/profile-logic/process-profile.ts, `deriveCounterDisplay`).
         counters.append(
             Counter(
@@ -47,7 +47,7 @@ struct ProfilerDocument {
                     """, gapName: Self.text("\(meter.name): not measured"), samples: samples))
     }
 
-    /// The answer to Firefox: an array of Gecko counters (fqueze/usb-power-profiling, README.md, "HTTP API").
+    /// Answer to Firefox: an array of Gecko counters (fqueze/usb-power-profiling, README.md, "HTTP API").
     var tracks: ByteBuffer {
         ByteBuffer(
             string: Self.list(counters) { counter in
@@ -56,7 +56,7 @@ struct ProfilerDocument {
             })
     }
 
-    /// A profile with one thread, which has no stacks; what was not measured is a marker.
+    /// A profile with one thread without stacks. Gaps are markers.
     var profile: ByteBuffer {
         let tracks = Self.list(counters) { counter in
             """
@@ -76,8 +76,8 @@ struct ProfilerDocument {
                 """)
     }
 
-    /// The viewer expects a first and a last sample (docs-developer/custom-importer.md, "Samples"). Phase 1 is an interval
-    /// (`MarkerPhase`).
+    /// Thread with the first and last sample that the viewer expects (docs-developer/custom-importer.md, "Samples").
+    /// Phase 1 is an interval (`MarkerPhase`).
     private var thread: String {
         """
         {"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,\
@@ -100,7 +100,7 @@ struct ProfilerDocument {
         "\"\(table)\":{\(columns.split(separator: " ").map { "\"\($0)\":[]," }.joined())\"length\":0},"
     }.sorted().joined()
 
-    /// Milliseconds from the start, to the microsecond: Firefox's start has a fraction.
+    /// Returns milliseconds since the start, to the microsecond: Firefox's start has a fraction.
     private func time(_ milliseconds: Int64) -> String {
         let time = ((Double(milliseconds) - start) * 1000).rounded() / 1000
         return Int64(exactly: time).map { "\($0)" } ?? "\(time)"

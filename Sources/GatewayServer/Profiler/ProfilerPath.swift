@@ -1,11 +1,11 @@
-/// A path of the page's listener that holds a secret: `/power/SECRET` or `/profile/SECRET`.
+/// A path of the page's listener with a secret: `/power/SECRET` or `/profile/SECRET`.
 struct ProfilerPath: Hashable, Sendable {
     enum Kind: String, Sendable {
-        /// Firefox's own code asks here: devtools/client/performance-new/shared/background.sys.mjs,
+        /// Path for Firefox's own code: devtools/client/performance-new/shared/background.sys.mjs,
         /// `GET_EXTERNAL_POWER_TRACKS`. It needs no CORS and sends no `Sec-Fetch-Site`, because it is the system's
         /// principal (dom/security/nsContentSecurityManager.cpp, `DoCORSChecks`; SecFetch.cpp, `AddSecFetchHeader`).
         case power
-        /// The page profiler.firefox.com asks here.
+        /// Path for the page profiler.firefox.com.
         case profile
     }
 
@@ -21,7 +21,7 @@ struct ProfilerPath: Hashable, Sendable {
 
     init(_ kind: Kind, _ secret: String) { (self.kind, self.secret) = (kind, secret) }
 
-    /// The origin of the one foreign page that may read the answer, if any (firefox-devtools/profiler,
+    /// Origin of the only foreign page that may read the answer (firefox-devtools/profiler,
     /// docs-developer/loading-in-profiles.md, "URL").
     var viewer: String? { kind == .profile ? "https://profiler.firefox.com" : nil }
 

@@ -3,11 +3,10 @@ import Hummingbird
 
 /// Compresses in the format that every browser understands (RFC 1952).
 enum Gzip {
-    /// How much time zlib takes to be short.
     enum Effort {
-        /// For what is compressed once and sent often.
+        /// For files that are compressed once and sent often.
         case best
-        /// For what is compressed for one response.
+        /// For a single response.
         case fast
 
         fileprivate var level: Int32 {
@@ -18,7 +17,7 @@ enum Gzip {
         }
     }
 
-    /// - Returns: nil if that would not be shorter.
+    /// - Returns: nil if the result would not be shorter.
     static func compress(_ bytes: [UInt8], _ effort: Effort) -> [UInt8]? {
         var stream = z_stream()
         // 16 plus the bits of the window: with gzip's own header and checksum.
@@ -29,7 +28,7 @@ enum Gzip {
         defer { deflateEnd(&stream) }
         var input = bytes
         var output = [UInt8](repeating: 0, count: bytes.count)
-        // What does not fit into the original's size is not shorter.
+        // A result that does not fit into the original's size is not shorter.
         let result = input.withUnsafeMutableBufferPointer { source in
             output.withUnsafeMutableBufferPointer { target in
                 (stream.next_in, stream.avail_in) = (source.baseAddress, UInt32(source.count))
@@ -54,11 +53,11 @@ extension Request {
 }
 
 extension Response {
-    /// A shorter body is not worth the time.
+    /// Minimum size of a body that is worth compressing.
     private static var gzipBytesMin: Int { 1024 }
 
-    /// The same response, its JSON compressed if the client accepts that. Streams are left as they are: each of their
-    /// lines has to leave at once.
+    /// Compresses the response's JSON if the client accepts it. Leaves streams alone, because each line has to leave at
+    /// once.
     func compressed(for request: Request) async throws -> Response {
         guard request.acceptsGzip, headers[.contentEncoding] == nil,
             headers[.contentType]?.hasPrefix("application/json") == true,
@@ -78,7 +77,7 @@ extension Response {
     }
 }
 
-/// Collects what a body writes.
+/// Collects a body.
 private final class WholeBody: ResponseBodyWriter {
     private(set) var bytes = ByteBuffer()
 

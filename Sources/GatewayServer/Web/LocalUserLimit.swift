@@ -2,12 +2,12 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// The number of connections that each user of this machine has to the page: over loopback all of them come from one
-/// address, and no user may keep the others out.
+/// Limits the connections of each user of this machine to the page. Over loopback all users have one address, and none
+/// may keep the others out.
 final class LocalUserLimit: Sendable {
     private let most: Int
     private let users: LocalUsers
-    /// Connections by user. Those under nil, whose user the kernel does not report, are already closing.
+    /// Connections by user. The key nil stands for closing ones, whose user the kernel no longer reports.
     private let counts = Mutex<[UInt32?: Int]>([:])
 
     init(most: Int, users: LocalUsers) {
@@ -17,9 +17,9 @@ final class LocalUserLimit: Sendable {
 
     func handler() -> any RemovableChannelHandler { LocalUserLimitHandler(limit: self) }
 
-    /// Counts one more of a user's connections.
+    /// Counts one more connection of a user.
     ///
-    /// - Returns: false if there are enough already; then nothing is counted.
+    /// - Returns: false if the user has enough; then nothing is counted.
     func open(for user: UInt32?) -> Bool {
         counts.withLock { counts in
             guard counts[user, default: 0] < most else { return false }

@@ -5,10 +5,10 @@ import Hummingbird
 import ServerKit
 import Synchronization
 
-/// Who may view the page, and who may make changes.
+/// The rules for viewing the page and making changes.
 package enum WebAccess: Sendable {
-    /// Only this machine can reach the page. Everybody on it may view it; only those who might use the control socket
-    /// may make changes, so that the page is no way around its group.
+    /// Only this machine can reach the page, and all its users may view it. Changes need the right to use the control
+    /// socket, so that the page does not bypass the socket's group.
     case local(LocalUsers)
     /// The network can reach the page: everything requires a login.
     case login(WebLogins)
@@ -21,7 +21,7 @@ package final class WebDoor: Sendable {
     package static let cookie = "meterd_login"
 
     private let access: WebAccess
-    /// Whether it is the page inside Home Assistant.
+    /// Whether this is the page inside Home Assistant.
     let isIngress: Bool
     private let wallNow: @Sendable () -> WallTime
     private let now: @Sendable () -> MonotonicTime
@@ -37,8 +37,8 @@ package final class WebDoor: Sendable {
         guesses = Mutex(LoginGuesses(at: now()))
     }
 
-    /// Identifies the client of a change as soon as the head of its request is there, so that what it does while the
-    /// body is awaited cannot make it appear as somebody else.
+    /// Identifies the client of a change right after the request's head, so that it cannot pass for another one while
+    /// the body arrives.
     ///
     /// - Returns: nil if the request changes nothing, or if the login decides.
     func enter(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer? {
@@ -50,9 +50,9 @@ package final class WebDoor: Sendable {
         }
     }
 
-    /// Admits a complete request, or says why not.
+    /// Admits a complete request, or throws.
     ///
-    /// - Parameter peer: the result of `enter`. A client that is no longer there cannot change anything.
+    /// - Parameter peer: the result of `enter`. A client that has left cannot change anything.
     func check(_ request: Request, _ context: WebContext, from peer: WebPeer?) throws(GatewayError) {
         switch access {
         case .local:
@@ -77,7 +77,7 @@ package final class WebDoor: Sendable {
         .permission, "a page without a login takes no change through a proxy",
         next: "meterctl web enable --listen 127.0.0.1:8642 gives it a login")
 
-    /// The peer, if it may make changes.
+    /// Returns the peer if it may make changes.
     private func admitted(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer {
         guard !WebProxies.isPassedOn(request.head) else { throw Self.passedOn }
         guard case .local(let users) = access, let connection = context.connection,
@@ -86,7 +86,7 @@ package final class WebDoor: Sendable {
         return peer
     }
 
-    /// What the page needs to know about it: `GET /v1/session`.
+    /// Returns the client's rights for the page: `GET /v1/session`.
     func session(_ request: Request, _ context: WebContext) throws(GatewayError) -> SessionBody {
         switch access {
         case .local:
@@ -101,7 +101,7 @@ package final class WebDoor: Sendable {
         }
     }
 
-    /// The login cookie for a token: `POST /v1/session`.
+    /// Returns the login cookie for a token: `POST /v1/session`.
     func logIn(with text: String, _ context: WebContext) throws(GatewayError) -> Cookie {
         guard case .login(let logins) = access else {
             throw GatewayError(.refused, "this page needs no login", next: "reload it")
@@ -118,16 +118,17 @@ package final class WebDoor: Sendable {
             logins.begin(at: wallNow()), seconds: Int(WebCredentials.loginDuration.milliseconds / 1000), context)
     }
 
-    /// Ends the login of a request's cookie, if it has one: `DELETE /v1/session`.
+    /// Ends the login in a request's cookie, if any: `DELETE /v1/session`.
     func logOut(_ request: Request, _ context: WebContext) async throws(GatewayError) {
         guard case .login(let logins) = access, let login = request.cookies[Self.cookie]?.value else { return }
         try await logins.end(login, at: wallNow(), from: context.channel)
     }
 
-    /// The cookie that removes the login's.
+    /// Returns the cookie that removes the login's.
     static func noCookie(_ context: WebContext) -> Cookie { cookie("", seconds: 0, context) }
 
-    /// Inaccessible to scripts, and not sent by other sites' pages, nor over plain HTTP if it came by https.
+    /// Makes a cookie that scripts cannot read and other sites' pages do not send. After https it is never sent over
+    /// plain HTTP.
     private static func cookie(_ value: String, seconds: Int, _ context: WebContext) -> Cookie {
         Cookie(
             name: cookie, value: value, maxAge: seconds, path: context.forwarded.cookiePath, secure: context.isHTTPS,
@@ -135,10 +136,10 @@ package final class WebDoor: Sendable {
             sameSite: .strict)
     }
 
-    /// Whether an admitted client may do what disturbs others: without a login, only those who may make changes.
+    /// Whether an admitted client may disturb others. Without a login, only clients that may make changes.
     func mayDisturb(_ request: Request, _ context: WebContext) -> Bool {
         switch access {
-        // Not being allowed is not an error here.
+        // A refusal is not an error here.
         case .local: (try? admitted(request, context)) != nil
         case .login: true
         case .ingress(let mayChange): mayChange

@@ -3,13 +3,13 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// What is known about one request of the web page's listener.
+/// Facts about one request of the web page's listener.
 package struct WebContext: InitializableFromSource {
     let channel: any Channel
     let logger: Logger
-    /// What a trusted proxy says of the browser.
+    /// The browser's data as reported by a trusted proxy.
     var forwarded = WebForwarded()
-    /// Whether the request came by https. Known once the responder has it.
+    /// Whether the request came by https; set by the responder.
     var isHTTPS = false
 
     package init(source: ApplicationRequestContextSource) {
@@ -19,12 +19,12 @@ package struct WebContext: InitializableFromSource {
 
     /// This machine's address at which the connection arrived.
     var localAddress: String? { channel.localAddress?.ipAddress }
-    /// The network whose failed logins are also counted together: all the IPv6 addresses that one machine may have.
+    /// Network whose failed logins are counted together: all IPv6 addresses that one machine may have.
     var network: String { IPAddress.network(of: client) }
-    /// Both ends of the connection, if it is over IP.
+    /// Nil unless the connection is over IP.
     var connection: WebConnection? { WebConnection(channel) }
     private var client: SocketAddress? { forwarded.client ?? channel.remoteAddress }
-    /// The address whose failed logins are counted.
+    /// Address whose failed logins are counted.
     var address: String {
         guard let text = client?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else {
             return network
@@ -33,9 +33,8 @@ package struct WebContext: InitializableFromSource {
     }
 }
 
-/// Both ends of a connection.
 package struct WebConnection: Hashable, Sendable {
-    /// Numeric addresses.
+    /// Numeric address.
     package var client: String
     package var clientPort: Int
     package var server: String
@@ -48,7 +47,7 @@ package struct WebConnection: Hashable, Sendable {
         self.serverPort = serverPort
     }
 
-    /// Nil unless it is over IP.
+    /// - Returns: nil unless the channel is over IP.
     init?(_ channel: any Channel) {
         guard let remote = channel.remoteAddress, let local = channel.localAddress,
             let client = remote.ipAddress, let clientPort = remote.port, let server = local.ipAddress,
@@ -58,10 +57,10 @@ package struct WebConnection: Hashable, Sendable {
     }
 }
 
-/// A socket at the other end of a connection, as reported by the kernel.
+/// The client's socket, as reported by the kernel.
 package struct WebPeer: Hashable, Sendable {
     package var user: UInt32
-    /// The kernel's number for the socket, unique while it is open.
+    /// The kernel's number of the socket, unique while it is open.
     package var socket: UInt32
 
     package init(user: UInt32, socket: UInt32) {
@@ -70,11 +69,11 @@ package struct WebPeer: Hashable, Sendable {
     }
 }
 
-/// What the page needs to know about this machine's users.
+/// Questions of the page about this machine's users.
 package struct LocalUsers: Sendable {
-    /// The client at the other end, if known, while the connection is open in both directions.
+    /// Returns the client at the other end, if known, while the connection is open in both directions.
     package var peer: @Sendable (WebConnection) -> WebPeer?
-    /// Whether a user might use the control socket as well.
+    /// Returns whether a user may use the control socket.
     package var mayChange: @Sendable (_ user: UInt32) -> Bool
 
     package init(

@@ -2,22 +2,22 @@ import Cryptography
 package import Domain
 package import ServerKit
 
-/// What the page's login is checked against: the hash of the token, and the key that signs logins.
+/// Checks the page's logins: the hash of the token, and the key that signs logins.
 ///
-/// A login is a signed text that contains its expiry: nothing is stored for it, so nothing can fill up, and it outlives
-/// a restart. Only logins ended early are stored. A new token comes with a new key, which ends every login.
+/// A login is a signed text with its expiry. It needs no storage and outlives a restart; only logins ended early are
+/// stored. A new token brings a new key, which ends every login.
 package struct WebCredentials: Hashable, Sendable {
     /// SHA-256 of the token.
     package let tokenHash: [UInt8]
     /// 32 random bytes.
     package private(set) var key: [UInt8]
-    /// The codes of logins ended early, with their expiry in milliseconds since 1970.
+    /// Codes of logins ended early, with their expiry in milliseconds since 1970.
     package private(set) var ended: [String: Int64]
 
-    /// How long a login lasts.
+    /// Lifetime of a login.
     static let loginDuration = Duration.seconds(30 * 86_400)
 
-    /// Most logins ended early that are stored; one more ends all logins. Each was begun with the token.
+    /// Maximum number of stored logins ended early; one more ends all logins. Each of them needed the token.
     package static let endedMax = 1000
 
     package init(tokenHash: [UInt8], key: [UInt8], ended: [String: Int64] = [:]) {
@@ -26,7 +26,7 @@ package struct WebCredentials: Hashable, Sendable {
         self.ended = ended
     }
 
-    /// Credentials for a token, with a new key.
+    /// Makes credentials for a token, with a new key.
     package init(for token: BearerToken, using rng: inout some RandomNumberGenerator) {
         tokenHash = token.hash
         key = Self.newKey(&rng)
@@ -37,16 +37,16 @@ package struct WebCredentials: Hashable, Sendable {
         (0..<4).flatMap { _ in withUnsafeBytes(of: rng.next()) { Array($0) } }
     }
 
-    /// Compared by hash: the time this takes depends on the hash alone, which does not help to find the token.
+    /// Compares hashes: the time depends on the hash alone, which does not help to guess the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
-    /// A login that begins now: its expiry, a unique number, and the code of both.
+    /// Returns a login that begins now: its expiry, a unique number, and the code of both.
     package func login(at now: WallTime, using rng: inout some RandomNumberGenerator) -> String {
         let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(rng.next() as UInt64)"
         return "\(text).\(Hex.encode(HMACSHA256.code(for: Array(text.utf8), key: key)))"
     }
 
-    /// Whether `text` was made by `login` and has not ended.
+    /// Whether `text` was made by `login` and is still valid.
     package func admits(login text: String, at now: WallTime) -> Bool {
         guard let login = Login(text), login.end > now.millisecondsSince1970, ended[login.code] == nil,
             let code = Hex.decode(login.code)
@@ -54,7 +54,7 @@ package struct WebCredentials: Hashable, Sendable {
         return HMACSHA256.isCode(code, for: Array(login.signed.utf8), key: key)
     }
 
-    /// Ends a login early. If very many were ended lately, ends all.
+    /// Ends a login early. Ends all if very many were ended lately.
     package mutating func end(login text: String, at now: WallTime, using rng: inout some RandomNumberGenerator) {
         guard admits(login: text, at: now), let login = Login(text) else { return }
         ended = ended.filter { $0.value > now.millisecondsSince1970 }
@@ -66,11 +66,11 @@ package struct WebCredentials: Hashable, Sendable {
         }
     }
 
-    /// A login's parts. One from an earlier version has no number.
+    /// Parts of a login. An earlier version wrote no number.
     private struct Login {
         var signed: String
         var end: Int64
-        /// In lower-case hex.
+        /// Lower-case hex.
         var code: String
 
         init?(_ text: String) {

@@ -4,23 +4,22 @@ import Domain
 import Hummingbird
 import Synchronization
 
-/// The page's files, all in memory: requests are looked up in a list, so no path leads out of it.
+/// The page's files, all in memory. Requests are looked up in a list, so that no path leads out of it.
 package struct WebFiles: Sendable {
-    /// One file to be sent.
     package final class File: Sendable {
         private let contentType: String
         private let content: @Sendable () -> [UInt8]
-        /// Nil until the file is first asked for. Compressing the whole page was an eighth of what meterd did from its start
-        /// to its first reading, and most starts see no browser.
+        /// Nil until the first request. Compressing the whole page at the start took an eighth of the time to the first
+        /// reading, and most starts see no browser.
         private let forms = Mutex<Forms?>(nil)
 
-        /// - Parameter bytes: read when the file is first asked for.
+        /// - Parameter bytes: read at the first request.
         package init(contentType: String, bytes: @autoclosure @escaping @Sendable () -> [UInt8]) {
             self.contentType = contentType
             content = bytes
         }
 
-        /// The file, or that it has not changed since the browser got it.
+        /// Returns the file, or the answer that it has not changed.
         func response(to request: Request) -> Response {
             let forms = forms.withLock { forms in
                 let ready = forms ?? Forms(content())
@@ -41,12 +40,12 @@ package struct WebFiles: Sendable {
         }
     }
 
-    /// A file as it is sent.
+    /// The forms of a file that can be sent.
     private struct Forms: Sendable {
         let bytes: ByteBuffer
-        /// The compressed form, if that is shorter.
+        /// Nil if compression does not make it shorter.
         let gzip: ByteBuffer?
-        /// Weak, because both forms share it.
+        /// A weak ETag, because both forms share it.
         let etag: String
 
         init(_ content: [UInt8]) {
@@ -63,7 +62,7 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// The page built into this program. Its bytes stay in the program's read-only data.
+    /// Returns the page built into this program. Its bytes stay in the read-only data.
     package static func built() -> WebFiles {
         var files: [String: File] = [:]
         for number in 0... {

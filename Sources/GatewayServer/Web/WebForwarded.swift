@@ -5,20 +5,19 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// How a browser reached the page, as far as a trusted proxy in front of meterd says.
+/// A trusted proxy's report about the browser.
 struct WebForwarded: Hashable, Sendable {
-    /// The path at which the browser sees the page, without a final slash. Empty without a proxy.
+    /// The page's path in the browser, without a final slash. Empty without a proxy.
     var prefix = ""
-    /// Whether the browser came by https.
     var isHTTPS = false
-    /// Where the proxy saw the browser.
+    /// Address of the browser at the proxy.
     var client: SocketAddress?
 
-    /// The `Path` of the page's cookies.
+    /// `Path` of the page's cookies.
     var cookiePath: String { prefix.isEmpty ? "/" : prefix }
 }
 
-/// The proxies in front of meterd that are believed.
+/// The trusted proxies in front of meterd.
 final class WebProxies: Sendable {
     private let networks: [IPNetwork]
     private let logger: Logger
@@ -29,7 +28,7 @@ final class WebProxies: Sendable {
         self.logger = logger
     }
 
-    /// Reads the headers that a trusted proxy adds. From all other clients they are ignored.
+    /// Reads the headers that a trusted proxy adds; ignores those of other clients.
     func forwarded(_ head: HTTPRequest, from address: String?) -> WebForwarded {
         guard let address, networks.contains(where: { $0.contains(address) }) else { return WebForwarded() }
         let fields = head.headerFields
@@ -40,14 +39,14 @@ final class WebProxies: Sendable {
             client: client(fields.values(of: "x-forwarded-for")))
     }
 
-    /// The proxy adds what it saw at the end. What stands before that may be made up.
+    /// Reads the last entry, which the proxy appended. A client may have forged the others.
     private func client(_ values: [String]) -> SocketAddress? {
         guard let last = values.last?.split(separator: ",").last else { return nil }
-        // Anything else than an address is as good as none.
+        // Ignore anything but an address.
         return try? SocketAddress(ipAddress: last.filter { $0 != " " }, port: 0)
     }
 
-    /// - Parameter values: more than one means that a client sent one of its own.
+    /// - Parameter values: several mean that a client sent its own.
     private func prefix(_ values: [String]) -> String? {
         guard let first = values.first else { return nil }
         if values.count == 1, Self.isPrefix(first) { return first }
@@ -63,7 +62,7 @@ final class WebProxies: Sendable {
         return nil
     }
 
-    /// One or more segments of letters, digits and `._~-`, each after a slash.
+    /// Whether the text is one or more segments of letters, digits and `._~-`, each after a slash.
     private static func isPrefix(_ text: String) -> Bool {
         let segments = text.split(separator: "/", omittingEmptySubsequences: false)
         return segments.count > 1 && segments[0].isEmpty
@@ -81,8 +80,8 @@ final class WebProxies: Sendable {
             }
     }
 
-    /// Whether a request says that a proxy passed it on. Then the kernel's word on the connection is about the proxy, and
-    /// not about the person who asks. Believed from everybody, since it only takes rights away.
+    /// Whether a request claims to come through a proxy. Then the kernel describes the proxy, not the person. Believed
+    /// from every client, since the claim only reduces rights.
     static func isPassedOn(_ head: HTTPRequest) -> Bool {
         head.headerFields.contains { field in
             let name = field.name.canonicalName
@@ -92,6 +91,6 @@ final class WebProxies: Sendable {
 }
 
 extension HTTPFields {
-    /// All fields with a name, given in lower case.
+    /// Returns all fields with a name, given in lower case.
     fileprivate func values(of name: String) -> [String] { filter { $0.name.canonicalName == name }.map(\.value) }
 }

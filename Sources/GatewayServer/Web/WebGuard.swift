@@ -4,21 +4,21 @@ import GatewayAPI
 package import Hummingbird
 import ServerKit
 
-/// Tells a person's request from one that another site's page made in the person's browser.
+/// Rejects requests that another site's page makes in the person's browser.
 ///
-/// A browser says in `Origin` and `Sec-Fetch-Site` which page is asking, and no page can change that. Other programs
-/// send neither, and cannot be misused by a page. No response but a profile's has a CORS header (`ProfilerPath`), so a
-/// foreign page could not read one anyway; this keeps it from making requests at all.
+/// A browser states the requesting page in `Origin` and `Sec-Fetch-Site`, which no page can forge. Other programs send
+/// neither, and no page can misuse them. Foreign pages cannot read responses without CORS headers, which only profiles
+/// have (`ProfilerPath`); this guard also stops their requests.
 package struct WebGuard: Sendable {
     private let names: WebNames?
 
-    /// - Parameter names: nil where any name will do, because no page can make a browser connect.
+    /// - Parameter names: nil to accept any name, if no page can make a browser connect.
     package init(names: WebNames?) { self.names = names }
 
     /// - Parameters:
-    ///   - isFile: whether it requests one of the page's files, which hold nothing private, so that links from
-    ///     elsewhere may lead there.
-    ///   - viewer: the origin of the one foreign page that may read the answer, if any.
+    ///   - isFile: whether the request is for a file of the page. Those are public, so that other sites may link to
+    ///     them.
+    ///   - viewer: origin of the only foreign page that may read the answer, if any.
     ///   - localAddress: this machine's address at which the connection arrived.
     package func check(
         _ head: HTTPRequest, isFile: Bool, viewer: String? = nil, localAddress: String?
@@ -26,7 +26,7 @@ package struct WebGuard: Sendable {
         guard let path = head.path, path.hasPrefix("/") else {
             throw GatewayError(.badRequest, "the request names no path", next: "ask for http://localhost:8642/")
         }
-        // The first is the authority. Whatever stands in front of meterd may go by another.
+        // The first `Host` is the authority. A server in front of meterd may use a second one.
         guard head.headerFields.value(of: "host") == nil else {
             throw GatewayError(.badRequest, "the request has two Host headers", next: "send one")
         }
@@ -44,15 +44,15 @@ package struct WebGuard: Sendable {
         }
     }
 
-    /// What becomes of a request over plain HTTP at a listener that has TLS. This machine's own pass.
+    /// Decides about a plain HTTP request at a listener with TLS. Requests from this machine pass.
     ///
-    /// The page leads to https. Everything else is refused: a redirect would hide that the token crossed the network
-    /// in plain text, and the next request would carry it again.
+    /// Requests for files are redirected to https. All others are refused: a redirect would hide that the token crossed
+    /// the network in plain text, and the next request would repeat that.
     ///
     /// - Parameters:
-    ///   - head: of a request that passed `check`, so that its authority is this host.
-    ///   - client: its address.
-    /// - Returns: the URL to send a browser to; nil if the request passes.
+    ///   - head: head of a request that passed `check`, so that its authority is this host.
+    ///   - client: the client's address.
+    /// - Returns: the URL for a redirect; nil if the request passes.
     package static func redirect(
         of head: HTTPRequest, isFile: Bool, from client: String?
     ) throws(GatewayError) -> String? {
@@ -66,7 +66,7 @@ package struct WebGuard: Sendable {
         return origin + (head.path ?? "/")
     }
 
-    /// Whether the request changes something rather than only reading.
+    /// Whether the request changes something.
     static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
 
     private func isOwn(_ head: HTTPRequest) -> Bool {
@@ -76,7 +76,7 @@ package struct WebGuard: Sendable {
         }
         guard let origin = head.headerFields.value(of: "origin") else { return true }
         guard let authority = head.authority?.lowercased() else { return false }
-        // https: something in front of meterd that speaks TLS.
+        // https: a server in front of meterd speaks TLS.
         return ["http://\(authority)", "https://\(authority)"].contains(origin.lowercased())
     }
 
@@ -87,6 +87,6 @@ package struct WebGuard: Sendable {
 }
 
 extension HTTPFields {
-    /// The first field with a name, given in lower case.
+    /// Returns the first field with a name, given in lower case.
     func value(of name: String) -> String? { first { $0.name.canonicalName == name }?.value }
 }

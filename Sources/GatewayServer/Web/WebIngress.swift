@@ -1,13 +1,13 @@
 import NIOCore
 import ServerKit
 
-/// The page inside Home Assistant: a listener for its Supervisor alone, which has already logged the person in.
+/// The page inside Home Assistant: a listener for its Supervisor alone, which has logged the person in.
 package struct WebIngress: Hashable, Sendable {
     package var host: String
     package var port: Int
-    /// Whether people may make changes. Home Assistant does not say who is an administrator.
+    /// Whether people may make changes. Home Assistant does not report who is an administrator.
     package var mayChange: Bool
-    /// The only address that is served: the Supervisor's, which Home Assistant's developer documentation gives.
+    /// The only address served: the Supervisor's, from Home Assistant's developer documentation.
     package var peer = "172.30.32.2"
 
     package init(host: String, port: Int, mayChange: Bool) {
@@ -17,14 +17,14 @@ package struct WebIngress: Hashable, Sendable {
     }
 }
 
-/// Closes the connection unless it comes from one address, before anything is read from it.
+/// Closes connections from all addresses but one, before reading anything.
 final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
     private let peer: [UInt8]?
 
-    /// - Parameter peer: in numbers. Anything else lets nobody in.
+    /// - Parameter peer: numeric address. Any other text admits nobody.
     init(_ peer: String) { self.peer = IPAddress.plainBytes(of: peer) }
 
     func handlerAdded(context: ChannelHandlerContext) {

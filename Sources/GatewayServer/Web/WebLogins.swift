@@ -4,12 +4,12 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// The logins of a page that is open to the network: begun with the token, ended by expiry, by logging out, or by a new
+/// Logins of a page that is open to the network. They begin with the token, and end by expiry, by logout, or by a new
 /// token.
 package final class WebLogins: Sendable {
     private struct State {
         var credentials: WebCredentials
-        /// The connections on which each login was used, so that logging out ends what they are still receiving.
+        /// Connections that used each login, so that a logout ends their streams.
         var connections: [String: [ObjectIdentifier: any Channel]] = [:]
     }
 
@@ -29,7 +29,7 @@ package final class WebLogins: Sendable {
 
     func admits(_ token: BearerToken) -> Bool { state.withLock { $0.credentials.admits(token) } }
 
-    /// Whether a login is valid; if so, the connection is noted, and ends with it.
+    /// Whether a login is valid. If so, the connection is remembered and ends with the login.
     func admits(login: String, at now: WallTime, on channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let (isAdmitted, isNew) = state.withLock { state in
@@ -45,9 +45,9 @@ package final class WebLogins: Sendable {
         return state.withLock { Self.login($0.credentials, now, rng) }
     }
 
-    /// Ends a login everywhere but on the connection that asks for it. An invalid login counts as ended.
+    /// Ends a login and its connections, except the one that asks. An invalid login counts as ended.
     ///
-    /// - Throws: if it cannot be stored; then it is over only until the program's next start.
+    /// - Throws: if it cannot be stored; the login then works again after a restart.
     func end(_ login: String, at now: WallTime, from channel: any Channel) async throws(GatewayError) {
         let rng: any RandomNumberGenerator = makeRNG()
         let (changed, others) = state.withLock { state -> (WebCredentials?, [any Channel]) in

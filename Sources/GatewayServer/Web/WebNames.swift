@@ -2,13 +2,13 @@ import ServerKit
 
 /// The names under which the web page may be requested: the guard against DNS rebinding.
 ///
-/// A hostile page can make its own name resolve to this machine's address, and then shares an origin with whatever
-/// answers there. Its requests still carry its own name in `Host`, which is not among these.
+/// A hostile page can make its own name resolve to this machine's address, and then shares an origin with this server.
+/// Its requests still carry its own name in `Host`, which is not in this list.
 package struct WebNames: Hashable, Sendable {
     private let names: Set<String>
 
-    /// - Parameter names: this machine's name, and those that a person adds. `localhost`, loopback addresses and the
-    ///   address at which the connection arrived need not be named.
+    /// - Parameter names: this machine's name, and names that a person adds. `localhost`, loopback addresses and the
+    ///   address at which the connection arrived are always allowed.
     package init(_ names: some Sequence<String>) {
         self.names = Set(names.compactMap { Self.host(in: $0) } + ["localhost"])
     }
@@ -29,7 +29,8 @@ package struct WebNames: Hashable, Sendable {
         return IPAddress.plainBytes(of: localAddress) == bytes
     }
 
-    /// The host in `name`, `name:port`, `address:port` or `[address]:port`, in lower case and without a final dot.
+    /// Returns the host in `name`, `name:port`, `address:port` or `[address]:port`, in lower case and without a final
+    /// dot.
     ///
     /// - Returns: nil for anything else.
     static func host(in authority: String) -> String? {

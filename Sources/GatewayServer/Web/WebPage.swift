@@ -7,7 +7,7 @@ import NIOCore
 package import ServerKit
 import ServiceLifecycle
 
-/// How the page is open to the network, kept over restarts.
+/// Address and credentials of a page that is open to the network; kept over restarts.
 package struct WebOpening: Hashable, Sendable {
     package var host: String
     package var port: Int
@@ -20,26 +20,24 @@ package struct WebOpening: Hashable, Sendable {
     }
 }
 
-/// Stores a `WebOpening`.
 package protocol WebOpeningRepository: Sendable {
     /// - Returns: nil if the page is not open to the network.
     func read() throws(GatewayError) -> WebOpening?
     func write(_ opening: WebOpening) throws(GatewayError)
-    /// Harmless if there is none.
+    /// Does nothing if there is none.
     func remove() throws(GatewayError)
 }
 
-/// The web page as a service: listens on loopback or, once a person has opened it, on the network with a login.
+/// Serves the web page on loopback or, once a person has opened it, on the network with a login.
 ///
-/// If it cannot listen, because another program uses its port, it keeps trying; the rest of the daemon does not depend
-/// on it.
+/// If its port is in use, it retries; the rest of the daemon goes on.
 package actor WebPage {
     package struct Dependencies: Sendable {
-        /// The loopback address to listen on while the page is not open to the network.
+        /// Loopback address for a page that is not open to the network.
         package var host: String
         package var port: Int
         package var names: WebNames
-        /// The proxies in front of it that are believed.
+        /// The trusted proxies.
         package var proxies: [IPNetwork] = []
         /// This machine's name, for addresses to show.
         package var hostName: String
@@ -60,7 +58,7 @@ package actor WebPage {
         package var makeRNG: @Sendable () -> any RandomNumberGenerator
         /// Waits between two attempts to listen. Ends early if the task is cancelled.
         package var pause: @Sendable () async -> Void
-        /// The program that listens on a port of this machine, in words; nil where it is not known.
+        /// Returns a description of the program that listens on a port of this machine; nil if unknown.
         package var portHolder: @Sendable (_ port: Int) -> String? = { _ in nil }
 
         package init(
@@ -94,11 +92,11 @@ package actor WebPage {
     private let plans = AsyncStream.makeStream(of: Plan.self, bufferingPolicy: .bufferingNewest(1))
     private var plan = Plan(number: 0)
     private var stop: AsyncStream<Void>.Continuation?
-    /// The port in use, if it is listening.
+    /// Port in use; nil while not listening.
     private var port: Int?
-    /// The port at which Home Assistant's ingress is served, if it is.
+    /// Port for Home Assistant's ingress; nil while not served.
     package private(set) var ingressPort: Int?
-    /// Why it is not listening, and what to do.
+    /// Why it is not listening, and the remedy.
     private var error: ListenFailure?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var isOver = false
@@ -110,7 +108,6 @@ package actor WebPage {
         self.logger = logger
     }
 
-    /// Serves until the task is cancelled.
     package func run() async {
         do throws(GatewayError) {
             change(to: try dependencies.repository.read())
@@ -142,14 +139,14 @@ package actor WebPage {
         return status
     }
 
-    /// Closes the page to all but this machine. Every login is over.
+    /// Limits the page to this machine and ends every login.
     package func disable() async throws(GatewayError) -> WebStatus {
         try dependencies.repository.remove()
         change(to: nil)
         return await settled()
     }
 
-    /// Makes an address for the Firefox Profiler.
+    /// Creates an address for the Firefox Profiler.
     package func openProfiler(_ request: ProfilerRequest) async throws -> ProfilerBody {
         guard let profiler = dependencies.profiler else {
             throw GatewayError(
@@ -158,7 +155,7 @@ package actor WebPage {
         }
         let (path, duration) = try await profiler.open(request)
         let host = plan.opening?.host ?? dependencies.host
-        // Browsers let a page that came over TLS read plain HTTP from this machine alone.
+        // Browsers let a page from TLS read plain HTTP from this machine alone.
         let origin = origin(
             of: IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
         var body = ProfilerBody(url: origin + path.text)
@@ -206,7 +203,7 @@ package actor WebPage {
         return status
     }
 
-    /// This machine needs no TLS to reach itself.
+    /// Returns an origin; plain HTTP for this machine itself.
     private func origin(of host: String, _ port: Int) -> String {
         let scheme = dependencies.tls == nil || IPAddress.isLoopback(host) ? "http" : "https"
         return "\(scheme)://\(IPAddress.authority(host, port))"
@@ -228,7 +225,7 @@ package actor WebPage {
         stop?.finish()
     }
 
-    /// Listens as planned, until there is another plan.
+    /// Listens as planned, until the plan changes.
     private func serve(_ plan: Plan) async {
         guard plan.number == self.plan.number else { return }
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
@@ -279,10 +276,10 @@ package actor WebPage {
             proxies: proxies, api: api, profiler: profiler, hasTLS: hasTLS, logger: logger)
     }
 
-    /// How many of the page's connections are reserved for Home Assistant, which brings all its people over one address.
+    /// Number of the page's connections reserved for Home Assistant, which brings all its people over one address.
     private var connectionsOfIngress: Int { dependencies.ingress == nil ? 0 : dependencies.limits.connections / 4 }
 
-    /// Listens for Home Assistant's Supervisor until the task is cancelled. Profiler addresses are not served there.
+    /// Listens for Home Assistant's Supervisor until the task is cancelled, without Profiler addresses.
     private func serve(_ ingress: WebIngress) async {
         var limits = dependencies.limits
         limits.connections = max(1, connectionsOfIngress)
@@ -319,7 +316,7 @@ package actor WebPage {
         logger.warning("Home Assistant's ingress is not served yet", metadata: ["cause": "\(failure.message)"])
     }
 
-    /// Stores changed credentials of a plan, as long as it is the present one.
+    /// Stores changed credentials of a plan, unless a newer plan replaced it.
     private func keep(_ credentials: WebCredentials, of plan: Plan) throws(GatewayError) {
         guard plan.number == self.plan.number, var opening = self.plan.opening else { return }
         opening.credentials = credentials
@@ -339,7 +336,7 @@ package actor WebPage {
         settle()
     }
 
-    /// What the network is told of the page. `path` is a key of `_http._tcp` (RFC 6763, section 6.6).
+    /// Returns the mDNS services to announce. `path` is a key of `_http._tcp` (RFC 6763, section 6.6).
     package static func offers(port: Int, tls: TLSKeeper.Report?) -> [OfferedService] {
         let text = ["version=\(VersionBody.current.version)", "https=\(tls == nil ? 0 : 1)"]
         return [
@@ -363,7 +360,7 @@ package actor WebPage {
         settle()
     }
 
-    /// The status once the page is served, or cannot be.
+    /// Returns the status once the page is served, or failed to listen.
     package func settled() async -> WebStatus {
         if port == nil, error == nil, !isOver { await withCheckedContinuation { waiters.append($0) } }
         return await status()

@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Everything that the web page's listener answers: the page's files, the login, and the routes of the API, each behind
-/// the guards and with the headers that protect browsers from misuse.
+/// Answers all requests of the web page's listener: files, login, and the API's routes. It adds the guards, and headers
+/// that protect browsers from misuse.
 package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
@@ -19,7 +19,7 @@ package struct WebResponder: HTTPResponder {
     package let profiler: Profiler?
     /// Whether the listener has TLS beside plain HTTP.
     package let hasTLS: Bool
-    /// How long the body of a request may take to arrive.
+    /// Timeout for the body of a request.
     var bodyPatience = TimeAmount.seconds(20)
 
     init(
@@ -46,7 +46,7 @@ package struct WebResponder: HTTPResponder {
             response = try await answer(to: request, context)
         } catch let error as GatewayError {
             response = try JSON.response(error.body, status: error.code.status)
-            // The rest of the body is not awaited.
+            // Do not wait for the rest of the body.
             if error.code == .permission || error.code == .badRequest { close(&response, context) }
         } catch is NIOTooManyBytesError {
             let body = ErrorBody(
@@ -72,7 +72,7 @@ package struct WebResponder: HTTPResponder {
         if hasTLS, !context.isHTTPS,
             let url = try WebGuard.redirect(of: request.head, isFile: isFile, from: context.connection?.client)
         {
-            // Not for ever (308): TLS may be switched off again.
+            // Not permanent (308): TLS may be switched off again.
             var response = Response(status: .temporaryRedirect, headers: [.location: url])
             close(&response, context)
             return response
@@ -100,7 +100,7 @@ package struct WebResponder: HTTPResponder {
         return response
     }
 
-    /// Names the user of Home Assistant who made a change: meterd knows no users of its own.
+    /// Logs the Home Assistant user who made a change: meterd knows no users of its own.
     private func log(_ request: Request) {
         let user = request.head.headerFields.value(of: "x-remote-user-name")
         logger.notice(
@@ -120,7 +120,7 @@ package struct WebResponder: HTTPResponder {
             do {
                 body = try await JSON.decode(LoginRequest.self, from: request)
             } catch is DecodingError {
-                // In our own words: the library's might contain part of the token.
+                // The library's own message might contain part of the token.
                 throw GatewayError(.badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/meterd-openapi.yaml")
             }
             let cookie = try door.logIn(with: body.token, context)
@@ -141,7 +141,7 @@ package struct WebResponder: HTTPResponder {
         }
     }
 
-    /// Reads the whole body, which is small, before anything is done; a client that sends it too slowly is cut off.
+    /// Reads the whole small body first, and cuts off a client that sends it too slowly.
     private func collect(_ request: inout Request, _ context: WebContext) async throws {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > JSON.bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: JSON.bodyBytesMax)
@@ -159,8 +159,8 @@ package struct WebResponder: HTTPResponder {
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
-    /// On every response: nothing is loaded from other origins, no other site shows the page in a frame or learns its
-    /// address, and files are only taken for what they are. Home Assistant shows it in a frame of its own origin.
+    /// Adds headers to every response: pages load nothing from other origins, no other site frames the page or learns
+    /// its address, and browsers do not guess file types. Home Assistant frames it in its own origin.
     private func addHeaders(to response: inout Response) {
         response.headers[.contentSecurityPolicy] =
             "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "

@@ -5,17 +5,16 @@ package import NIOCore
 package import ServerKit
 package import ServiceLifecycle
 
-/// The web page's listener: HTTP and, where there is a certificate, TLS on one port, with limits on everything that a client may do slowly, often or at length.
+/// The web page's listener: HTTP and, with a certificate, TLS on one port. It limits slow, frequent and long requests.
 package struct WebServer: Sendable {
-    /// How slow clients may be, and how many.
     package struct Limits: Sendable {
-        /// How long a client may accept nothing of what is sent to it.
+        /// Timeout for a client that accepts no data.
         package var stallPatience = TimeAmount.seconds(10)
-        /// How long the head of a request may take to arrive, and how long a connection is kept between two requests.
+        /// Timeout for the head of a request, and for an idle connection.
         package var idlePatience = TimeAmount.seconds(30)
-        /// Most connections at a time. A browser has up to six, one of them for as long as the page is open.
+        /// Maximum number of connections. A browser has up to six, one of them as long as the page is open.
         package var connections = 512
-        /// Most of those from one address or, over loopback, from one user.
+        /// Maximum for one address or, over loopback, for one user.
         package var connectionsPerAddress = 128
 
         package init() {}
@@ -32,9 +31,9 @@ package struct WebServer: Sendable {
 
     /// - Parameters:
     ///   - host: an address of this machine, or a name for one.
-    ///   - port: 0 picks one that is free.
-    ///   - onlyPeer: the only address whose connections are not closed at once; nil for all.
-    ///   - users: users to be counted separately if they come over loopback.
+    ///   - port: 0 picks a free one.
+    ///   - onlyPeer: the only address that may connect; nil for all.
+    ///   - users: counts users separately over loopback.
     ///   - tls: nil for plain HTTP alone.
     package init(
         responder: WebResponder, host: String, port: Int, onlyPeer: String? = nil, limits: Limits = Limits(),
@@ -50,14 +49,14 @@ package struct WebServer: Sendable {
         self.logger = logger
     }
 
-    /// The server as a service: runs until it is cancelled, which cuts every connection.
+    /// Returns the server as a service, which runs until it is cancelled. That cuts every connection.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func application(
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) -> some Service {
         let quiet = FarewellFilter.quiet(logger)
-        // Over loopback everybody comes from the same address.
+        // Over loopback all users have the same address.
         let limit = ConnectionLimit(
             all: limits.connections,
             perAddress: isLoopback ? limits.connections : limits.connectionsPerAddress)

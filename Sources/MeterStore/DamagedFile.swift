@@ -5,34 +5,33 @@ import Gateway
 import Glibc
 import StoreKit
 
-/// What was done with a file that SQLite cannot read, for the log and for people
-/// (Docs/SettingsAndRebuild.md#the-store).
+/// Outcome for a file that SQLite cannot read, for the log and for people (Docs/SettingsAndRebuild.md#the-store).
 package struct SetAside: Hashable, Sendable {
-    /// Where the file is now.
+    /// The file's new path.
     package var path: String
-    /// What happened, to which file, and what to do.
+    /// The event, the file, and the remedy.
     package var message: String
 }
 
-/// What happened to a store's file while it was closed.
+/// Loss of a store's file while it was closed.
 enum Loss: Hashable, Sendable {
     case emptied
-    /// `hasLog`: the log that SQLite kept beside it is still there.
+    /// `hasLog`: SQLite's log beside the file still exists.
     case deleted(hasLog: Bool)
 }
 
-/// Handles a store whose file is damaged. Nothing of it is ever deleted.
+/// Handles a damaged store. Never deletes anything of it.
 enum DamagedFile {
     /// Whether the error says that the file is damaged, rather than out of reach.
     static func isMeant(by error: any Error) -> Bool {
         (error as? DatabaseError).map { StoreError.Code($0) } == .damaged
     }
 
-    /// Whether the file was a store of this program before it was damaged: judged by its header or, if that is gone, by
-    /// the text of our tables. Any other file is somebody else's, and stays where it is.
+    /// Whether the damaged file was a store of this program: by its header or, if that is gone, by the text of our
+    /// tables. Any other file stays where it is.
     static func wasOurs(_ path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        // The file is only read here, and is closed with the value.
+        // The file is only read, and closes with the value.
         guard let start = try? file.read(upToCount: 1 << 16) else { return false }
         let header = Data("SQLite format 3\0".utf8)
         let id = withUnsafeBytes(of: StoreSchema.applicationID.bigEndian) { Data($0) }
@@ -42,7 +41,7 @@ enum DamagedFile {
 
     /// Renames the file and its log to `<path>.damaged-<n>`.
     ///
-    /// - Parameter word: in place of `damaged`.
+    /// - Parameter word: replaces `damaged`.
     static func setAside(_ path: String, as word: String = "damaged") throws(StoreError) -> String {
         let files = FileManager.default
         var number = 1
@@ -65,28 +64,28 @@ enum DamagedFile {
         return aside
     }
 
-    /// The host's identity, as far as the damaged file still gives it, so that the host need not join its cloud anew.
+    /// Returns the host's identity, if still readable, so that the host need not join its cloud again.
     static func host(in path: String) -> HostRow? {
         var configuration = Configuration()
         configuration.readonly = true
-        // Whatever cannot be read is unknown: that is the answer, not a failure.
+        // Unreadable means unknown, not a failure.
         return try? DatabaseQueue(path: path, configuration: configuration).read { try HostRow($0) }
     }
 
     // MARK: - Loss
 
-    /// The mark that there has been a store, so that a file that was emptied or deleted is not taken for a new host's.
+    /// Path of the mark that a store has existed: a missing or empty file is then a loss, not a new host.
     static func madePath(_ path: String) -> String { path + ".made" }
 
     static func noteMade(_ path: String) {
         guard !FileManager.default.fileExists(atPath: madePath(path)) else { return }
-        // If it cannot be written, the next opening tries again.
+        // On failure the next opening tries again.
         _ = FileManager.default.createFile(atPath: madePath(path), contents: Data())
     }
 
-    /// What was lost before the store is opened; nil if it is as it was left, or never existed.
+    /// Returns the loss found before opening; nil if the file is intact or never existed.
     ///
-    /// SQLite takes an empty file for a new one, and deletes the log beside it, which may hold everything there is.
+    /// SQLite takes an empty file for a new one and deletes its log, which may hold all data.
     static func loss(of path: String) -> Loss? {
         let bytes = size(path)
         guard bytes ?? 0 == 0 else { return nil }
@@ -102,11 +101,11 @@ enum DamagedFile {
 
     // MARK: - Doubt
 
-    /// The mark that a call found damage, so that the next opening examines the whole file.
+    /// Path of the mark that a call found damage, so that the next opening examines the whole file.
     static func doubtPath(_ path: String) -> String { path + ".suspect" }
 
     static func doubt(_ path: String) {
-        // If it cannot be written, the next call that reads the damaged place tries again.
+        // On failure the next call that reads the damaged place tries again.
         _ = FileManager.default.createFile(atPath: doubtPath(path), contents: Data())
     }
 
@@ -121,7 +120,7 @@ enum DamagedFile {
     }
 
     static func clearDoubt(_ path: String) {
-        // A mark that stays only costs the next opening an examination of the file.
+        // A mark that stays only costs the next opening an examination.
         try? FileManager.default.removeItem(atPath: doubtPath(path))
     }
 }
@@ -140,7 +139,7 @@ extension SetAside {
                 + "readings, and settings that were not synced yet, are in the renamed file: sqlite3 \(aside) .recover")
     }
 
-    /// - Parameter aside: what is left of it, if anything.
+    /// - Parameter aside: path of the remains, if any.
     init(of path: String, to aside: String?, because loss: Loss) {
         let what = loss == .emptied ? "is empty, though it was not" : "is gone"
         let rest = aside.map { " What is left was renamed to \($0)." } ?? ""

@@ -5,10 +5,10 @@ import StoreKit
 import Synchronization
 
 extension MeterStore {
-    /// Copies the store, as it is at one moment, into a new file, while readings are written. On the disk when this
-    /// returns.
+    /// Copies a consistent state of the store into a new file while readings are written. The copy is on the disk when
+    /// this returns.
     ///
-    /// The copy names no session: whoever opens it gets no lease that the run whose store was copied may still hold
+    /// The copy names no session, so that its user gets no lease that the copied run may still hold
     /// (Docs/Leases.md#what-a-host-can-ask).
     package func backup(to path: String) async throws(StoreError) {
         let isStopped = Atomic(false)
@@ -27,7 +27,7 @@ extension MeterStore {
         }
     }
 
-    /// Throws unless the file can be restored: reads all of it.
+    /// Reads the whole file, and throws unless it can be restored.
     package static func checkBackup(at path: String) async throws(StoreError) {
         do {
             try await reading(path) { try check($0, path: path) }
@@ -36,11 +36,11 @@ extension MeterStore {
         }
     }
 
-    /// Puts a backup in place of a store that nobody has open: copies it beside the store, renames the store, and gives
-    /// its name to the copy. A kill at any moment leaves the store, or a start that asks for the restore again.
+    /// Replaces a store that no program uses: copies the backup beside it, renames the store, and gives its name to the
+    /// copy. A kill at any moment leaves the store, or a start that asks for the restore again.
     ///
     /// - Parameter willDo: called before each of these steps, by number.
-    /// - Returns: where the former store is now, if there was one.
+    /// - Returns: the former store's new path, if there was one.
     /// - Throws: `locked` while a program uses the store; `damaged` for a file that is not a whole store.
     package static func restore(
         from backup: String, to path: String, willDo: (Int) throws -> Void = { _ in }
@@ -52,11 +52,11 @@ extension MeterStore {
             try willDo(0)
             try opened(backup).read { db in
                 try check(db, path: backup)
-                // A file that somebody copied still names its session.
+                // A plain copy of a store's file still names its session.
                 try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
             }
             try willDo(1)
-            // Else a kill between two renames would part the former store from its last writes.
+            // Otherwise a kill between two renames would separate the former store from its last writes.
             StoreCopy.writeBackLog(of: path)
             let former = isThere(path) || isThere(path + "-wal")
             let aside = former ? try DamagedFile.setAside(path, as: "replaced") : nil
@@ -65,13 +65,13 @@ extension MeterStore {
             try StoreCopy.place(copy, at: path)
             return aside
         } catch {
-            // It only takes up room; the next attempt would remove it too.
+            // This only frees space; the next attempt would remove the copy, too.
             if isThere(path) { unlink(copy) }
             throw StoreError(error, path: backup, action: "restored")
         }
     }
 
-    /// Refuses to begin a new store where one is being restored.
+    /// Throws if a restore was interrupted, instead of beginning a new store.
     static func checkRestored(_ path: String) throws(StoreError) {
         guard !isThere(path), isThere(restoredPath(path)) else { return }
         throw StoreError(.system, "a restore of \(path) was interrupted. Run meterd --restore again")
@@ -99,7 +99,7 @@ extension MeterStore {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Runs `body` in a read transaction on a connection of its own, and on that connection's thread.
+    /// Runs `body` in a read transaction on a separate connection and its thread.
     private static func reading(_ path: String, _ body: @escaping @Sendable (Database) throws -> Void) async throws {
         let queue = try opened(path)
         let result = await withCheckedContinuation { continuation in

@@ -12,7 +12,7 @@ extension MeterStore: ImportRepository {
 
     package func deleteImport(_ stretch: MeterID) async throws(StoreError) -> Int {
         let count = try await deleteReadings(of: stretch)
-        // Its number is not needed again, unlike a meter's.
+        // An import's number is not needed again, unlike a meter's.
         try await transaction { db in
             try db.execute(
                 sql: """

@@ -2,18 +2,18 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// What one run hands on to the next about leases.
+/// Facts about leases that one run leaves to the next.
 extension MeterStore {
-    /// The latest run on this machine that held a lease, if there was one. The owner of the store's lock knows that
-    /// this run is gone, and may take over its leases (Docs/Leases.md#what-a-host-can-ask).
+    /// Returns the latest run on this machine that held a lease, if any. The owner of the store's lock knows that this
+    /// run is gone, and may take over its leases (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
             try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
         }
     }
 
-    /// Notes durably that this run holds a lease now. A run that never got one is not noted: it would hide the one
-    /// before it, which may still hold some.
+    /// Stores durably that this run holds a lease. Runs without a lease are not stored: they would hide an earlier run
+    /// that may still hold some.
     package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in
@@ -22,8 +22,8 @@ extension MeterStore {
         }
     }
 
-    /// The greatest token of each meter that was heard of in this zone. A cloud whose store went back has forgotten it,
-    /// and must still issue a greater one (Docs/Leases.md#rule-5).
+    /// Returns the greatest known token of each meter in this zone. A cloud whose store was rolled back has forgotten
+    /// it, and must still issue a greater one (Docs/Leases.md#rule-5).
     package func leaseTokens(in zone: String) async throws(StoreError) -> [MeterID: FencingToken] {
         try await access("read") { db in
             let rows = try Row.fetchAll(
@@ -36,7 +36,7 @@ extension MeterStore {
         }
     }
 
-    /// Nothing is kept for a meter that is not known here.
+    /// Stores nothing for an unknown meter.
     package func keepLeaseToken(
         _ token: FencingToken, of meter: MeterID, in zone: String
     ) async throws(StoreError) {

@@ -64,7 +64,6 @@ extension MeterStore: LogRepository {
     }
 }
 
-/// A row of the table `meter_log`.
 private struct LogRow {
     private var number: Int64
     private var meter: String
@@ -124,7 +123,7 @@ private struct LogRow {
         ])
     }
 
-    /// - Parameter row: with all columns of the table.
+    /// - Parameter row: has all columns of the table.
     init(_ row: Row) {
         (number, meter, kind) = (row["number"], row["meter"], row["kind"])
         (what, detail) = (row["what"], row["detail"])
@@ -135,7 +134,7 @@ private struct LogRow {
         sinceBoot = (row["first_since_boot_ms"], row["last_since_boot_ms"])
     }
 
-    /// Nil for a line that makes no sense: it is left out, and the others are shown.
+    /// - Returns: nil for an invalid line, which is then skipped.
     func line(boot present: String?) -> StoredLogLine? {
         guard let meter = MeterID(meter), let event else { return nil }
         let isOfThisBoot = boot != nil && boot == present

@@ -39,7 +39,7 @@ extension MeterStore: MarkRepository {
         }
     }
 
-    /// A person said it, so it is on the disk when this returns.
+    /// Changes marks durably, because a person made them.
     private func change(_ body: @escaping @Sendable (Database) throws -> Void) async throws(StoreError) {
         try await access("written") { db in try db.inDurableTransaction(body) }
     }

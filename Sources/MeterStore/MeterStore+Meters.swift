@@ -19,7 +19,7 @@ extension MeterStore: MeterRepository {
             let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
                 .map { try KnownMeter(row: $0, path: path, catalogue) }
             guard meter != old else { return }
-            // Sightings change all the time and may be lost; a person's wish may not.
+            // Sightings change often and may be lost; a person's wish may not.
             let isWish =
                 meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
                 || meter.preferred != old?.preferred
@@ -59,7 +59,7 @@ extension MeterStore: MeterRepository {
             ])
     }
 
-    /// Refuses an id that could not be read back, before it is on the disk and keeps all others from being read.
+    /// Refuses an id that could not be read back. On the disk it would make all others unreadable.
     func checkStorable(_ id: MeterID) throws(StoreError) {
         guard MeterID(id.description) == id else {
             throw StoreError(
@@ -69,7 +69,7 @@ extension MeterStore: MeterRepository {
 }
 
 extension KnownMeter {
-    /// A model or transport that this version does not know is read as unknown.
+    /// Reads an unknown model or transport as nil.
     fileprivate init(row: Row, path: String, _ catalogue: MeterCatalogue) throws {
         let text: String = row["id"]
         guard let id = MeterID(text) else {

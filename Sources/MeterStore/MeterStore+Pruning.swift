@@ -3,11 +3,10 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Readings keep at least half of `maxBytes`, whatever else is in the file: if the settings are what is too much,
-    /// deleting readings makes no room.
+    /// Readings keep at least half of `maxBytes`: if settings fill the file, deleting readings would not help.
     ///
-    /// Counts the file without its log, which is at most about `StoreSchema.logLength` more. Works in steps, each a
-    /// transaction of its own, so that readings can be written in between.
+    /// Counts the file without its log, which adds at most about `StoreSchema.logLength`. Works in short transactions,
+    /// so that readings can be written in between.
     package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
         var total = 0
         while let removed = try await removeStep({ try Self.expired(before: cutoff, $0) }) { total += removed }
@@ -18,7 +17,7 @@ extension MeterStore {
         return total
     }
 
-    /// In steps, like `prune`.
+    /// Works in short transactions, like `prune`.
     package func deleteReadings(of meter: MeterID) async throws(StoreError) -> Int {
         var total = 0
         while let removed = try await removeStep({ db in
@@ -36,7 +35,7 @@ extension MeterStore {
         }
     }
 
-    /// The size of the file on the disk, without its log.
+    /// Returns the file's size on the disk, without its log.
     package func fileBytes() async throws(StoreError) -> Int64 {
         try await access("read") { try Pages($0).file }
     }
@@ -51,7 +50,7 @@ extension MeterStore {
         var bytes: Int64 = 0
     }
 
-    /// - Returns: number of readings deleted; nil if there was nothing to delete.
+    /// - Returns: number of deleted readings; nil if there was nothing to delete.
     private func removeStep(
         _ candidates: @escaping @Sendable (Database) throws -> [Candidate]
     ) async throws(StoreError) -> Int? {
@@ -66,7 +65,7 @@ extension MeterStore {
         }
     }
 
-    /// Some chunks that end before `cutoff`.
+    /// Returns some chunks that end before `cutoff`.
     private static func expired(before cutoff: WallTime, _ db: Database) throws -> [Candidate] {
         var found: [Candidate] = []
         let limit = cutoff.millisecondsSince1970
@@ -79,8 +78,9 @@ extension MeterStore {
         return found
     }
 
-    /// The oldest chunks and seconds of all meters, as many as exceed `maxBytes`, in steps of limited length, until
-    /// they are half of it themselves. Minutes and hours stay: they are small, and all that is left of what is deleted.
+    /// Returns the oldest chunks and seconds of all meters in excess of `maxBytes`, in limited steps, until half of
+    /// `maxBytes` is left of them. Minutes and hours stay: they are small, and all that is left of the deleted
+    /// readings.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }
@@ -111,7 +111,7 @@ extension MeterStore {
             SELECT id, block_ms, length(bytes) FROM sample_tier
             WHERE tier = \(SampleTier.second.rawValue) ORDER BY block_ms LIMIT \(stepLength)
             """
-        // Their readings were counted when those were deleted.
+        // These readings were counted when they were deleted.
         return try Row.fetchAll(db, sql: sql).map {
             Candidate(table: "sample_tier", id: $0[0], first: $0[1], bytes: $0[2])
         }
@@ -136,11 +136,11 @@ extension MeterStore {
         }
     }
 
-    /// Gives free pages back to the file system, some at a time.
+    /// Returns free pages to the file system, some at a time.
     ///
-    /// Only if the file is too large and could be small enough, or if an eighth of it is free. Otherwise the next
-    /// readings take those pages: giving back a page means moving another into its place, so doing it for each day's
-    /// few would write every reading twice.
+    /// Acts only if the file is too large and can shrink enough, or if an eighth of it is free. Otherwise new readings
+    /// reuse the pages. Returning a page moves another into its place, so doing that daily would write every reading
+    /// twice.
     ///
     /// - Returns: whether there was anything to do.
     private func shrinkStep(maxBytes: Int64) async throws(StoreError) -> Bool {
@@ -153,13 +153,12 @@ extension MeterStore {
         }
     }
 
-    /// Writes the log back, so that the file itself becomes shorter. If somebody is reading the file just now, a later
-    /// checkpoint does it.
+    /// Writes the log back, so that the file shrinks. If a reader prevents it, a later checkpoint does it.
     private func checkpoint() async throws(StoreError) {
         try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// The file's size in bytes, and how much of it is free.
+    /// The file's size and its free part, in bytes.
     struct Pages {
         let file: Int64
         let free: Int64

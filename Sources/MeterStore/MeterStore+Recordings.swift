@@ -8,15 +8,14 @@ extension MeterStore: RecordingRepository {
             var properties: [String: [String: SettingValue]] = [:]
             let rows = try Row.fetchCursor(db, sql: "SELECT name, property, kind, value FROM running_recording")
             while let row = try rows.next() { properties[row[0], default: [:]][row[1]] = try SettingValue(row, at: 2) }
-            // A recording that only a newer version understands is left as it is.
+            // Leave a recording that only a newer version understands as it is.
             return properties.compactMap { name, properties in
                 RecordingID(recordName: name).flatMap { Recording(id: $0, properties: properties) }
             }.sorted { $0.id < $1.id }
         }
     }
 
-    /// Like readings, these are written without waiting for the disk: they are written often, and what is lost is
-    /// marked as a gap.
+    /// Writes without waiting for the disk, as for readings: it happens often, and a loss is marked as a gap.
     package func keep(_ recordings: [Recording]) async throws(StoreError) {
         guard !recordings.isEmpty else { return }
         try await transaction { db in

@@ -43,12 +43,12 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Goes by when chunks begin; one that begins before `time` and extends beyond it counts from `time` on.
+    /// Uses the begin of chunks. A chunk that begins before `time` and extends beyond it counts from `time`.
     package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
         let time = time.millisecondsSince1970
         return try await access("read") { db in
             let readings: [Int64] = try Self.references(db).compactMap { reference in
-                // Only the latest chunk that begins before can extend beyond: chunks are short.
+                // Only the latest chunk before `time` can extend beyond it: chunks are short.
                 let reaching = try Int64.fetchOne(
                     db,
                     sql: """
@@ -65,7 +65,7 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// The first or last date of what ages besides readings: overwritten settings and deletions.
+    /// Returns the first or last date of overwritten settings and deletions, which age like readings.
     private static func learned(
         _ end: String, _ condition: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [Int64] {
@@ -78,7 +78,7 @@ extension MeterStore: RetentionRepository {
 }
 
 extension BelievedDate.Doubt {
-    /// - Parameter row: with the columns first_ms, last_ms, confirmed_ms, in this order.
+    /// - Parameter row: has the columns first_ms, last_ms, confirmed_ms, in this order.
     fileprivate init(_ row: Row) {
         let confirmed: Int64? = row[2]
         self.init(

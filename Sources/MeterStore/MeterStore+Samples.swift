@@ -73,7 +73,7 @@ extension MeterStore: SampleRepository {
 }
 
 extension SampleChunk {
-    /// - Parameter row: with `first_ms`, `last_ms`, `count` and `bytes`.
+    /// - Parameter row: has `first_ms`, `last_ms`, `count` and `bytes`.
     init(meter: MeterID, row: Row) {
         let data: Data = row["bytes"]
         self.init(
@@ -87,7 +87,7 @@ extension SampleChunk {
 }
 
 extension StoreError {
-    /// The error for one chunk that cannot be read. The others are still good, so the message says where it is.
+    /// Error for one unreadable chunk. The message names it, because the others are still good.
     init(chunk id: Int64, of chunk: SampleChunk, path: String, because error: ChunkError) {
         var code = Code.damaged
         if case .unknownVersion = error { code = .newerVersion }

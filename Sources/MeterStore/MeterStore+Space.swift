@@ -18,8 +18,8 @@ extension MeterStore: SpaceRepository {
         }
     }
 
-    /// What is in the file besides single readings and seconds, in words for people, and roughly the bytes that its
-    /// rows take.
+    /// Contents of the file besides single readings and seconds: a name for people, and the approximate bytes of its
+    /// rows.
     private static var parts: [(part: String, sum: (table: String, length: String))] {
         let value = "length(CAST(ifnull(value, '') AS BLOB)) + length(property) + 80"
         let former = "length(CAST(ifnull(value, '') AS BLOB)) + length(CAST(ifnull(new_value, '') AS BLOB)) + 200"

@@ -4,14 +4,13 @@ import GRDB
 package import Gateway
 
 extension MeterStore: TierRepository {
-    /// Readings that one call aggregates or replaces: some tens of milliseconds of work, and the longest that others
-    /// wait.
+    /// Readings per call: some tens of milliseconds of work, the longest that others wait.
     private static let stepReadings = 20_000
-    /// A chunk with fewer readings counts as this many: a thousand small ones are work too.
+    /// Minimum weight of a chunk in readings: a thousand small chunks are work, too.
     private static let chunkCost = 100
 
-    /// Aggregates chunks in the order in which they were appended, and stores the last one's number in the same
-    /// transaction. A chunk that cannot be read is skipped: it is left as it is, and `samples` says which one it is.
+    /// Aggregates chunks in the order of appending, and stores the last one's number in the same transaction. Skips an
+    /// unreadable chunk, which `samples` reports.
     package func rollUp() async throws(StoreError) -> Int {
         try await transaction { db in
             let rolled = try Self.rolled(db)
@@ -141,7 +140,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// A block that cannot be read is left out: it is an aggregate, and the file may still hold its parts.
+    /// Skips an unreadable block: it is only an aggregate.
     ///
     /// - Parameter body: returns whether to continue.
     private static func forEachBlock(
@@ -166,7 +165,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// The chunks that hold seconds, the earliest first. One that cannot be read is left out, as a block is.
+    /// Visits the chunks that hold seconds, earliest first. Skips unreadable ones.
     ///
     /// - Parameter body: returns whether to continue.
     private static func forEachChunkOfSeconds(
@@ -185,18 +184,18 @@ extension MeterStore: TierRepository {
                 Data([SampleChunk.secondsVersion]),
             ])
         while let row = try rows.next() {
-            // Whose it is, is in the row.
+            // The row knows the meter; this id is a placeholder.
             guard let seconds = try? SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row).seconds() else { continue }
             guard body(seconds) else { return }
         }
     }
 
-    /// The single readings: all of them if the series is fine enough, otherwise those that are not in a block yet.
+    /// Adds single readings: all of them if the series is fine enough, otherwise those not in a block yet.
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {
         let rolled = series.tier == nil ? Int64.min : try rolled(db)
-        // By number if only the latest are wanted, which are few; the plus keeps SQLite from walking through a month.
+        // By number if only the few latest are wanted; the plus keeps SQLite from walking through a month.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(
             db,
@@ -223,7 +222,7 @@ extension MeterStore: TierRepository {
     }
 }
 
-/// Blocks that collect the readings of some chunks, before they are merged into those in the file.
+/// Blocks that collect the readings of some chunks before they are merged into the file's blocks.
 private struct TierSums {
     private struct Key: Hashable {
         var tier: SampleTier
@@ -236,13 +235,13 @@ private struct TierSums {
 
     init(_ tiers: [SampleTier]) { self.tiers = tiers }
 
-    /// - Parameter row: with the columns meter_ref, first_ms, last_ms, count, bytes.
-    /// - Returns: number of readings in it; nil for a chunk that cannot be read, of which nothing is added.
+    /// - Parameter row: has the columns meter_ref, first_ms, last_ms, count, bytes.
+    /// - Returns: number of readings in the chunk; nil if it is unreadable and nothing was added.
     mutating func add(_ row: Row) -> Int? {
         let meter: Int64 = row["meter_ref"]
-        // Whose it is, is in the row.
+        // The row knows the meter; this id is a placeholder.
         let chunk = SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row)
-        // All of it is read before any of it counts. `samples` reports what is wrong with it when asked for that time.
+        // Read all of it before counting any. `samples` reports damage when asked for that time.
         if chunk.holdsSeconds { return add(try? chunk.seconds(), of: meter) }
         guard let samples = try? chunk.samples() else { return nil }
         for sample in samples {
@@ -276,7 +275,7 @@ private struct TierSums {
         for (key, block) in blocks {
             var block = block
             let place: [any DatabaseValueConvertible] = [key.tier.rawValue, key.meter, key.start.millisecondsSince1970]
-            // A block in the file that cannot be read is lost; it makes room for what is known.
+            // Overwrite an unreadable block in the file: it is lost.
             if let bytes = try Data.fetchOne(read, arguments: StatementArguments(place)),
                 let stored = try? SampleBucketBlock(tier: key.tier, start: key.start, bytes: [UInt8](bytes))
             {

@@ -6,51 +6,49 @@ package import MeterCodec
 import StoreKit
 import Synchronization
 
-/// This host's store on disk: meters, settings and readings, in one SQLite file.
+/// This host's store: meters, settings and readings in one SQLite file.
 ///
-/// One connection, used by one call at a time; each writing method is one transaction. A call that has begun is
-/// finished even if its task is cancelled, so that the last readings are kept at shutdown. Every error is a
-/// `StoreError` that names the file; none deletes anything.
+/// One call at a time uses its only connection; each writing method is one transaction. A call finishes even if its
+/// task is cancelled, so that the last readings are kept at shutdown. Every error is a `StoreError` that names the
+/// file; none deletes anything.
 package final class MeterStore: Sendable {
     package let path: String
     // Declared before the lock, so that it is closed before the lock is released.
     let queue: DatabaseQueue
     private let lock: StoreLock<StoreError>
-    /// Which file the path led to when it was opened.
+    /// Identity of the file when it was opened.
     private let place: FilePlace?
     /// The host's identity, and whether the file came from another machine.
     package let identity: HostIdentity
-    /// What to tell people if the file was damaged and a new one was begun.
+    /// Message for people, if the file was damaged and replaced by a new one.
     package let setAside: SetAside?
-    /// Identifies this start of the machine, if the opener gave one.
+    /// This boot of the machine, if the opener named it.
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
     let catalogue: MeterCatalogue
     private let onAccess: (@Sendable (String) throws(StoreError) -> Void)?
     /// Whether the connection is set up for many records (`StoreSchema.tune`).
     let isTunedForMuch = Mutex(false)
-    /// The last answer of `progress`; nil after any write.
+    /// Cached answer of `progress`; nil after any write.
     let knownProgress = Mutex<SyncProgress?>(nil)
     /// Nil until the cloud's clock is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 
-    /// Options for tests and tools.
     package struct Options: Sendable {
-        /// How long a statement waits for another program that uses the file.
+        /// Longest wait of a statement for another program.
         package var busyTimeout: Duration
-        /// The most pages that the file may take, as if the disk were full after that; nil for as many as there is room
-        /// for.
+        /// Maximum number of pages, beyond which the disk counts as full; nil for no limit.
         package var pageCountMax: Int?
-        /// Called before each statement runs, with its text.
+        /// Called before each statement, with its text.
         package var onStatement: (@Sendable (String) -> Void)?
         /// The machine that the host's id is bound to; nil for any machine, as for a tool or a test.
         package var machine: Machine?
-        /// The wall clock that says when this host learned of others' changes; nil for the stamps' own time.
+        /// Wall clock for the time at which this host learns of others' changes; nil for the stamps' own time.
         package var calendar: (@Sendable () -> WallTime)?
-        /// The models whose names are recognised when read back.
+        /// The models whose names are recognised when read.
         package var catalogue = MeterCatalogue.standard
-        /// Called before each access, with "read" or "written"; the access fails with what it throws. Each access then
-        /// runs on the caller's thread, as a call of an actor does: a test in virtual time waits for no other thread.
+        /// For tests in virtual time. Called before each access, with "read" or "written"; the access fails with the
+        /// error that it throws. Each access then runs on the caller's thread, like a call of an actor.
         package var onAccess: (@Sendable (String) throws(StoreError) -> Void)?
 
         package init(
@@ -65,11 +63,11 @@ package final class MeterStore: Sendable {
         }
     }
 
-    /// Opens the store, creates it if it is missing, and upgrades an older one.
+    /// Opens the store, creates a missing one, and upgrades an older one.
     ///
-    /// Examines the header and the tables only, so it takes the same short time for a file of any size; see
-    /// `quickCheck` for the rest. A damaged store of this program is renamed and a new one begun (`setAside`); the file
-    /// of another program, or of a newer version, is refused.
+    /// Examines only the header and the tables, which takes the same short time for any size; `quickCheck` does the
+    /// rest. Renames a damaged store of this program and begins a new one (`setAside`). Refuses files of other programs
+    /// and newer versions.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
         try checkRestored(path)
@@ -142,7 +140,7 @@ package final class MeterStore: Sendable {
         DamagedFile.noteMade(path)
     }
 
-    /// Writes back the log and lets go of the file. Later calls throw.
+    /// Writes back the log and closes the file. Later calls throw.
     package func close() throws(StoreError) {
         do {
             try queue.close()
@@ -152,15 +150,15 @@ package final class MeterStore: Sendable {
         lock.release()
     }
 
-    /// What is wrong with the file's place, if anything. A file that is deleted or replaced while open still accepts
-    /// readings, which are lost when the program ends.
+    /// Fault of the file's place, if any. A file that is deleted or replaced while open still accepts readings, which
+    /// are lost when the program ends.
     package var trouble: String? {
         guard let place, FilePlace(path) != place else { return nil }
         return "the store \(path) was deleted or replaced while it was in use, so nothing more is written to it. "
             + "Start the program again"
     }
 
-    /// Reads the whole file and returns what is wrong with it; empty if nothing is. Takes seconds for a large file.
+    /// Reads the whole file and returns its faults. Takes seconds for a large file.
     package func quickCheck() async throws(StoreError) -> [String] {
         try await access("checked") { db in
             var faults = try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
@@ -182,7 +180,6 @@ package final class MeterStore: Sendable {
     }
 }
 
-/// Identifies the file at a path.
 private struct FilePlace: Hashable, Sendable {
     private var device: UInt64
     private var inode: UInt64
@@ -197,11 +194,10 @@ private struct FilePlace: Hashable, Sendable {
 // MARK: - Access
 
 extension MeterStore {
-    /// Runs `body` on the connection, outside any transaction.
+    /// Runs `body` on the connection, outside any transaction. GRDB's own async `write` would discard the work of a
+    /// cancelled task.
     ///
-    /// Does not use GRDB's own async `write`, which throws away the work of a cancelled task.
-    ///
-    /// - Parameter action: what is done to the file, for the error: "the store … cannot be <action>".
+    /// - Parameter action: the action for the error: "the store … cannot be <action>".
     func access<Value: Sendable>(
         _ action: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -218,7 +214,6 @@ extension MeterStore {
         return try result.get()
     }
 
-    /// Runs `body` on this thread.
     private func answer<Value>(_ action: String, _ body: (Database) throws -> Value) -> Result<Value, StoreError> {
         queue.writeWithoutTransaction { db in result(of: action) { try body(db) } }
     }
@@ -230,7 +225,7 @@ extension MeterStore {
         return result.mapError { StoreError($0, path: path, action: action) }
     }
 
-    /// Runs `body` in one transaction, which is on the disk entirely or not at all.
+    /// Runs `body` in one transaction.
     func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -251,12 +246,12 @@ extension Database {
 
     private static let synchronousFull = 2
 
-    /// Like `inImmediateTransaction`, but waits until the disk has it: for the few things that a person said, which
-    /// should survive a power cut a second later.
+    /// Like `inImmediateTransaction`, but waits for the disk: for a person's changes, which should survive a power cut
+    /// a second later.
     func inDurableTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try execute(sql: "PRAGMA synchronous = FULL")
         let result = Result {
-            // Read back rather than trusted: inside someone else's transaction it would not have changed.
+            // Read it back: inside another transaction the setting would not have changed.
             guard try Int.fetchOne(self, sql: "PRAGMA synchronous") == Self.synchronousFull else {
                 throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "synchronous cannot be set to FULL")
             }

@@ -2,11 +2,11 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// Takes over ids that only one host can issue. These contain its id; those that were issued under the host's name, or
-/// under the id of the machine that the file was copied from, become this host's own, together with the wish for the
-/// meter, its readings, its log, and a copy of its settings that keeps their stamps.
+/// Adopts ids that contain their issuer's id. Those issued under this host's name, or by the machine that the file was
+/// copied from, become this host's own. The meter's wish, readings and log move along, and a copy of its settings with
+/// their stamps.
 ///
-/// The old settings stay as they are: another host of the same name, or an older version, may still use them.
+/// The old settings stay: another host of the same name, or an older version, may still use them.
 enum OwnIDs {
     static func adopt(_ db: Database, host: HostID) throws {
         let texts = try String.fetchAll(db, sql: "SELECT id FROM meter ORDER BY is_wanted DESC, last_seen_ms DESC, id")
@@ -24,7 +24,7 @@ enum OwnIDs {
     {
         let both: StatementArguments = [new.description, old.description]
         guard try Int.fetchOne(db, sql: "SELECT 1 FROM meter WHERE id = ?", arguments: [new.description]) == nil else {
-            // The port was known under two names. What was read under the older one stays under it.
+            // The port had two names. Readings under the older one stay there.
             try db.execute(
                 sql: "UPDATE meter SET is_wanted = 0, is_declared = 0 WHERE id = ?", arguments: [old.description])
             return

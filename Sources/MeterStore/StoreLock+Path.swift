@@ -2,7 +2,7 @@ import Gateway
 import StoreKit
 
 extension StoreLock<StoreError> {
-    /// A lock on the file `<store>.lock`.
+    /// Locks the file `<store>.lock`.
     init(storePath: String) throws(StoreError) {
         try self.init(
             storePath + ".lock", mode: 0o644, of: "the store \(storePath)", alternative: "another path",

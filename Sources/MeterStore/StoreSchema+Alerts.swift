@@ -1,7 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// The tables of what people want to be told of, and of the notices that are on their way (`AlertRepository`).
+    /// Creates the tables of alert rules and pending notices (`AlertRepository`).
     static func createAlertTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -39,7 +39,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// The log takes one kind of line more. SQLite changes no check of a table, so it is made anew.
+    /// Allows one more kind of log line. SQLite cannot change a table's check, so this makes the table anew.
     static func allowAlertsInLog(_ db: Database) throws {
         try db.execute(
             sql: """

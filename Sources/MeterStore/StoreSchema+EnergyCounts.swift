@@ -1,7 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// The table of what was counted for the meters (`EnergyCountRepository`).
+    /// Creates the table of counted energies (`EnergyCountRepository`).
     static func createEnergyCountTable(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -17,7 +17,8 @@ extension StoreSchema {
                 """)
     }
 
-    /// Where the meter's own counters stood (`OwnCounters`), and the token of the lease under which this host had it.
+    /// Adds the state of the meter's own counters (`OwnCounters`), and the token of the lease under which this host had
+    /// the meter.
     static func keepOwnCounters(_ db: Database) throws {
         try db.execute(
             sql: """

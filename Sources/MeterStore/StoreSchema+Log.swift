@@ -1,8 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// The table of what happened to meters on this host (`LogEntry`). Settings are not in it: their history is a table of
-    /// its own.
+    /// Creates the log of events of meters on this host (`LogEntry`). Settings have their own history table.
     static func createLogTable(_ db: Database) throws {
         try db.execute(
             sql: """

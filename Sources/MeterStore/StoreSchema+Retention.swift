@@ -1,7 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// Tables for the date from which ages count back, and for dates from a calendar that nothing confirmed
+    /// Creates tables for the date from which ages count back, and for dates from an unconfirmed calendar
     /// (`BelievedDate`).
     static func createRetentionTables(_ db: Database) throws {
         try db.execute(
@@ -21,11 +21,12 @@ extension StoreSchema {
                 """)
     }
 
-    /// The SQL condition for something with dates from `first` to `last` that no doubt in force at a cutoff spares.
+    /// Returns the SQL condition that dates from `first` to `last` may be deleted: no doubt in force at the cutoff
+    /// spares them.
     ///
     /// - Parameters:
     ///   - first: a column, or an expression of one.
-    ///   - cutoff: the SQL parameter for the time before which things are deleted, in milliseconds since 1970.
+    ///   - cutoff: SQL parameter for the time before which rows are deleted, in milliseconds since 1970.
     static func isUndoubted(from first: String, to last: String, cutoff: String) -> String {
         """
         NOT EXISTS (

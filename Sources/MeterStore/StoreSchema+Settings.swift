@@ -2,9 +2,9 @@ import Domain
 import GRDB
 
 extension StoreSchema {
-    /// Turns settings into records that merge with those of other hosts (Docs/SettingsAndRebuild.md).
+    /// Turns settings into records that merge with other hosts' records (Docs/SettingsAndRebuild.md).
     ///
-    /// Earlier settings become properties that are older than any real write, and are queued to be sent.
+    /// Earlier settings become properties that are older than any real write, and are queued for sending.
     static func createSettingsTables(_ db: Database) throws {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)
@@ -16,8 +16,8 @@ extension StoreSchema {
         try moveSettings(db, host: host.description)
     }
 
-    /// Adds columns for the host that brought something to the cloud, if that is not the one that wrote it. NULL for
-    /// everything already in the file, because the cloud had not said.
+    /// Adds columns for the host that brought a value to the cloud, if that is not its author. NULL for older rows,
+    /// because the cloud did not report it then.
     static func addBringers(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -47,7 +47,7 @@ extension StoreSchema {
         try db.execute(sql: "DROP TABLE setting")
     }
 
-    /// Counts entries of the outbox that differ from what is in their record. There should be none.
+    /// Counts outbox entries that differ from their record. There should be none.
     static let strayEntries = """
         SELECT count(*) FROM outbox JOIN record ON record.id = outbox.record
             LEFT JOIN register ON register.record = outbox.record AND register.property = outbox.property
@@ -57,7 +57,7 @@ extension StoreSchema {
             OR outbox.stamp_host IS NOT iif(outbox.property = '', deleted_host, register.stamp_host)
         """
 
-    /// Tables of a single row: this host's identity and how far its clock has come; how far the rebuild has come.
+    /// Tables with one row: this host's identity and clock, and the rebuild's progress.
     private static let hostTables = """
         CREATE TABLE host (
             one INTEGER PRIMARY KEY CHECK (one = 1),

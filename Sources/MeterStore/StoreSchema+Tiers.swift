@@ -1,10 +1,9 @@
 import GRDB
 
 extension StoreSchema {
-    /// Tables for seconds, minutes and hours of readings, beside the single ones.
+    /// Creates tables for seconds, minutes and hours of readings.
     ///
-    /// What is already in the file is aggregated by the first calls of `rollUp`, not here: that takes as long as
-    /// reading all of it.
+    /// The first calls of `rollUp` aggregate existing readings, because that takes as long as reading them all.
     static func createTierTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -29,8 +28,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// The table of recordings in progress, by the names that their records have. A finished recording is a record like
-    /// any other.
+    /// Creates the table of running recordings, by record name. A finished recording is a record.
     static func createRecordingTable(_ db: Database) throws {
         try db.execute(
             sql: """

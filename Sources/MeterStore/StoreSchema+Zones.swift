@@ -1,10 +1,9 @@
 import GRDB
 
 extension StoreSchema {
-    /// Tables that tie progress to a zone, and hold what is set aside because a zone does not list it
-    /// (Docs/Decisions/0013).
+    /// Creates tables that tie progress to a zone, and hold values that a zone does not list (Docs/Decisions/0013).
     ///
-    /// Earlier progress has no zone, because nobody wrote down which one it belongs to.
+    /// Earlier progress has no zone, because none was stored.
     static func createZoneTables(_ db: Database) throws {
         try db.execute(
             sql: """

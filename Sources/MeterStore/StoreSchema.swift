@@ -1,13 +1,13 @@
 import GRDB
 import Gateway
 
-/// The tables, the migrations that made them, and the settings of the file.
+/// Tables, migrations and settings of the file.
 enum StoreSchema {
-    /// "MGW1", in the header of every file of this program, so that another program's database is never written to.
+    /// "MGW1", in the header of each file, so that this program never writes to another one's database.
     static let applicationID: Int32 = 0x4D47_5731
 
-    /// The steps from an empty file to the tables of this version. Append only: a released step is on people's disks
-    /// and is never edited.
+    /// Migrations from an empty file to this version. Append only: released steps are on people's disks and must not be
+    /// edited.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 meters, settings, sample chunks", migrate: createFirstTables)
@@ -54,7 +54,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "10 what the cloud has no room for", foreignKeyChecks: .immediate, migrate: createHeldBackTable)
         migrator.registerMigration("11 tokens of leases", foreignKeyChecks: .immediate) { db in
-            // The greatest token heard of, and in which zone (MeterStore.leaseTokens).
+            // The greatest known token, and its zone (MeterStore.leaseTokens).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN lease_token INTEGER; ALTER TABLE meter ADD COLUMN lease_zone TEXT")
         }
@@ -138,7 +138,7 @@ enum StoreSchema {
                 """)
     }
 
-    /// The columns that this version reads and writes.
+    /// Columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         (
             "meter",
@@ -240,19 +240,19 @@ enum StoreSchema {
         return false
     }
 
-    /// Sets what can only be set in an empty file.
+    /// Applies settings that only an empty file accepts.
     static func layOut(_ db: Database) throws {
         // Small, because each commit writes whole pages to the log, and a minute of one meter is about 1 kB. Measured
         // for a day of one meter, log and checkpoints included: 7 MB with 512 bytes, 10 with 1024, 21 with 4096.
         try db.execute(sql: "PRAGMA page_size = \(pageSize)")
-        // Lets pages that pruning frees be given back to the file system; see `prune`.
+        // Lets `prune` return freed pages to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
 
     static let pageSize = 512
 
-    /// Fails as a write would if the file cannot be written, because it is read-only or in another program's hands.
+    /// Fails like a write if the file is read-only or locked by another program.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -260,28 +260,28 @@ enum StoreSchema {
         }
     }
 
-    /// Sets what belongs to the connection and must be set at each opening.
+    /// Applies settings of the connection, at each opening.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "journal mode \(mode ?? "unknown") instead of WAL")
         }
-        // NORMAL: the disk is waited for at checkpoints only, not at every flush. A power cut may take the last
-        // flushes, which were readings of the last minute or so; it never leaves half a transaction or a damaged file.
-        // A crash of the program loses nothing. What a person said is written by `inDurableTransaction`.
+        // NORMAL: only checkpoints wait for the disk. A power cut may lose the flushes of the last minute or so, but
+        // never leaves half a transaction or a damaged file. A crash of the program loses nothing. A person's changes
+        // use `inDurableTransaction`.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try tune(db, isMuchWritten: false)
         try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logLength)")
-        // Debian's SQLite overwrites everything that is deleted with zeros. These are readings, not secrets.
+        // Debian's SQLite overwrites deleted data with zeros. Readings are not secret.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
     /// Sets the cache and the length of the log.
     ///
-    /// A longer log makes checkpoints rarer, and the pages that every flush touches are then written back to the file less
-    /// often; it also takes room, and time at the next opening after a crash. For readings, twice this length saves 1 %.
-    /// For a hundred thousand records, page by page, eight times of both save a fourth of the time.
+    /// A longer log makes checkpoints rarer, so that busy pages are written back less often. It also takes room, and
+    /// time at the next opening after a crash. For readings, twice this length saves 1 %. For a hundred thousand
+    /// records, page by page, eight times of both save a fourth of the time.
     static func tune(_ db: Database, isMuchWritten: Bool) throws {
         let factor = isMuchWritten ? 8 : 1
         try db.execute(sql: "PRAGMA cache_size = \(-512 * factor)")

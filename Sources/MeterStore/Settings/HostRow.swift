@@ -3,11 +3,12 @@ import Foundation
 import GRDB
 import Gateway
 
-/// The machine that the store runs on, as its opener describes it.
+/// The machine that the store runs on, as described by its opener.
 package struct Machine: Hashable, Sendable {
-    /// A digest of something that only this machine has, such as /etc/machine-id. If it differs, the file was copied.
+    /// Digest of something unique to this machine, such as /etc/machine-id. A different digest means that the file was
+    /// copied.
     package var digest: String
-    /// Identifies this start of the machine.
+    /// This boot of the machine.
     package var boot: String
 
     package init(digest: String, boot: String) {
@@ -19,7 +20,7 @@ package struct Machine: Hashable, Sendable {
 /// This host's identity (Docs/Leases.md#rule-11).
 package struct HostIdentity: Hashable, Sendable {
     package var host: HostID
-    /// The id that the file came with, if it was made on another machine: this one has to join the cloud anew.
+    /// The file's former id, if another machine made it: this host has to join the cloud again.
     package var replaced: HostID?
 
     package init(host: HostID, replaced: HostID? = nil) {
@@ -28,7 +29,6 @@ package struct HostIdentity: Hashable, Sendable {
     }
 }
 
-/// The only row of the table `host`.
 struct HostRow {
     var id: HostID
     var machine: String?
@@ -62,8 +62,7 @@ struct HostRow {
         ])
     }
 
-    /// Gives the new file the id and the clock of the damaged file before it. What that file had read from a cloud is
-    /// read anew.
+    /// Gives the new file the id and clock of the damaged one. Everything from a cloud is fetched again.
     func restoreIdentity(_ db: Database) throws {
         try db.inDurableTransaction { db in
             var row = try HostRow(db)
@@ -72,14 +71,14 @@ struct HostRow {
         }
     }
 
-    /// A new id. The bits come from SQLite, which gets them from the system.
+    /// Draws a new id with bits from SQLite, which gets them from the system.
     static func drawID(_ db: Database) throws -> HostID {
         let bytes = try Data.fetchOne(db, sql: "SELECT randomblob(16)") ?? Data()
         var rng = DrawnBytes(bytes: [UInt8](bytes)[...])
         return HostID(using: &rng)
     }
 
-    /// Binds the file to the machine it is on, or gives the host a new id if it was bound to another one.
+    /// Binds the file to its machine, or gives the host a new id if it was bound to another one.
     static func identify(on machine: Machine?, _ db: Database) throws -> HostIdentity {
         var row = try HostRow(db)
         guard let machine, machine.digest != row.machine else { return HostIdentity(host: row.id) }
@@ -95,7 +94,7 @@ struct HostRow {
     }
 }
 
-/// A generator that returns random bytes drawn elsewhere, and zeros after the last.
+/// A generator of random bytes drawn elsewhere, then zeros.
 private struct DrawnBytes: RandomNumberGenerator {
     var bytes: ArraySlice<UInt8>
 

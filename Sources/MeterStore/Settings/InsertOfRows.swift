@@ -1,16 +1,16 @@
 import GRDB
 
-/// A statement that writes several rows of a table at once: beginning and ending one costs as much as a short row.
+/// A statement that writes several rows at once: beginning and ending a statement costs as much as a short row.
 struct InsertOfRows: Sendable {
-    /// Most rows of one statement; more take several.
+    /// Maximum number of rows in one statement.
     static let rowsMax = 8
-    /// The statement for each number of rows, from one.
+    /// Statements by number of rows, from one.
     private let texts: [String]
 
     /// - Parameters:
-    ///   - head: up to the columns' names: `INSERT INTO table (one, two)`.
-    ///   - columns: number of them.
-    ///   - tail: what follows the values.
+    ///   - head: the beginning with the columns' names: `INSERT INTO table (one, two)`.
+    ///   - columns: their number.
+    ///   - tail: text after the values.
     init(_ head: String, columns: Int, _ tail: String = "") {
         let row = "(\(Array(repeating: "?", count: columns).joined(separator: ", ")))"
         texts = (1...Self.rowsMax).map { count in
@@ -20,7 +20,7 @@ struct InsertOfRows: Sendable {
 
     /// Writes a row for each element, in order.
     ///
-    /// - Parameter values: of an element's row, one for each column.
+    /// - Parameter values: returns an element's row, one value for each column.
     func run<Element, each Value: StatementBinding>(
         _ elements: [Element], _ db: Database, values: (Element) -> (repeat each Value)
     ) throws {

@@ -2,7 +2,7 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// The only row of the table `membership`: the zone that the tokens and the outbox belong to.
+/// The only row of the table `membership`: the zone of the tokens and the outbox.
 struct MembershipRow {
     /// `SyncZone.identity`.
     var zone: String?
@@ -20,7 +20,7 @@ struct MembershipRow {
             lastSuccess: (row[2] as Int64?).map { WallTime(millisecondsSince1970: $0) }, failures: row[3])
     }
 
-    /// Notes that the host is in this zone now.
+    /// Stores that the host is in this zone now.
     mutating func enter(_ zone: SyncZone, _ db: Database) throws {
         self.zone = zone.identity(after: self.zone, name: zoneName)
         zoneName = zone.name
@@ -47,7 +47,7 @@ extension MeterStore {
     package func runEnded(
         isComplete: Bool, at wall: WallTime, serverTime: UInt64?
     ) async throws(StoreError) {
-        // Not durable: after a power cut the run before it is shown.
+        // Not durable: after a power cut the previous run is shown.
         try await transaction { db in
             guard isComplete else { return try db.execute(sql: "UPDATE membership SET failures = failures + 1") }
             try db.execute(

@@ -29,7 +29,7 @@ extension MeterStore {
             try progress.save(transaction.db)
             return (progress, changed)
         }
-        // Nothing of the kind follows.
+        // The last step is done, so set the connection up for few records again.
         if step.progress.isComplete { try await access("written") { [self] in try tune($0, isMuchWritten: false) } }
         return step
     }
@@ -54,7 +54,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// The next keys of the scan, which goes by type and then by name.
+    /// Returns the scan's next keys, by type and then by name.
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []
         for type in RebuildPlan.types where keys.count < limit {
@@ -65,8 +65,8 @@ extension SettingsTransaction {
                 else { continue }
                 if here == there { after = cursor.name }
             }
-            // Not `? IS NULL OR name > ?`, with which the search would begin at the type's first record. No record's name
-            // is empty (`RecordFault.name`).
+            // `? IS NULL OR name > ?` would begin the search at the type's first record. No record's name is empty
+            // (`RecordFault.name`).
             let statement = try db.cachedStatement(
                 sql: "SELECT name FROM record WHERE type = ? AND name > ? ORDER BY name LIMIT ?")
             let names = try String.fetchAll(statement.bound(type.rawValue, after, Int64(limit - keys.count)))
@@ -75,7 +75,7 @@ extension SettingsTransaction {
         return keys
     }
 
-    /// Nil if there is nothing to fold.
+    /// - Returns: nil if there is nothing to fold.
     mutating func fold(_ key: RecordKey) throws -> RebuildPlan.Fold? {
         guard let loser = try record(key) else { return nil }
         return RebuildPlan.fold(loser, into: try record(key.normalised))
@@ -91,7 +91,7 @@ extension SettingsTransaction {
 }
 
 extension RebuildProgress {
-    /// Progress stored under another version of the rule counts as not begun.
+    /// Reads the progress. Progress under another version of the rule counts as not begun.
     fileprivate init(_ db: Database) throws {
         self.init(version: RebuildPlan.version)
         let row = try Row.fetchOne(

@@ -3,7 +3,7 @@ import GRDB
 package import Gateway
 import Synchronization
 
-// Repairs of the settings after a change of cloud, after a wrong clock, and with age.
+// Repairs of the settings after a change of cloud or a wrong clock, and their clean-up with age.
 
 extension MeterStore {
     package func restamp(from physical: UInt64) async throws(StoreError) {
@@ -13,7 +13,7 @@ extension MeterStore {
     package func correct(clockOffset: Duration, at moment: HostMoment) async throws(StoreError) {
         let now = ClockAnchor(wall: moment.wall + clockOffset, sinceBoot: moment.sinceBoot)
         anchor.withLock { $0 = now }
-        // Usually there is nothing to do, and then no wait for the disk.
+        // Usually there is nothing to do, and so no wait for the disk.
         let boot = boot
         guard boot != nil, try await access("read", { db in try now.isNews(to: db, boot: boot) }) else { return }
         try await changeSettings { transaction in try transaction.correct(now) }
@@ -46,7 +46,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Queues every property and every deletion that is not in the outbox yet.
+    /// Queues all properties and deletions that are not in the outbox yet.
     func queueEverything() throws {
         try queueAll(where: "1", [])
     }
@@ -60,7 +60,7 @@ extension SettingsTransaction {
         return try pending(of: row).count - before
     }
 
-    /// What is queued this way was not just written here: it keeps its stamp, whatever the calendar was.
+    /// Queues rows with their old stamps: they were not written now, whatever the calendar was.
     private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
         let columns = """
             INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)
@@ -85,9 +85,9 @@ extension SettingsTransaction {
 // MARK: - A wrong clock
 
 extension SettingsTransaction {
-    /// Gives waiting changes from the future a stamp of the present, and sets the clock back.
+    /// Gives waiting changes from the future a present stamp, and sets the clock back.
     mutating func restamp(from physical: UInt64) throws {
-        // Half of what the cloud allows: what lies between may have been accepted by an answer that was lost.
+        // Half of the cloud's tolerance: the cloud may have accepted later stamps in an answer that was lost.
         let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
         let latest = max(limit, host.cloudMark.milliseconds)
         let waiting = try allPending()
@@ -95,8 +95,7 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// Waiting changes, each with the time at which it was written if its stamp has another one: for those that were
-    /// written since the machine started, and never sent.
+    /// Returns the waiting changes. An unsent one from this boot whose stamp is wrong comes with its time of writing.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {
@@ -107,11 +106,11 @@ extension SettingsTransaction {
         }
     }
 
-    /// Moves waiting changes to the time at which they were written, if their stamps turned out to be wrong.
+    /// Moves waiting changes with wrong stamps to their time of writing.
     mutating func correct(_ now: ClockAnchor) throws {
         let times = try timesOfWriting(now)
         try move(times.map(\.entry), times.map(\.waiting))
-        // Also one whose time is right may have moved, behind what came before it.
+        // A deletion with a right stamp may have moved, too, behind earlier changes.
         for time in times where time.entry.property.isEmpty { try hideDeleted(in: time.entry.record) }
     }
 
@@ -122,7 +121,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// A deletion that turned out to be younger hides more.
+    /// Removes properties that the moved, now younger deletion hides.
     private mutating func hideDeleted(in row: Int64) throws {
         guard let deletion = try deletion(of: row),
             let name = try Row.fetchOne(db, sql: "SELECT type, name FROM record WHERE id = ?", arguments: [row])
@@ -139,7 +138,7 @@ extension SettingsTransaction {
 }
 
 extension ClockAnchor {
-    /// Whether a waiting change was written at another time than its stamp says.
+    /// Whether the stamp of a waiting change differs from its time of writing.
     fileprivate func isNews(to db: Database, boot: String?) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """

@@ -89,13 +89,13 @@ extension MeterStore: SettingsRepository {
 extension SettingsTransaction {
     /// Writes one property as this host's.
     ///
-    /// - Returns: the key that it is stored under.
+    /// - Returns: the key in the store.
     mutating func write(
         _ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String
     ) throws -> RecordKey {
         let key = change.key.normalised
         let before = try record(key) ?? SyncRecord(key: key)
-        // Everything present, even refused stamps of the far future, is older than what is written now.
+        // The new write must be younger than everything present, even refused stamps of the far future.
         if let newest = before.newestStamp { host.clock.observe(newest) }
         let register = Register(value: change.value, stamp: host.clock.tick(physical: physical))
         let merge = before.merging(SyncRecord(key: key, properties: [change.property: register]))
@@ -126,7 +126,7 @@ extension HistoryEntry {
 // MARK: - Access
 
 extension MeterStore {
-    /// Reads settings. Changes that `body` makes to the transaction's clock are not kept.
+    /// Reads settings. Discards changes of `body` to the transaction's clock.
     func settings<Value: Sendable>(
         _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -137,7 +137,7 @@ extension MeterStore {
         }
     }
 
-    /// Changes settings in one transaction, which is on the disk when this returns.
+    /// Changes settings in one durable transaction.
     ///
     /// - Parameter isOneOfMany: whether more such changes of hundreds of records follow.
     func changeSettings<Value: Sendable>(
@@ -156,7 +156,7 @@ extension MeterStore {
         }
     }
 
-    /// Sets the connection up for many records or for few, if it is not.
+    /// Sets the connection up for many or for few records.
     func tune(_ db: Database, isMuchWritten: Bool) throws {
         try isTunedForMuch.withLock { isTuned in
             guard isTuned != isMuchWritten else { return }
@@ -165,15 +165,15 @@ extension MeterStore {
         }
     }
 
-    /// The cloud's wall clock, if it was heard from since the machine started; otherwise this host's own.
+    /// Returns the cloud's wall clock, if known since the machine started; otherwise this host's own.
     func physicalTime(at moment: HostMoment) -> UInt64 {
         let wall = anchor.withLock { $0?.time(at: moment.sinceBoot) } ?? moment.wall
         return UInt64(clamping: wall.millisecondsSince1970)
     }
 }
 
-/// What the cloud's clock showed at some moment since the machine started. From then on the boot-time clock counts,
-/// which no change of the calendar moves.
+/// A reading of the cloud's clock since the machine started. The boot-time clock counts on from there, whatever happens
+/// to the calendar.
 struct ClockAnchor: Sendable {
     var wall: WallTime
     var sinceBoot: MonotonicTime

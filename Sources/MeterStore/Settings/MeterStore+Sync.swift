@@ -13,7 +13,7 @@ extension MeterStore: SyncRepository {
                 epoch: try HostRow(db).epoch, zone: membership.zone, zoneName: membership.zoneName)
             progress.record = membership.record
             progress.visits = try MembershipRow.visits(db)
-            // Read at the beginning of each run, before what somebody set goes out.
+            // Read at the beginning of each run, before local changes are sent.
             let types = try db.cachedStatement(sql: "SELECT type, token, is_refetching, cursor FROM progress")
             for row in try Row.fetchAll(types) {
                 let type = RecordType(rawValue: row[0])
@@ -37,7 +37,7 @@ extension MeterStore: SyncRepository {
         recordsMax: Int, bytesMax: Int, of only: RecordKey?
     ) async throws(StoreError) -> OutboxBatch? {
         let boot = boot
-        // Not durable: that an entry was sent matters only to this run.
+        // Not durable: the mark matters only to this run.
         return try await transaction { db in
             var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
             return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only)
@@ -93,7 +93,7 @@ extension MeterStore: SyncRepository {
 // MARK: - The cloud's answers
 
 extension SettingsTransaction {
-    /// Refuses a page of another zone, which would be stored under this one's tokens.
+    /// Refuses a page of another zone, whose tokens differ.
     func checkZone(of page: ChangesPage, path: String) throws {
         guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
         throw StoreError(
@@ -102,7 +102,7 @@ extension SettingsTransaction {
         )
     }
 
-    /// The cloud says that it has the record: nothing of it waits any more, unless it was written again meanwhile.
+    /// Removes an accepted record from the outbox, except for properties written again meanwhile.
     mutating func accept(_ sent: SyncRecord) throws {
         observe(cloud: sent.newestStamp)
         guard let row = try row(of: sent.key) else { return }
@@ -117,11 +117,11 @@ extension SettingsTransaction {
         }
         try stopHoldingBack(row)
         try unpark(sent, .push)
-        // The cloud holds the record, so a refetch that is under way will not find it missing.
+        // The cloud has the record, so that a running refetch must not find it missing.
         try markSeen(sent.key)
     }
 
-    /// - Returns: whether it was parked, because the cloud will never accept it as it is.
+    /// - Returns: whether the record was parked, because the cloud will never accept it as it is.
     mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws -> Bool {
         guard let row = try row(of: sent.key) else { return false }
         // It did not arrive, so it may still get another stamp.
@@ -147,7 +147,7 @@ extension SettingsTransaction {
             result.parked += 1
             return
         }
-        // Read before, as no closure may change this value, and a copy of it would copy all rows looked up so far.
+        // Read now: a closure may not change `self`, and a copy of `self` would copy all cached rows.
         let normal = record.key.normalised
         let present = try self.record(record.key)
         let canonical = normal == record.key ? nil : try self.record(normal)
@@ -155,7 +155,7 @@ extension SettingsTransaction {
         let merges = ingest.merges
         for merge in merges { try store(merge) }
         let mergesToTell = ingest.mergesToTell
-        // A record that the cloud refused need not be sent again at each page.
+        // Do not send a record that the cloud refused again at each page.
         let isRefused = try ingest.fold == nil && !mergesToTell.isEmpty && isParked(record.key)
         if !isRefused {
             for merge in mergesToTell { try tell(merge) }
@@ -171,14 +171,14 @@ extension SettingsTransaction {
 }
 
 extension SettingsTransaction {
-    /// Lists a record as changed, once.
+    /// Reports a changed record, once.
     mutating func report(_ key: RecordKey, in result: inout MergeOutcome) {
         if reported.insert(key).inserted { result.changed.append(key) }
     }
 }
 
 extension SyncFailure.Kind {
-    /// Whether the same record can never be accepted. `limitExceeded` for several records says nothing about one.
+    /// Whether the cloud can never accept the same record. `limitExceeded` for several records says nothing about one.
     fileprivate func isForGood(isAlone: Bool) -> Bool {
         switch self {
         case .badRequest, .permissionDenied: true
@@ -189,7 +189,7 @@ extension SyncFailure.Kind {
 }
 
 extension SyncRecord {
-    /// The stamp of each property, and of the deletion under ''.
+    /// Stamps by property; '' is the deletion.
     var stamps: [(property: String, stamp: Stamp)] {
         (deletion.map { [("", $0.stamp)] } ?? [])
             + properties.sorted { $0.key < $1.key }.map { ($0.key, $0.value.stamp) }

@@ -55,8 +55,7 @@ extension MeterStore {
     }
 }
 
-/// The name of an entry as people see it: `r7` for records that were refused or cannot be kept, `a7` for those set
-/// aside.
+/// Id of an entry for people: `r7` for records that were refused or cannot be kept, `a7` for those set aside.
 private struct ParkedNumber {
     enum List: Character { case parked = "r", aside = "a" }
 
@@ -118,7 +117,7 @@ extension SettingsTransaction {
         return .restored(properties: count, MergeOutcome())
     }
 
-    /// A newer version may be able to keep what an older one could not.
+    /// Tries again to keep a record. A newer version may succeed.
     private mutating func keepAgain(_ form: ParkedForm) throws -> ParkedRestore {
         guard let record = form.record else {
             return .nothing(because: "what was kept of it is not a record that this version can read")

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 package import Gateway
 
-/// A record that was set aside because it could not be kept, or because the cloud refused it for good.
+/// A record that this host cannot keep, or that the cloud refused for good.
 package struct ParkedRecord: Hashable, Sendable {
     package enum Origin: String, Sendable {
         /// It came in a page and cannot be kept here.
@@ -13,19 +13,19 @@ package struct ParkedRecord: Hashable, Sendable {
     }
 
     package var origin: Origin
-    /// As it arrived. Control characters in the stored copy are written `\u{…}`.
+    /// The type as it arrived. The stored copy has control characters as `\u{…}`.
     package var type: String
     package var name: String
-    /// What was wrong, in words.
+    /// The reason in words.
     package var reason: String
-    /// The record as it was, as JSON.
+    /// The original record as JSON.
     package var raw: String
-    /// When this host set it aside, by its own calendar.
+    /// Time of parking, by this host's calendar.
     package var at: WallTime
 }
 
 extension MeterStore {
-    /// The records that were set aside, latest first.
+    /// Returns parked records, newest first.
     package func parkedRecords(limit: Int) async throws(StoreError) -> [ParkedRecord] {
         try await access("read") { db in
             let rows = try Row.fetchAll(
@@ -39,7 +39,7 @@ extension MeterStore {
         }
     }
 
-    /// Queues again what the cloud refused, for example after it was upgraded.
+    /// Queues refused records again, for example after an upgrade of the cloud.
     ///
     /// - Returns: number of properties added to the outbox.
     package func retryParked() async throws(StoreError) -> Int {
@@ -56,7 +56,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Sets a record aside, together with what was set aside of it before.
+    /// Parks a record, merged with an earlier parked part of it.
     mutating func park(_ record: SyncRecord, _ origin: ParkedRecord.Origin, because reason: String) throws {
         hasParked = true
         var form = ParkedForm(record)
@@ -73,7 +73,7 @@ extension SettingsTransaction {
         ])
     }
 
-    /// Removes the given properties from what was set aside, because they have been accepted since. The rest stays.
+    /// Removes properties that were accepted since from a parked record. The rest stays.
     mutating func unpark(_ taken: SyncRecord, _ origin: ParkedRecord.Origin) throws {
         if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
         guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }
@@ -104,7 +104,7 @@ extension SettingsTransaction {
 }
 
 extension String {
-    /// GRDB ends a text at its first NUL, and people's terminals obey the other control characters.
+    /// Text without control characters: GRDB ends a text at the first NUL, and terminals obey the others.
     fileprivate var withoutControls: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -118,7 +118,7 @@ extension String {
     }
 }
 
-/// A record as JSON, for people who look into the file. Numbers that JSON does not have are texts.
+/// A record as JSON, for people who look into the file. Numbers that JSON lacks are texts.
 struct ParkedForm: Codable {
     struct Property: Codable {
         var kind: String
@@ -153,7 +153,7 @@ struct ParkedForm: Codable {
         }
     }
 
-    /// Nil if a value or stamp cannot be read.
+    /// Nil if a value or stamp is unreadable.
     var record: SyncRecord? {
         var registers: [String: Register] = [:]
         for (name, property) in properties {

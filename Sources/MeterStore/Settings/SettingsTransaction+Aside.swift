@@ -2,11 +2,11 @@ import Domain
 import GRDB
 import Gateway
 
-// What a zone did not list, or what was others' in the previous zone: kept where it disturbs nobody until the cloud
-// lists it again, a person decides about it, or it is old.
+// Values set aside: the zone did not list them, or they are others' values from the previous zone. They stay out of the
+// way until the cloud lists them again, a person decides, or they are old.
 
 extension SettingsTransaction {
-    /// - Parameter zone: the zone it was in; '' if unknown.
+    /// - Parameter zone: their zone; '' if unknown.
     mutating func putAside(
         _ property: String, _ register: Register, of key: RecordKey, because reason: String, zone: String,
         zoneName: String?
@@ -38,7 +38,7 @@ extension SettingsTransaction {
         ).run(values + entry)
     }
 
-    /// The cloud lists this record: what was set aside of it leaves the list, unless it is newer.
+    /// Removes values from the list that the cloud lists again, unless the set-aside ones are newer.
     mutating func outdateAside(_ listed: SyncRecord) throws {
         if hasAside == nil { hasAside = try Int.fetchOne(db, sql: "SELECT 1 FROM aside LIMIT 1") != nil }
         guard hasAside == true else { return }

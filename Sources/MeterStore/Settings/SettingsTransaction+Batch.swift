@@ -2,7 +2,7 @@ import Domain
 import GRDB
 
 extension SettingsTransaction {
-    /// See `SyncRepository.nextBatch`. A record that is too long for a batch is sent in parts, the oldest first.
+    /// Implements `SyncRepository.nextBatch`. A record that is too long for a batch is sent in parts, oldest first.
     mutating func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) throws -> OutboxBatch? {
         let wanted: Int64?
         if let only {
@@ -40,7 +40,7 @@ extension SettingsTransaction {
         return RecordType.known.filter(waiting.contains) + waiting.filter { !RecordType.known.contains($0) }
     }
 
-    /// The waiting part of one record, as far as there is room for it; nil if there is no room at all.
+    /// Returns as much of a record's waiting part as fits; nil if nothing fits.
     private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: SyncRecord, bytes: Int)? {
         guard
             let name = try Row.fetchOne(

@@ -35,9 +35,9 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// The record stays in the outbox, and everything behind it is sent.
+    /// Keeps the record in the outbox and lets the ones behind it pass.
     mutating func holdBack(_ row: Int64) throws {
-        // By now only other changes may be waiting, written here or made from what the cloud sent, or none at all.
+        // Meanwhile the outbox may hold other changes of the record, or none.
         guard try waits(row) else { return }
         hasHeldBack = true
         try db.cachedStatement(
@@ -48,14 +48,14 @@ extension SettingsTransaction {
         ).run([row])
     }
 
-    /// The cloud accepted the record, or there is something new to send of it, which may be shorter.
+    /// Releases the record: the cloud accepted it, or there is a new change, which may be shorter.
     mutating func stopHoldingBack(_ row: Int64) throws {
         if hasHeldBack == nil { hasHeldBack = try Int.fetchOne(db, sql: "SELECT 1 FROM held_back LIMIT 1") != nil }
         guard hasHeldBack == true else { return }
         try db.cachedStatement(sql: "DELETE FROM held_back WHERE record = ?").run(row)
     }
 
-    /// Number of records held back with something that still waits.
+    /// Number of held back records with waiting changes.
     static func heldBackCount(_ db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: """
@@ -65,7 +65,7 @@ extension SettingsTransaction {
         return try Int.fetchOne(statement) ?? 0
     }
 
-    /// An SQL condition on the outbox.
+    /// SQL condition on the outbox.
     static let isHeldBack =
         "EXISTS (SELECT 1 FROM held_back WHERE held_back.record = outbox.record AND held_back.is_held = 1)"
 }

@@ -1,7 +1,7 @@
 import Domain
 import GRDB
 
-/// One row of the outbox.
+/// A row of the outbox.
 struct OutboxEntry {
     var record: Int64
     /// '' for the record's deletion.
@@ -14,7 +14,6 @@ struct OutboxEntry {
     static let columns =
         "record, property, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms, is_told"
 
-    /// Reads `columns`.
     init(_ row: Row) throws {
         record = row[0]
         property = row[1]
@@ -24,12 +23,12 @@ struct OutboxEntry {
         isTold = row[7]
     }
 
-    /// Whether the entry may still get another stamp because of the calendar (`SyncRepository.correct`).
+    /// Whether a corrected calendar may still change the entry's stamp (`SyncRepository.correct`).
     func isMovable(in boot: String?) -> Bool { boot != nil && self.boot == boot && sinceBoot != nil && !isTold }
 }
 
 extension SettingsTransaction {
-    /// Removes a property's entry, if there is one; '' for the deletion.
+    /// Removes a property's entry, if any; '' for the deletion.
     func drop(_ property: String, of row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run(row, property)
     }
@@ -44,9 +43,10 @@ extension SettingsTransaction {
         return try Row.fetchAll(statement.bound(row)).map { try OutboxEntry($0) }
     }
 
-    /// Queues the changes of a merge that are not in the outbox yet.
+    /// Queues a merge's changes that are not in the outbox yet.
     ///
-    /// - Parameter sinceBoot: when this host wrote them; nil if it did not, so that no wrong calendar can matter.
+    /// - Parameter sinceBoot: time when this host wrote them; nil for others' changes, which this host's calendar does
+    ///   not affect.
     mutating func tell(_ merge: RecordMerge, written sinceBoot: MonotonicTime? = nil) throws {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)
@@ -60,7 +60,7 @@ extension SettingsTransaction {
         "INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms)",
         columns: 8, "ON CONFLICT (record, property) DO NOTHING")
 
-    /// Queues properties, and under '' the deletion, of one record.
+    /// Queues properties of one record; '' for its deletion.
     mutating func queue(
         _ entries: [(property: String, stamp: Stamp)], of row: Int64, _ type: RecordType,
         written sinceBoot: MonotonicTime?
@@ -74,11 +74,11 @@ extension SettingsTransaction {
                 boot, sinceBoot?.sinceOrigin.milliseconds
             )
         }
-        // Something that was already waiting is not new.
+        // An entry that was already waiting is not new.
         if db.totalChangesCount > before { try stopHoldingBack(row) }
     }
 
-    /// Gives an entry, and the property or deletion that it stands for, a new stamp of this host's own.
+    /// Gives an entry and its property or deletion a new stamp of this host.
     func move(_ entry: OutboxEntry, to stamp: Stamp) throws {
         if entry.property.isEmpty {
             let statement = try db.cachedStatement(
@@ -104,7 +104,7 @@ extension SettingsTransaction {
         try moveHistory(entry, to: stamp)
     }
 
-    /// What the moved write overwrote was overwritten by it, whatever its stamp is.
+    /// Moves the history with the write that caused it.
     private func moveHistory(_ entry: OutboxEntry, to stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -115,7 +115,7 @@ extension SettingsTransaction {
         try statement.run(stamp.columns + [entry.record] + entry.stamp.columns)
     }
 
-    /// All waiting entries, in the order in which they were written.
+    /// Returns all waiting entries in the order of writing.
     func allPending() throws -> [OutboxEntry] {
         try Row.fetchAll(
             db, sql: "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY stamp_ms, stamp_counter, stamp_host"

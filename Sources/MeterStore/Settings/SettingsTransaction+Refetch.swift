@@ -1,12 +1,12 @@
 import Domain
 import GRDB
 
-// A type is read anew after its token expired, or because nobody knows how far it was read: what the cloud sends then
-// is everything it has. What it does not send was deleted long ago, or forgotten: nobody knows which, so nothing is
-// deleted. It is set aside, except for what waits to be sent or was refused, which is still this host's own word.
+// A full resync of a type follows an expired token or unknown progress: the cloud then sends everything that it has.
+// Values that it does not send were deleted long ago or lost. Since nobody knows which, they are set aside, not
+// deleted. Waiting and refused values stay, because they are this host's own.
 
 extension SettingsTransaction {
-    /// The number of the refetch that is under way, if any.
+    /// Returns the number of the running refetch, if any.
     mutating func refetch(of type: RecordType) throws -> Int64? {
         if let known = refetches[type] { return known }
         let statement = try db.cachedStatement(
@@ -21,7 +21,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores how far the type has been read; with the last page of a refetch, sets aside first what was not seen.
+    /// Stores the type's progress. With the last page of a refetch, first sets aside unseen records.
     mutating func advance(_ page: ChangesPage, refetch: Int64?, into result: inout MergeOutcome) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")
@@ -38,7 +38,7 @@ extension SettingsTransaction {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    /// Sets aside whatever the cloud does not list of a record that it sent.
+    /// Sets aside the parts of a sent record that the cloud does not list.
     mutating func setAsideWhatIsNotListed(_ sent: SyncRecord, into result: inout MergeOutcome) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
         if try setAside(before, row, listed: sent, into: &result) { report(sent.key, in: &result) }
@@ -57,8 +57,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Removes what the cloud does not list and this host does not have to send; a record left empty is removed
-    /// entirely.
+    /// Removes unlisted values, except those that this host has to send. Removes an empty record.
     private mutating func setAside(
         _ before: SyncRecord, _ row: Int64, listed: SyncRecord?, into result: inout MergeOutcome
     ) throws -> Bool {
@@ -67,7 +66,7 @@ extension SettingsTransaction {
         let waiting = Set(try pending(of: row).map(\.property) + told)
         let gone = before.properties.filter { property, register in
             guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
-            // A deletion that was seen hides it when it is merged, and the history says by whom.
+            // A listed deletion hides it at the merge, and the history records by whom.
             return listed?.deletion.map { $0.stamp < register.stamp } ?? true
         }
         let losesDeletion = before.deletion != nil && listed?.deletion == nil && !waiting.contains("")
@@ -80,7 +79,7 @@ extension SettingsTransaction {
         }
         if !gone.isEmpty { result.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
-        // Its deletion went, too: none waits.
+        // The deletion was removed above as well, because none waits.
         if gone.count == before.properties.count, listed == nil, waiting.isEmpty { try forget(row, before.key) }
         return losesDeletion || !gone.isEmpty
     }

@@ -1,13 +1,13 @@
 import Domain
 import GRDB
 
-// The cloud's answer to a change is not the last word: its store may go back to before that change while this host has
-// not yet read that far, and then nothing else tells that the change is gone (Docs/Decisions/0016; found by the model
-// of timelines). So what was sent is remembered until the cloud lists it, and sent once more if a reading that began
-// after the answer ends without it.
+// An accepted change is not final: the cloud's store may be rolled back to before it while this host has not read that
+// far, and nothing else reveals the loss (Docs/Decisions/0016; found by the model of timelines). So the host remembers
+// sent changes until the cloud lists them. It resends a change once if a reading that began after the answer ends
+// without it.
 
 extension SettingsTransaction {
-    /// The cloud accepted a waiting property ('' for the deletion) with this stamp.
+    /// Remembers a property ('' for the deletion) that the cloud accepted with this stamp.
     func remember(told property: String, of row: Int64, _ stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -22,9 +22,9 @@ extension SettingsTransaction {
             row, property, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description)
     }
 
-    /// A page lists this record. What was sent of it and is listed, or was outdone, is in the cloud's changes. What
-    /// waits just as it is listed need not be sent: after a restore that is nearly everything. The stamp alone does not
-    /// say so: two machines that a card was copied to may have given it to two values.
+    /// Forgets sent changes that the page lists or outdates: the cloud has them. Also removes waiting values that equal
+    /// the listed ones, after a restore nearly all. Equal stamps do not suffice: two machines with copies of one card
+    /// may have given a stamp to two values.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
@@ -41,10 +41,10 @@ extension SettingsTransaction {
         }
     }
 
-    /// A type's changes were read to their end. What was sent before that reading began and is not listed is sent
-    /// again, once: if it is not listed then either, the cloud had it all the time.
+    /// Resends changes that were sent before the reading which ended now, and that it did not list. Happens once: after
+    /// a second miss, the cloud had the change all along.
     ///
-    /// - Returns: number of properties and deletions that are sent again.
+    /// - Returns: number of resent properties and deletions.
     mutating func repeatTold(of type: RecordType) throws -> Int {
         let unlisted = try Row.fetchAll(
             try db.cachedStatement(

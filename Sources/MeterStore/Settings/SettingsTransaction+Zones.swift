@@ -9,7 +9,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// See `SyncRepository.adopt`.
+    /// Implements `SyncRepository.adopt`.
     mutating func enter(_ zone: SyncZone, _ entry: ZoneEntry) throws {
         var membership = try MembershipRow(db)
         let before = membership
@@ -23,7 +23,7 @@ extension SettingsTransaction {
         host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: host.id)
         refetches = [:]
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
-        // These came from another store's answers.
+        // These belong to another store's answers.
         try db.execute(sql: "DELETE FROM told")
         try db.execute(sql: "DELETE FROM held_back")
         switch entry {
@@ -33,7 +33,7 @@ extension SettingsTransaction {
             try queueOwn()
         case .afterLong: return try refetchEverything()
         }
-        // This store may accept what the other one refused.
+        // This store may accept records that the other one refused.
         try db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
     }
 
@@ -52,7 +52,7 @@ extension SettingsTransaction {
 
     // MARK: Another zone
 
-    /// Keeps deletions apart, and sets aside whatever is not brought along.
+    /// Keeps deletions apart, and sets aside everything that is not brought along.
     private mutating func leave(_ zone: String, name: String?, bringsAll: Bool) throws {
         try db.execute(
             sql: """
@@ -78,8 +78,8 @@ extension SettingsTransaction {
             sql: "DELETE FROM record WHERE NOT EXISTS (SELECT 1 FROM register WHERE register.record = record.id)")
     }
 
-    /// Records with a setting that was made on this host (`?1`), which includes its `Host` and its `Recording`s, and
-    /// those of meters that it has met.
+    /// Records with a setting made on this host (`?1`), including its `Host` and its `Recording`s, and records of
+    /// meters that it has met.
     private static let isBrought = """
         EXISTS (SELECT 1 FROM register WHERE register.record = record.id AND stamp_host = ?1)
         OR type IN ('DeviceSettings', 'MeterAlias') AND name IN (SELECT id FROM meter)
@@ -96,7 +96,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
     }
 
-    /// Puts that zone's deletions in force again, and queues those that were never sent there.
+    /// Restores that zone's deletions, and queues those that were never sent there.
     private mutating func comeBack(to zone: String?) throws {
         let rows = try Row.fetchAll(
             db,

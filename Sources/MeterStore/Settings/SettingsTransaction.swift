@@ -4,22 +4,22 @@ import Gateway
 
 /// The settings' tables within one transaction: this host's identity, its clock, and the rows of records.
 ///
-/// Made at the beginning of a transaction and saved at its end, so that the clock's high-water mark is stored together
-/// with whatever used it.
+/// Loaded when a transaction begins and saved when it ends, so that the clock's high-water mark is stored together with
+/// its uses.
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
-    /// When this host learns of what the transaction writes, by its own calendar.
+    /// Time when this host learns of the transaction's values, by its own calendar.
     let learned: WallTime
-    /// Identifies this start of the machine, if known.
+    /// This boot of the machine, if known.
     let boot: String?
-    /// Rows that have been looked up; nil for a record that has none.
+    /// Cached row numbers; nil for a missing record.
     private var rows: [RecordKey: Int64?] = [:]
-    /// Records that the transaction's result lists as changed.
+    /// Records that the result lists as changed.
     var reported: Set<RecordKey> = []
-    /// The number of the refetch under way, if any, for types that have been looked up.
+    /// Cached numbers of running refetches; nil for a type without one.
     var refetches: [RecordType: Int64?] = [:]
-    /// Nil if not looked up yet.
+    /// Nil before the first look-up.
     var hasParked: Bool?
     var hasAside: Bool?
     var hasTold: Bool?
@@ -30,13 +30,13 @@ struct SettingsTransaction {
         self.db = db
         self.boot = boot
         host = try HostRow(db)
-        // Without a calendar, the clock's own time serves, which is close to it.
+        // Without a calendar, use the clock's own time, which is close.
         self.learned = learned ?? WallTime(millisecondsSince1970: Int64(host.clock.milliseconds))
     }
 
     func save() throws { try host.save(db) }
 
-    /// Takes in a stamp that came from the cloud.
+    /// Advances the clock by a stamp from the cloud.
     mutating func observe(cloud stamp: Stamp?) {
         guard let stamp else { return }
         host.clock.observe(stamp)
@@ -49,7 +49,7 @@ struct SettingsTransaction {
 // MARK: - Records
 
 extension SettingsTransaction {
-    /// Nil if there is no such record.
+    /// - Returns: nil if there is no such record.
     mutating func row(of key: RecordKey) throws -> Int64? {
         if let row = rows[key] { return row }
         let statement = try db.cachedStatement(sql: "SELECT id FROM record WHERE type = ? AND name = ?")
@@ -98,8 +98,7 @@ extension SettingsTransaction {
         return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0, at: 0) }
     }
 
-    /// Writes what a merge changed. Whatever waited to be sent and is now outdated leaves the outbox; whatever was
-    /// overwritten goes to the history.
+    /// Writes a merge. Removes outdated entries from the outbox, and adds overwritten values to the history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
         let isNew = try row(of: merge.after.key) == nil
@@ -116,7 +115,7 @@ extension SettingsTransaction {
         try remember(merge.overwritten, of: merge.after.key)
     }
 
-    /// Removes the registers that the merge took away. A deletion takes all of them.
+    /// Removes registers that the merge removed. A deletion removes all.
     private func removeWhatIsGone(_ merge: RecordMerge, of row: Int64, waits: Bool) throws {
         let (before, after) = (merge.before.properties, merge.after.properties)
         guard !before.isEmpty else { return }
@@ -147,7 +146,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Writes the deletion; nil removes it as if it had never been.
+    /// Writes the deletion; nil erases it without a trace.
     func write(_ deletion: Deletion?, of row: Int64) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -161,7 +160,7 @@ extension SettingsTransaction {
             deletion?.broughtBy?.description, row)
     }
 
-    /// Removes the register, and its entry in the outbox.
+    /// Removes the register and its outbox entry.
     func remove(_ property: String, of row: Int64) throws {
         try removeRegister(property, of: row)
         try drop(property, of: row)
@@ -171,7 +170,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM register WHERE record = ? AND property = ?").run(row, property)
     }
 
-    /// Removes the record as if it had never been. Fails if something of it waits to be sent.
+    /// Erases the record without a trace. Fails if part of it waits to be sent.
     mutating func forget(_ row: Int64, _ key: RecordKey) throws {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run(row)
         rows.updateValue(nil, forKey: key)
@@ -181,16 +180,15 @@ extension SettingsTransaction {
 // MARK: - History
 
 extension SettingsTransaction {
-    /// Values kept for each property.
+    /// Maximum number of values per property.
     static let historyPerProperty = 100
-    /// Values kept in all, as of a clean-up.
+    /// Maximum number of values in all; enforced by the clean-up.
     static let historyMax = 100_000
 
-    /// Adds to the history of a record.
     func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
         guard !values.isEmpty else { return }
         try insert(values, of: key)
-        // Only a record with more values than one property may have can have a property with too many.
+        // Only a record with more values than the limit of a property can exceed that limit.
         let look = try db.cachedStatement(
             sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
         guard try Int.fetchOne(look.bound(key.type.rawValue, key.name)) != nil else { return }

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension UInt64 {
-    /// The number as read from a column. Negative numbers, which nobody writes, become 0.
+    /// Reads a column's number. Negative numbers, which nobody writes, become 0.
     init(stored value: Int64) { self = UInt64(clamping: value) }
 }
 
@@ -29,7 +29,7 @@ extension Stamp {
 }
 
 extension HostID {
-    /// The host that brought something, from its column, if it has one.
+    /// Reads the host that brought a value to the cloud.
     init?(bringer text: String?) throws {
         guard let text else { return nil }
         guard let host = HostID(text) else {
@@ -49,7 +49,7 @@ extension Register {
 }
 
 extension Deletion {
-    /// The five columns of the table `record`.
+    /// Five columns of the table `record`.
     static let columns = "deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by"
 
     /// Reads `columns`; nil for a record that was not deleted.
@@ -65,7 +65,6 @@ extension SettingValue {
     /// Two columns: kind and value.
     var columns: [(any DatabaseValueConvertible)?] { [kind, content] }
 
-    /// The column kind.
     var kind: String {
         switch self {
         case .null: "null"
@@ -76,7 +75,6 @@ extension SettingValue {
         }
     }
 
-    /// The column value.
     var content: DatabaseValue {
         switch self {
         case .null: .null
@@ -108,17 +106,18 @@ extension SettingValue {
 }
 
 extension Statement {
-    /// Runs it with arguments for its question marks, in order.
+    /// Runs the statement with arguments for its question marks, in order.
     func run(_ arguments: [(any DatabaseValueConvertible)?]) throws {
         try execute(arguments: StatementArguments(arguments))
     }
 
-    /// The same without a list of the arguments, for what runs thousands of times: a page of records, or a rebuild.
+    /// The same without a list of arguments, for statements that run thousands of times: a page of records, or a
+    /// rebuild.
     func run<each Value: StatementBinding>(_ values: repeat each Value) throws {
         try bound(repeat each values).execute()
     }
 
-    /// Binds the values to its question marks, in order, for a fetch that gives no arguments itself.
+    /// Binds the values to the question marks, in order, for a fetch without arguments.
     func bound<each Value: StatementBinding>(_ values: repeat each Value) throws -> Statement {
         unbind()
         var bound: CInt = 0
@@ -127,10 +126,10 @@ extension Statement {
         return self
     }
 
-    /// Ends the execution before, and tells GRDB that it has nothing to bind.
+    /// Ends the previous execution, and tells GRDB that there is nothing to bind.
     func unbind() { setUncheckedArguments(StatementArguments()) }
 
-    /// Binds the values to the question marks after the first `bound`, which are as many more then.
+    /// Binds the values to the question marks after the first `bound`, and advances `bound`.
     func bind<each Value: StatementBinding>(_ values: repeat each Value, after bound: inout CInt) throws {
         for value in repeat each values {
             bound += 1
@@ -139,7 +138,7 @@ extension Statement {
         }
     }
 
-    /// Each question mark has its value.
+    /// Asserts that each question mark has a value.
     func checkBound(_ bound: CInt) {
         assert(Int64(0).bind(to: sqliteStatement, at: bound + 1) != 0, "a question mark has no value: \(sql)")
     }

@@ -1,20 +1,20 @@
 import Domain
 
-/// What a simulated meter measures: a phone that charges with a current that falls as it fills, from a supply that
-/// sags; or a battery that is emptied.
+/// The values that a simulated meter measures: a charging phone, whose current falls as it fills, at a supply that
+/// sags; or a battery being discharged.
 ///
-/// A pure function of time and seed. `step` counts the meter's updates; between two steps nothing changes.
+/// A pure function of time and seed. `step` counts the meter's updates; values only change between steps.
 package struct ElectricalLoad: Sendable {
-    /// The supply's voltage without load, in volts.
+    /// Voltage of the supply without load, in volts.
     package var supply: Double
-    /// The current at the start, in amperes.
+    /// Current at the start, in amperes.
     package var startCurrent: Double
-    /// The time in which the current falls to half, in seconds.
+    /// Time in which the current halves, in seconds.
     package var halfLife: Double
-    /// The temperature around the meter, which it shows while nothing flows, in degrees Celsius.
+    /// Temperature of the surroundings in degrees Celsius, shown while nothing flows.
     package var ambient: Double
     package var seed: UInt64
-    /// The time in which a battery is emptied by the same current, in seconds; its voltage falls meanwhile, and nothing flows
+    /// Time in which the current empties a battery, in seconds. Its voltage falls meanwhile, and nothing flows
     /// afterwards. Nil for the phone.
     package var discharge: Double?
 
@@ -40,7 +40,7 @@ package struct ElectricalLoad: Sendable {
         package var power: Double { voltage * current }
     }
 
-    /// The state during step number `step`, of `length` seconds each. Before the first step it is that of the first.
+    /// Returns the state during step number `step`, of `length` seconds each. Earlier steps equal the first.
     package func state(step: Int, length: Double) -> State {
         let step = max(0, step)
         let seconds = max(0, Double(step) * length)
@@ -49,7 +49,7 @@ package struct ElectricalLoad: Sendable {
         var (open, drawn) = (supply, startCurrent * Self.powerOfHalf(halvings))
         if let discharge {
             let left = discharge > 0 ? max(0, 1 - seconds / discharge) : 0
-            // Flat for most of the time, and down to 0.6 of it at the end, as a cell of lithium does roughly.
+            // Flat for most of the time, and down to 0.6 of it at the end, roughly like a lithium cell.
             open = supply * (left > 0.1 ? 0.9 + 0.1 * left : 0.6 + 3.1 * left)
             drawn = left > 0 ? startCurrent : 0
         }
@@ -63,7 +63,7 @@ package struct ElectricalLoad: Sendable {
         )
     }
 
-    /// 0.5 to the power of `exponent` without a maths library: whole halvings, then linear between two of them.
+    /// Returns 0.5 to the power of `exponent` without a maths library: whole halvings, linear in between.
     private static func powerOfHalf(_ exponent: Double) -> Double {
         let whole = exponent.rounded(.down)
         var value = 1.0
@@ -72,7 +72,7 @@ package struct ElectricalLoad: Sendable {
     }
 }
 
-/// Charge and energy, added up as a meter does.
+/// Sums of charge and energy, as in a meter.
 package struct EnergyCounter: Hashable, Sendable {
     package var charge_mAh: Double
     package var energy_mWh: Double

@@ -1,13 +1,13 @@
 package import Domain
 
-/// Simulates the meters of one family: a value in the family's folder, listed in `SimulatorCatalogue.standard`.
+/// Simulates the meters of one family. Lives in the family's folder, and is listed in `SimulatorCatalogue.standard`.
 package protocol FamilySimulator: Sendable {
     var family: MeterFamily { get }
-    /// - Parameter transport: a transport that the model has.
+    /// - Parameter transport: one that the model has.
     func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter
-    /// The offset of the message id that an answer repeats, for a family that has one.
+    /// Offset of the message id that an answer repeats; nil for a family without ids.
     var echoedIDOffset: Int? { get }
 }
 
@@ -18,33 +18,33 @@ extension FamilySimulator {
 package struct SimulatorOptions: Hashable, Sendable {
     /// Makes two meters of one model differ.
     package var seed: UInt64
-    /// How often the values are updated; nil for the model's own rate.
+    /// Interval of updates; nil for the model's own.
     package var refresh: Duration?
-    /// The longest notification over Bluetooth LE, in bytes; 1 or more.
+    /// Longest notification over Bluetooth LE in bytes, 1 or more.
     package var notificationMax: Int
-    /// What flows, where somebody chose it; nil for what is usual at the model.
+    /// The chosen flow; nil for the model's usual one.
     package var flow: Flow?
-    /// What carries the commands delivers some of them late, and upon each other: the time between two is not judged.
+    /// Whether the link delivers commands late and in bunches, so that their distance must not matter.
     package var isBunched = false
 
-    /// The gap that a simulator wants between two commands.
+    /// Returns the required gap between two commands.
     ///
-    /// - Parameter own: the meter's.
+    /// - Parameter own: the meter's own gap.
     func commandGap(_ own: Duration) -> Duration { isBunched ? .zero : own }
 
-    /// How what is measured goes on with time.
+    /// Course of the measured values.
     package enum Flow: Hashable, Sendable {
-        /// A phone fills, and its current falls to half in each such time.
+        /// Charges a phone, whose current halves in each such time.
         case charge(halfLife: Duration)
-        /// A battery is empty after that time.
+        /// Empties a battery in this time.
         case discharge(Duration)
     }
 }
 
 extension SimulatorOptions {
-    /// What flows through a meter.
+    /// Returns the load of a meter.
     ///
-    /// - Parameter usual: without a wish.
+    /// - Parameter usual: the load without a chosen flow.
     package func load(usual: ElectricalLoad? = nil) -> ElectricalLoad {
         var load = usual ?? ElectricalLoad(seed: seed)
         switch flow {

@@ -1,12 +1,12 @@
 package import Domain
 
-/// A meter behind a Bluetooth LE radio module, which splits what the meter writes into notifications regardless of what
-/// the bytes mean (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links and Docs/Protocols/Atorch.md#links).
+/// A meter behind a Bluetooth LE radio module, which splits the meter's bytes into notifications regardless of messages
+/// (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links and Docs/Protocols/Atorch.md#links).
 package struct NotifyingMeter: SimulatedMeter {
     private var meter: any SimulatedMeter
     private let notificationMax: Int
 
-    /// - Parameter notificationMax: the longest notification in bytes, 1 or more; 20 at the default MTU.
+    /// - Parameter notificationMax: longest notification in bytes, 1 or more; 20 at the default MTU.
     package init(_ meter: any SimulatedMeter, notificationMax: Int) {
         self.meter = meter
         self.notificationMax = max(1, notificationMax)

@@ -1,41 +1,40 @@
 package import Domain
 
-/// A simulated meter as a value: what a host writes goes in, and what the meter would send comes out, byte for byte as
-/// on the wire.
+/// A simulated meter as a value: takes the host's bytes and returns the meter's, byte for byte as on the wire.
 ///
-/// There is no clock and no random number inside: the time since the meter was switched on is passed in, and what looks
-/// random comes from a seed. The owner of the value moves the bytes (see SimulatedPort).
+/// It has no clock and no random numbers: callers pass the time since power-on, and a seed. The owner of the value
+/// moves the bytes (see SimulatedPort).
 package protocol SimulatedMeter: Sendable {
     var model: ModelName { get }
     /// Faults to inject from now on.
     var faults: SimulatorFaults { get set }
-    /// Takes bytes from the host. Returns the answers that are due at once, each as one write of the meter.
+    /// Takes bytes from the host. Returns the answers due at once, one element for each write of the meter.
     mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]]
-    /// What the meter sends by itself at or before `time`.
+    /// Returns what the meter sends by itself at or before `time`.
     mutating func due(at time: Duration) -> [[UInt8]]
-    /// When `due` next has something to send. Nil while the meter waits for the host.
+    /// Next time at which `due` has something to send; nil while the meter waits for the host.
     var nextDue: Duration? { get }
-    /// Switches the meter off and on: volatile state restarts, stored state is kept. Time counts from 0 again.
+    /// Switches the meter off and on: resets volatile state, keeps stored state. Time counts from 0 again.
     mutating func powerCycle()
 }
 
-/// What goes wrong on purpose. Each fault affects every n-th answer, so that a run is the same each time.
+/// Faults to inject. Each affects every n-th answer, so that runs are repeatable.
 package struct SimulatorFaults: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         /// The answer ends too early.
         case shortBlock = "short"
         /// A few stray bytes precede the answer.
         case shifted
-        /// No answer at all.
+        /// No answer.
         case silence
         case wrongCheck = "wrong-check"
         /// Random bytes in place of the answer.
         case garbage
     }
 
-    /// Nil if nothing goes wrong.
+    /// Nil for no fault.
     package var kind: Kind?
-    /// The fault affects every `period`-th answer; 1 means all of them, and it is never less.
+    /// The fault affects every `period`-th answer; at least 1.
     package private(set) var period: Int
 
     package init(_ kind: Kind? = nil, every period: Int = 1) {
@@ -45,12 +44,12 @@ package struct SimulatorFaults: Hashable, Sendable {
 
     package static let none = SimulatorFaults()
 
-    /// Applies the fault to one answer, if it is this answer's turn.
+    /// Applies the fault to an answer if it is this answer's turn.
     ///
     /// - Parameters:
-    ///   - number: counts answers from 1.
-    ///   - checkOffset: the byte to corrupt for a wrong check, from the start of the answer.
-    /// - Returns: nil for no answer at all.
+    ///   - number: number of the answer, from 1.
+    ///   - checkOffset: offset in the answer of the byte to corrupt for a wrong check.
+    /// - Returns: nil for no answer.
     package func apply(to answer: [UInt8], number: Int, checkOffset: Int) -> [UInt8]? {
         guard let kind, number % period == 0 else { return answer }
         var noise = SplitMix64(seed: UInt64(number))

@@ -1,19 +1,19 @@
 package import Domain
 package import MeterCodec
 
-/// Which simulator simulates which model over which link.
+/// Finds the simulator for a model and link.
 package struct SimulatorCatalogue: Sendable {
     package let families: [any FamilySimulator]
     private let catalogue: MeterCatalogue
 
-    /// - Parameter catalogue: the meters that are simulated.
+    /// - Parameter catalogue: the meters to simulate.
     package init(families: [any FamilySimulator], of catalogue: MeterCatalogue) {
         self.families = families
         self.catalogue = catalogue
     }
 
-    /// Kept apart from `MeterCatalogue.standard`, so that code without simulators, such as the gateway's services, is
-    /// not linked to any.
+    /// Separate from `MeterCatalogue.standard`, so that code without simulators, such as the gateway's services, is not
+    /// linked to any.
     package static let standard = SimulatorCatalogue(
         families: [
             UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), WITRNSimulator(),
@@ -23,21 +23,21 @@ package struct SimulatorCatalogue: Sendable {
 
     package subscript(_ family: MeterFamily) -> (any FamilySimulator)? { families.first { $0.family == family } }
 
-    /// The models that have a simulator.
+    /// Models that have a simulator.
     package var models: [ModelName] { catalogue.models.filter { self[$0.family] != nil } }
 
-    /// The longest Bluetooth LE notification until a larger MTU is agreed on: an MTU of 23, minus the header (Core
+    /// Longest Bluetooth LE notification before a larger MTU is negotiated: an MTU of 23, minus the header (Core
     /// Specification, volume 3, part F, 3.2.8 and 3.4.7.1).
     package static let defaultNotificationMax = 20
 
     /// - Parameters:
-    ///   - transport: nil for the first kind of link that the model has.
+    ///   - transport: nil for the model's first kind of link.
     ///   - seed: makes two meters of one model differ.
-    ///   - refresh: how often the values are updated; nil for the model's own rate.
-    ///   - flow: what flows; nil for what is usual at the model.
-    ///   - isBunched: whether what carries the commands delivers some of them upon each other, so that a meter that would
-    ///     miss one, or hang, must not.
-    ///   - notificationMax: the longest notification for a meter over Bluetooth LE, in bytes; 1 or more.
+    ///   - refresh: interval of updates; nil for the model's own.
+    ///   - flow: nil for the model's usual one.
+    ///   - isBunched: whether the link delivers commands in bunches. A meter that loses close commands, or hangs, must
+    ///     then accept them.
+    ///   - notificationMax: longest notification over Bluetooth LE in bytes, 1 or more.
     /// - Returns: nil for a link that the model does not have.
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport? = nil, seed: UInt64 = 1, refresh: Duration? = nil,

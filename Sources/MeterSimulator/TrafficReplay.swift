@@ -1,33 +1,32 @@
 package import Domain
 
-/// A meter that replays what a recorded one sent. The bytes are real; the state behind them is not there.
+/// A meter that replays a recorded one's bytes, without the state behind them.
 ///
-/// - A recording with requests is used to answer: each request gets what followed the same request in the recording,
-///   and the next time what followed its next occurrence. A request that was never recorded gets what followed the next
-///   one that was.
-/// - A recording without requests, with several messages at different times, is of a meter that pushes: it is replayed
-///   at its own pace, over and over.
+/// - A recording with requests answers each request with what followed the same request, and at the next time with what
+///   followed its next occurrence. An unknown request gets the answer to the next recorded one.
+/// - A recording of a pushing meter, without requests but with several messages at different times, is replayed at its
+///   own pace, over and over.
 /// - Any other recording has no order to keep: every request is answered with all of it.
 ///
-/// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without their id, and
-/// an answer gets the id of the request that it answers.
+/// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without it, and answers
+/// get the id of the present request.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let exchanges: [Exchange]
     private let idOffset: Int?
-    /// Messages that are sent unasked, by time since the start of the round.
+    /// Pushed messages, by time since the start of the round.
     private let pushes: [Message]
-    /// How long one round of the pushes takes; zero if there are none.
+    /// Duration of one round of pushes; zero without pushes.
     private let roundLength: Duration
     private var nextExchange = 0
     private var nextPush = 0
     private var round = 0
     private var answers = 0
 
-    /// One recorded message.
+    /// A recorded message.
     package struct Message: Hashable, Sendable {
-        /// Since any moment that is the same for all messages.
+        /// Time since an arbitrary origin, the same for all messages.
         package var time: Duration
         package var direction: Direction
         package var bytes: [UInt8]
@@ -43,14 +42,14 @@ package struct TrafficReplay: SimulatedMeter {
         case toMeter, fromMeter
     }
 
-    /// A request, and what the meter sent before the next one.
+    /// A request, and the meter's messages up to the next one.
     private struct Exchange {
         var request: [UInt8]
         var answers: [[UInt8]]
     }
 
-    /// - Parameter messages: in the order in which they were recorded. If there are requests, what the meter sent
-    ///   before the first one is not replayed. Empty messages are skipped.
+    /// - Parameter messages: in the order of recording. If there are requests, the meter's messages before the first
+    ///   one are not replayed. Empty messages are skipped.
     package init(model: ModelName, messages: [Message], in simulators: SimulatorCatalogue = .standard) {
         self.model = model
         idOffset = simulators[model.family]?.echoedIDOffset
@@ -65,7 +64,7 @@ package struct TrafficReplay: SimulatedMeter {
             self.exchanges = []
             pushes = messages.map { Message(time: $0.time - start, direction: .fromMeter, bytes: $0.bytes) }
                 .sorted { $0.time < $1.time }
-            // The pause before the first message of the next round is the usual pause between two messages.
+            // The pause between two rounds is the average pause between messages.
             roundLength = span + span / (messages.count - 1)
         } else {
             self.exchanges = [Exchange(request: [], answers: messages.map(\.bytes))]
@@ -77,7 +76,7 @@ package struct TrafficReplay: SimulatedMeter {
         guard pushes.isEmpty else { return [] }
         var rest = bytes[...]
         var sent: [[UInt8]] = []
-        // One read may hold several of the host's requests.
+        // One read may hold several requests.
         while !rest.isEmpty {
             let request = rest
             guard let exchange = takeExchange(for: &rest) else { break }
@@ -89,7 +88,7 @@ package struct TrafficReplay: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         guard var next = nextDue, next <= time else { return [] }
         if time - next > roundLength {
-            // After a long pause the missed rounds are left out.
+            // After a long pause, skip the missed rounds.
             round = Int(clamping: time.nanoseconds / max(1, roundLength.nanoseconds))
             nextPush = 0
         }
@@ -134,7 +133,7 @@ package struct TrafficReplay: SimulatedMeter {
         return zip(bytes, request).enumerated().allSatisfy { $0.offset == idOffset || $0.element.0 == $0.element.1 }
     }
 
-    /// The answer with the id of the current request, if it repeated the id of the recorded one.
+    /// Returns the answer with the present request's id, if it repeats the recorded request's.
     private func withID(of request: ArraySlice<UInt8>, _ answer: [UInt8], recordedFor recorded: [UInt8]) -> [UInt8] {
         guard let idOffset, answer.count > idOffset, recorded.count > idOffset, request.count > idOffset,
             answer[idOffset] == recorded[idOffset]

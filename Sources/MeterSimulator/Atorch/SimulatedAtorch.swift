@@ -1,7 +1,7 @@
 package import Domain
 package import MeterCodec
 
-/// A simulated Atorch meter of any of the three types (Docs/Protocols/Atorch.md): pushes a report every second, counts
+/// A simulated Atorch meter of any of the three types (Docs/Protocols/Atorch.md). Pushes a report every second, counts
 /// energy, charge and time, and replies to commands.
 package struct SimulatedAtorch: SimulatedMeter {
     package let model: ModelName
@@ -18,20 +18,20 @@ package struct SimulatedAtorch: SimulatedMeter {
     private var lastStep = 0
     private var reports = 0
 
-    /// What differs between Atorch meters of one type.
+    /// Differences between Atorch meters of one type.
     package struct Quirks: Hashable, Sendable {
-        /// What the last byte of a report is.
+        /// Last byte of a report.
         package var check = Check.rule(.fromMessage)
         /// Whether replies name the meter's own type, as a J7-H's do.
         var repliesWithItsType = false
-        /// Commands that it refuses although others of its type know them.
+        /// Refused commands that others of its type know.
         package var refused: Set<AtorchCommand.Code> = []
-        /// The byte before the check byte of a USB meter.
+        /// The byte before a USB meter's check byte.
         package var powerFactorByte: UInt8 = 0
-        /// Whether nothing is pushed until a command arrives, as sometimes on a J7-C.
+        /// Whether the meter pushes nothing until a command arrives, as sometimes on a J7-C.
         package var isSilentUntilCommand = false
-        /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes; empty leaves it
-        /// whole. The remainder goes last.
+        /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes. The remainder goes
+        /// last.
         package var pieces: [Int] = []
 
         package init() {}
@@ -44,9 +44,9 @@ package struct SimulatedAtorch: SimulatedMeter {
         /// The last byte of a report (Docs/Protocols/Atorch.md#check-byte).
         package enum Check: Hashable, Sendable {
             case rule(AtorchCheck.Rule)
-            /// The same in each report.
+            /// The same byte in each report.
             case constant(UInt8)
-            /// Another one in each report, whatever is in it.
+            /// An arbitrary byte in each report.
             case arbitrary
         }
 
@@ -66,8 +66,8 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     /// - Parameters:
     ///   - model: one of the three Atorch models; any other is treated as a USB meter.
-    ///   - load: nil for one that suits the type.
-    ///   - period: the time between two reports; one second on a real meter.
+    ///   - load: nil for the type's usual one.
+    ///   - period: time between two reports; one second on a real meter.
     package init(
         model: ModelName, load: ElectricalLoad? = nil, period: Duration = .seconds(1), quirks: Quirks = Quirks(),
         seed: UInt64 = 1
@@ -80,7 +80,6 @@ package struct SimulatedAtorch: SimulatedMeter {
         isSilent = quirks.isSilentUntilCommand
     }
 
-    /// What suits the type.
     static func usualLoad(of model: ModelName, seed: UInt64) -> ElectricalLoad {
         switch AtorchReportType(model: model) ?? .usb {
         case .ac: ElectricalLoad(supply: 230.4, startCurrent: 0.8, seed: seed)
@@ -102,7 +101,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // After a long pause only the last minute is sent: the rest was sent while nobody listened.
+        // Older reports were lost while nobody listened.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -117,7 +116,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package var nextDue: Duration? { isSilent ? nil : period * (lastStep + 1) }
 
-    /// What it has counted is kept, and so are its settings.
+    /// Keeps counts and settings.
     package mutating func powerCycle() {
         lastStep = 0
         isSilent = quirks.isSilentUntilCommand
@@ -127,7 +126,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     private mutating func advance(toStep step: Int) {
         guard step > lastStep else { return }
-        // After a long pause only the last hours are counted step by step; more would freeze the simulator.
+        // Count at most the last hours: more steps would freeze the simulator.
         for passed in max(lastStep, step - 7200)..<step {
             counter.add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
@@ -135,8 +134,8 @@ package struct SimulatedAtorch: SimulatedMeter {
         lastStep = step
     }
 
-    /// Carries out a command and returns the reply. A command with a wrong check byte, or one that the meter does not
-    /// know, is not supported.
+    /// Executes a command and returns the reply. A command with a wrong check byte, or an unknown one, is not
+    /// supported.
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes), command.type == type, !quirks.refused.contains(command.code) else {
             return AtorchReply(.unsupported)
@@ -235,14 +234,14 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.append(quirks.powerFactorByte)
     }
 
-    /// Appends the hours, minutes and seconds of counting.
+    /// Appends the counted hours, minutes and seconds.
     private func appendTime(to body: inout [UInt8]) {
         let seconds = Int(Double(countedSteps) * stepLength)
         body.appendBE(UInt16(clamping: seconds / 3600))
         body += [UInt8(seconds / 60 % 60), UInt8(seconds % 60)]
     }
 
-    /// Below zero as two's complement: nobody has published what a meter sends there.
+    /// Two's complement for negative values: nobody has published what a meter sends.
     private func signed(_ value: Double) -> UInt16 { UInt16(bitPattern: Int16(clamping: Int(value.rounded()))) }
 
     private func raw(_ value: Double) -> UInt32 { UInt32(clamping: Int(value.rounded(.toNearestOrAwayFromZero))) }

@@ -1,11 +1,11 @@
 package import Domain
 import MeterCodec
 
-/// A simulated electronic load with a battery at it (Docs/Protocols/Atorch.md#loads-the-px100-queries): draws what it is set
-/// to, switches itself off at its cut-off and its timer, pushes a report every second and answers queries.
+/// A simulated electronic load with a battery (Docs/Protocols/Atorch.md#loads-the-px100-queries). Draws the set
+/// current, switches itself off at its cut-off and its timer, pushes a report every second and answers queries.
 ///
-/// Real ones lose answers now and then, and often those that a report runs into (KrystianD/dl24-electronic-load, issue 1,
-/// shows a report between a question and its answer), so this one does too.
+/// Like real ones, it loses some answers, mostly those that collide with a report (KrystianD/dl24-electronic-load,
+/// issue 1, shows a report between a question and its answer).
 package struct SimulatedDL24: SimulatedMeter {
     package let model = ModelName.dl24
     package var faults = SimulatorFaults.none
@@ -14,7 +14,7 @@ package struct SimulatedDL24: SimulatedMeter {
     private let quirks: Quirks
     private var rng: SplitMix64
     private var input: [UInt8] = []
-    /// Answers on their way, in the order in which they go out.
+    /// Pending answers in the order of sending.
     private var answers: [(time: Duration, bytes: [UInt8])] = []
 
     private var isOn: Bool
@@ -23,7 +23,7 @@ package struct SimulatedDL24: SimulatedMeter {
     private var cutoff: UInt16 = 280
     private var timer = 0
     private var onSeconds = 0.0
-    /// What was drawn from the battery, and what the counters say: the latter can be reset.
+    /// The battery's discharge, and the meter's counters, which can be reset.
     private var drawn = EnergyCounter()
     private var counter = EnergyCounter()
     private var countedSeconds = 0.0
@@ -33,31 +33,31 @@ package struct SimulatedDL24: SimulatedMeter {
     private var messages = 0
     private var ignored = 0
 
-    /// What differs between such loads.
+    /// Differences between such loads.
     package struct Quirks: Hashable, Sendable {
-        /// One of KrystianD's users has a load that does not (KrystianD/dl24-electronic-load, issue 3).
+        /// False on one known load (KrystianD/dl24-electronic-load, issue 3).
         package var answersQueries = true
         package var sendsReports = true
-        /// One answer of so many is lost; 0 for none.
+        /// Loses one of this many answers; 0 for none.
         package var losesOneIn = 100
-        /// Whether every other answer is lost that would go out while a report does.
+        /// Whether every other answer that collides with a report is lost.
         package var losesCollisions = true
-        /// Whether it is on from the beginning.
+        /// Whether it is on at the start.
         package var startsOn = false
-        /// So many orders at first are confirmed and do nothing.
+        /// Number of first orders that it confirms but ignores.
         package var ignoresOrders = 0
-        /// How late answers may be beyond the usual 30 to 100 ms, in milliseconds: each gets some of it.
+        /// Maximum extra delay of answers in milliseconds, beyond the usual 30 to 100 ms.
         package var lag = 0
 
         package init() {}
     }
 
-    /// A battery that is emptied.
+    /// A battery that is being discharged.
     package struct Battery: Hashable, Sendable {
         package var capacity_mAh: Double
-        /// Without load, when full.
+        /// Voltage without load, when full.
         package var voltage: Double
-        /// In ohms, with its leads.
+        /// Ohms, including the leads.
         package var resistance: Double
 
         package init(capacity_mAh: Double = 2500, voltage: Double = 4.15, resistance: Double = 0.08) {
@@ -66,14 +66,14 @@ package struct SimulatedDL24: SimulatedMeter {
             self.resistance = resistance
         }
 
-        /// Flat for most of the charge, then down to 0.6 of it, as a lithium cell roughly does.
+        /// Flat for most of the charge, then down to 0.6 of it, roughly like a lithium cell.
         func openVoltage(drawn_mAh: Double) -> Double {
             let left = max(0, 1 - drawn_mAh / capacity_mAh)
             return voltage * (left > 0.1 ? 0.87 + 0.13 * left : 0.6 + 2.83 * left)
         }
     }
 
-    /// - Parameter period: the time between two reports, in which its values change; one second on a real load.
+    /// - Parameter period: time between two reports, which is also the step of its values; one second on a real load.
     package init(
         battery: Battery = Battery(), period: Duration = .seconds(1), quirks: Quirks = Quirks(), seed: UInt64 = 1
     ) {
@@ -88,7 +88,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // After a long pause only the last minute is sent: the rest was sent while nobody listened.
+        // Older reports were lost while nobody listened.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -104,7 +104,7 @@ package struct SimulatedDL24: SimulatedMeter {
         return answers.first.map { min($0.time, report) } ?? report
     }
 
-    /// Its settings and counters are kept. A load that had no power is off.
+    /// Keeps settings and counters, but switches the load off.
     package mutating func powerCycle() {
         lastStep = 0
         isOn = false
@@ -114,7 +114,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     private mutating func advance(toStep step: Int) {
         let seconds = Double(period.nanoseconds) / 1e9
-        // After a long pause only the last hours are counted step by step; more would freeze the simulator.
+        // Count at most the last hours: more steps would freeze the simulator.
         for _ in max(lastStep, step - 36_000)..<max(lastStep, step) where isOn {
             onSeconds += seconds
             let state = state
@@ -143,7 +143,7 @@ package struct SimulatedDL24: SimulatedMeter {
         return []
     }
 
-    /// - Returns: how many of the bytes are done with; nil while the rest of a message is to come.
+    /// - Returns: number of consumed bytes; nil if the message is incomplete.
     private mutating func handle(at time: Duration) -> Int? {
         guard let first = input.first else { return nil }
         switch (first, input.count) {
@@ -159,7 +159,7 @@ package struct SimulatedDL24: SimulatedMeter {
         }
     }
 
-    /// An unknown code gets no answer.
+    /// Ignores unknown codes.
     private mutating func answer(_ code: UInt8, _ high: UInt8, _ low: UInt8, at time: Duration) {
         if let order = PX100Order(code: code, high, low) {
             if ignored < quirks.ignoresOrders { ignored += 1 } else { obey(order) }
@@ -191,7 +191,7 @@ package struct SimulatedDL24: SimulatedMeter {
         countedSeconds = 0
     }
 
-    /// Carries out a command of the reports' own protocol. Its reply names type 1, as a DL24P's does (tshaddack/dl24).
+    /// Executes a command of the reports' own protocol. The reply names type 1, as a DL24P's does (tshaddack/dl24).
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes) else { return AtorchReply(.unsupported) }
         switch command.code {
@@ -272,7 +272,7 @@ package struct SimulatedDL24: SimulatedMeter {
     }
 
     private func floor(_ value: Double) -> UInt32 {
-        // A hair, so that 1.1 A are 1100 mA however they were computed.
+        // The small addend makes 1.1 A 1100 mA despite rounding errors.
         UInt32(clamping: Int((value + 1e-9).rounded(.down)))
     }
 }

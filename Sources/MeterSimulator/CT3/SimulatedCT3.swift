@@ -1,15 +1,15 @@
 package import Domain
 import MeterCodec
 
-/// A simulated CT-3 (Docs/Protocols/CT3.md): silent until it is told to start, then sends samples at the pace that was asked
-/// for, and answers each start and stop. A stream goes on until it is stopped, whoever listens.
+/// A simulated CT-3 (Docs/Protocols/CT3.md). Silent until started; then sends samples at the requested pace, and
+/// answers each start and stop. A stream goes on until it is stopped, even without a listener.
 package struct SimulatedCT3: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let fixedInterval: Duration?
     private var stream: Stream?
-    /// What came of a request whose rest is not there yet.
+    /// Bytes of an incomplete request.
     private var waiting: [UInt8] = []
     private var samples = 0
 
@@ -21,7 +21,7 @@ package struct SimulatedCT3: SimulatedMeter {
 
     /// - Parameters:
     ///   - model: only a name.
-    ///   - interval: between two samples, whatever a host asks for; nil for what it asks for.
+    ///   - interval: time between two samples; nil for the host's choice.
     package init(
         model: ModelName = .avhzyCT3, load: ElectricalLoad = ElectricalLoad(), interval: Duration? = nil
     ) {
@@ -40,7 +40,7 @@ package struct SimulatedCT3: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         while let stream, stream.next <= time {
-            // After a long pause only the last second is sent: the rest was sent while nobody listened.
+            // Older samples were lost while nobody listened.
             let next = max(stream.next, time - .seconds(1))
             self.stream?.next = next + stream.interval
             samples += 1
@@ -59,7 +59,7 @@ package struct SimulatedCT3: SimulatedMeter {
         waiting = []
     }
 
-    /// The next whole request with a right check. What cannot become one is thrown away.
+    /// Takes the next whole request with a right check, and drops bytes that cannot become one.
     private mutating func takePayload() -> [UInt8]? {
         while let start = waiting.firstIndex(of: CT3Framing.startMark) {
             waiting.removeFirst(start)
@@ -90,11 +90,11 @@ package struct SimulatedCT3: SimulatedMeter {
             stream = Stream(id: payload[2], interval: interval, next: time + interval)
         default: return []
         }
-        // What stands in the first two bytes of an answer is not published; it repeats the request's here.
+        // The first two bytes of an answer are unpublished; here they repeat the request's.
         return [CT3Framing.frame([payload[0], payload[1], payload[2], 0x80])]
     }
 
-    /// 28 bytes, of which eight are not understood (zingo/Crazy_Capy_Randonneur tools/avhzy-monitor.py).
+    /// 28 bytes, eight of them with unknown meaning (zingo/Crazy_Capy_Randonneur tools/avhzy-monitor.py).
     private func sample(at time: Duration, of id: UInt8) -> [UInt8] {
         let state = load.state(step: time.wholeSteps(of: .milliseconds(1)), length: 0.001)
         var payload: [UInt8] = [0x04, 0, id, 0]

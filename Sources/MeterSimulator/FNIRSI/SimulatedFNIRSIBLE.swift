@@ -1,13 +1,13 @@
 package import Domain
 import MeterCodec
 
-/// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): sends nothing
-/// until it is started, then volts and amperes ten times a second and the rest twice a second, split into notifications
-/// regardless of frames.
+/// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). Silent until
+/// started; then sends volts and amperes ten times a second and the rest twice a second. Notifications split frames
+/// anywhere.
 package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// How often it has been switched on, as reported in its info frame.
+    /// Number of power-ons, as reported in the info frame.
     package private(set) var bootCount = 1
     private let load: ElectricalLoad
     private let serial: UInt32
@@ -20,12 +20,12 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
 
     /// The meter's own period, which is also the load's step.
     private static let tickSeconds = 0.1
-    /// The group that is counting, out of ten; they are numbered from 1.
+    /// The counting group out of ten, numbered from 1.
     private static let group: UInt8 = 1
 
     /// - Parameters:
-    ///   - serial: the number at the end of a real meter's Bluetooth name.
-    ///   - notificationMax: the longest notification, in bytes; 20 at the default MTU.
+    ///   - serial: number at the end of a real meter's Bluetooth name.
+    ///   - notificationMax: longest notification in bytes; 20 at the default MTU.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), serial: UInt32 = 51772,
         notificationMax: Int = 20
@@ -50,7 +50,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         let last = Int(time.milliseconds / 100)
-        // After a long pause only the last second is sent: the rest was sent while nobody listened.
+        // Older frames were lost while nobody listened.
         if last - ticks > 10 { advance(to: .milliseconds(100 * (last - 10))) }
         while ticks < last {
             advance(to: .milliseconds(100 * (ticks + 1)))
@@ -75,7 +75,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let last = max(ticks, Int(time.milliseconds / 100))
-        // After a long pause only the last hour is counted step by step; more would freeze the simulator.
+        // Count at most the last hour: more steps would freeze the simulator.
         for tick in max(ticks, last - 36_000)..<last {
             totals.add(load.state(step: tick, length: Self.tickSeconds), seconds: Self.tickSeconds)
         }
@@ -83,7 +83,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
         ticks = last
     }
 
-    /// What one tick sends: volts and amperes, and on every fifth tick the data lines and the rest.
+    /// Returns the frames of one tick: volts and amperes, and on every fifth tick the data lines and the rest.
     private func frames() -> [UInt8] {
         let state = load.state(step: ticks, length: Self.tickSeconds)
         var quick: [UInt8] = []

@@ -1,33 +1,33 @@
 package import Domain
 import MeterCodec
 
-/// A simulated meter of FNIRSI's on USB (Docs/Protocols/FNIRSI.md): streams four samples every 40 ms as long
-/// as its lease of one second is renewed, ignores a `keepOn` once it has stopped, and hangs when two commands come too
-/// close together.
+/// A simulated meter of FNIRSI's on USB (Docs/Protocols/FNIRSI.md). Streams four samples every 40 ms while its lease of
+/// one second is renewed, and ignores a `keepOn` after that. Hangs when two commands come too close together.
 ///
-/// Its answer to a hello is an empty packet of type 03, since nobody has described a real one.
+/// Answers a hello with an empty packet of type 03, since nobody has described a real answer.
 package struct SimulatedFNIRSIUSB: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// How often it has been switched on.
+    /// Number of power-ons.
     package private(set) var bootCount = 1
-    /// Whether it hangs because commands came too fast. Only `powerCycle` helps.
+    /// Whether commands came too fast and hung it. Only `powerCycle` helps.
     package private(set) var isHung = false
     private let load: ElectricalLoad
     private let packetPeriod: Duration
     private let startsWithGarbage: Bool
-    /// Whether a `start` is heard only once a `keepOn` follows it.
+    /// Whether a `start` takes effect only with the following `keepOn`.
     private let wantsKeepOn: Bool
     private var awaitsKeepOn = false
     private let lease: Duration = .seconds(1)
-    /// Commands that come closer together can hang a real one. How close is unverified: one public reader makes no pause.
+    /// Shortest safe distance of commands; closer ones can hang a real meter. Unverified: one public reader makes no
+    /// pause.
     package static let commandGap = Duration.milliseconds(25)
     private let commandGap: Duration
     private var lastCommand: Duration?
     private var stream: Stream?
     private var packets = 0
 
-    /// A stream that was started, whether or not its lease has run out.
+    /// A stream that was started, even if its lease has expired.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration
@@ -35,12 +35,12 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     }
 
     /// - Parameters:
-    ///   - model: only a name. What distinguishes the models, the keep-alive that each needs, is up to the host.
-    ///   - packetPeriod: the time between two packets; 40 ms on a real meter.
+    ///   - model: only a name. The host knows the keep-alive that each model needs.
+    ///   - packetPeriod: time between two packets; 40 ms on a real meter.
     ///   - startsWithGarbage: whether the first sample of each stream holds 188 V, as after a reader that left without
     ///     draining.
     ///   - wantsKeepOn: whether nothing is sent before a `keepOn`, as a C1 may be that is read by 81, 82, 83 alone.
-    ///   - commandGap: commands that come closer together hang it.
+    ///   - commandGap: closer commands hang it.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
         startsWithGarbage: Bool = false, wantsKeepOn: Bool = false, commandGap: Duration = SimulatedFNIRSIUSB.commandGap
@@ -117,7 +117,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         stream.map { time <= $0.leaseEnd } ?? false
     }
 
-    /// Four samples 10 ms apart, the last one taken at `time`.
+    /// Returns four samples 10 ms apart, the last one taken at `time`.
     private func samples(endingAt time: Duration, firstIsGarbage: Bool) -> [UInt8] {
         let last = Int(time.milliseconds / 10)
         var packet: [UInt8] = [FNIRSIUSBPacket.startMark, FNIRSIUSBPacket.samplesType]

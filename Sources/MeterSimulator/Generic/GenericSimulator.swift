@@ -4,7 +4,7 @@ package import MeterCodec
 package struct GenericSimulator: FamilySimulator {
     private let boards: GenericFamily
 
-    /// - Parameter boards: the models that can be simulated, with those that people described.
+    /// - Parameter boards: models to simulate, including those described by users.
     package init(_ boards: GenericFamily = GenericFamily()) {
         self.boards = boards
     }

@@ -1,29 +1,28 @@
 package import Domain
 package import MeterCodec
 
-/// A simulated board that prints lines as its description has them, by itself or when it is asked (Docs/Meters/GENERIC.md).
+/// A simulated board that prints lines as in its description, by itself or on request (Docs/Meters/GENERIC.md).
 ///
-/// When it is switched on or reset it is silent for as long as a boot loader runs, and answers nothing; then it prints a
-/// greeting, as sketches do.
+/// After power-on or reset it is silent for the time of a boot loader; then it prints a greeting, as sketches do.
 package struct SimulatedBoard: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let description: LineDescription
     private let load: ElectricalLoad
     private let period: Duration
-    /// What it prints once when it has started, line ends included.
+    /// Text printed once after the start, with line ends.
     private let greeting: [UInt8]
     private var counter = EnergyCounter()
     private var lastStep = 0
     private var lines = 0
     private var hasGreeted = false
 
-    /// How long the boot loader of an Arduino Uno or Nano has it, half a second and more (see `LineDescription.settle`).
+    /// Time of the boot loader of an Arduino Uno or Nano, half a second and more (see `LineDescription.settle`).
     private static let bootTime = Duration.milliseconds(500)
 
     /// - Parameters:
-    ///   - period: the time between two lines; nil for the description's.
-    ///   - greeting: nil for a comment, or for nothing where there are no comments.
+    ///   - period: time between two lines; nil for the description's.
+    ///   - greeting: nil for a comment, or nothing if the format has no comments.
     package init(
         model: ModelName, _ description: LineDescription, load: ElectricalLoad = ElectricalLoad(),
         period: Duration? = nil, greeting: [UInt8]? = nil
@@ -47,7 +46,7 @@ package struct SimulatedBoard: SimulatedMeter {
         var written = greet()
         guard description.request.isEmpty else { return written }
         let last = time.wholeSteps(of: period)
-        // After a long pause only the last minute is sent: the rest was sent while nobody listened.
+        // Older lines were lost while nobody listened.
         if last - lastStep > 60 { advance(to: last - 60) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -62,7 +61,7 @@ package struct SimulatedBoard: SimulatedMeter {
         return description.request.isEmpty ? period * (lastStep + 1) : nil
     }
 
-    /// What it has counted is in its memory, and gone.
+    /// Loses its counts, which are in memory.
     package mutating func powerCycle() {
         counter = EnergyCounter()
         lastStep = 0
@@ -76,7 +75,7 @@ package struct SimulatedBoard: SimulatedMeter {
     }
 
     private mutating func advance(to step: Int) {
-        // After a long pause only the last hours are counted step by step; more would freeze the simulator.
+        // Count at most the last hours: more steps would freeze the simulator.
         for passed in max(lastStep, step - 7200)..<max(lastStep, step) {
             counter.add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
@@ -155,7 +154,7 @@ package struct SimulatedBoard: SimulatedMeter {
         }
     }
 
-    /// A number with three digits behind the point, as `Serial.print(value, 3)` has it.
+    /// Formats with three decimals, like `Serial.print(value, 3)`.
     private static func text(of number: Double) -> String {
         let thousandths = Int64((min(max(number, -1e12), 1e12) * 1000).rounded())
         let digits = String(thousandths.magnitude % 1000)

@@ -2,17 +2,16 @@ import Cryptography
 package import Domain
 import MeterCodec
 
-/// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md): repeats each request's number,
-/// answers only what a host without authentication may see, and fills a queue while the graph runs. A host that proves
-/// that it knows the hardware id also sees the queue and the logs, until it disconnects.
+/// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md). Repeats each request's number,
+/// answers what a host without authentication may see, and fills a queue while the graph runs. A host that proves that
+/// it knows the hardware id also sees queue and logs, until it disconnects.
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Whether queue, trace and logs may be requested without a proof.
+    /// Whether queue, trace and logs need no proof.
     package var grantsStreaming: Bool
-    /// Whether a host has read where nothing may be read. The meter then sends nothing more; only `powerCycle` helps.
+    /// Whether a forbidden memory read has crashed the meter. Only `powerCycle` helps.
     package private(set) var isCrashed = false
-    /// Whether a host has connected and not disconnected.
     package private(set) var isConnected = false
     /// Whether a host has proved that it may calibrate. No host of this project may.
     package private(set) var isOpenForCalibration = false
@@ -28,7 +27,7 @@ package struct SimulatedKM003C: SimulatedMeter {
     private var lastStep = 0
     private var answers = 0
 
-    /// - Parameter refresh: how often the measurements are updated; half a second at the rate that a meter starts with.
+    /// - Parameter refresh: interval of the measurements; half a second at a meter's initial rate.
     package init(
         model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(500),
         grantsStreaming: Bool = false
@@ -53,7 +52,7 @@ package struct SimulatedKM003C: SimulatedMeter {
             answers += 1
             // Measurements have no checksum, so a fault falsifies the kind in the header.
             guard let whole = faults.apply(to: head + encrypted, number: answers, checkOffset: 0) else { continue }
-            // What was read follows its announcement, in pieces.
+            // Memory contents follow their announcement, in pieces.
             let announcement = encrypted.isEmpty ? whole.count : min(head.count, whole.count)
             writes.append(Array(whole.prefix(announcement)))
             writes += Array(whole.dropFirst(announcement)).pieces(KM003CFraming.longestMemoryPiece)
@@ -79,8 +78,8 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
-    /// Takes one request: four bytes, and 32 more after a memory read or an authentication. Bytes that do not start a
-    /// request are dropped, so that a stray byte does not shift everything after it.
+    /// Takes one request: four bytes, and 32 more for a memory read or an authentication. Drops bytes that do not start
+    /// a request, so that a stray byte does not shift the rest.
     private mutating func takeRequest() -> (KM003CHeader, body: [UInt8])? {
         while received.count >= KM003CHeader.length {
             let header = KM003CHeader(word: received.withUnsafeBytes { $0.u32LE(0) })
@@ -96,9 +95,9 @@ package struct SimulatedKM003C: SimulatedMeter {
         return nil
     }
 
-    /// The length of the request that starts with this header. Nil if no host sends it
-    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). Those without a name in
-    /// `KM003CKind` are requests too, and are refused.
+    /// Returns the length of the request with this header; nil if no host sends it
+    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). Requests without a name in
+    /// `KM003CKind` are valid, but refused.
     private static func requestLength(_ header: KM003CHeader) -> Int? {
         switch (header.kind, UInt8(truncatingIfNeeded: header.word)) {
         case (.memoryRead, _): header.rawWord == 0x0101 ? encryptedLength : nil
@@ -110,7 +109,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private static let encryptedLength = KM003CHeader.length + 32
 
-    /// The answer, and what was read from memory to follow it.
+    /// Returns the answer, and the memory contents that follow it.
     private mutating func answer(
         _ request: KM003CHeader, _ body: [UInt8], at time: Duration
     ) -> (head: [UInt8], encrypted: [UInt8]) {
@@ -161,10 +160,10 @@ package struct SimulatedKM003C: SimulatedMeter {
         return accept
     }
 
-    /// Answers a proof. The number is 0, and what the host wrote is returned under another key
+    /// Answers a proof. The number is 0, and the host's bytes return under another key
     /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#logs and a captured answer). 0203
-    /// grants level 1 and 0201 nothing; on a KM002C these are 0204 and 0202. What a KM002C takes for its hardware id
-    /// opens a KM003C's second level, 0205 (okhsunrog/km003c-rs).
+    /// grants level 1 and 0201 nothing; on a KM002C these are 0204 and 0202. The hardware id of a KM002C opens a
+    /// KM003C's second level, 0205 (okhsunrog/km003c-rs).
     private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
         let plain = ECBCipher.km003cProof.decrypted(body) ?? []
         let credential = Array(plain.dropFirst(8).prefix(KM003CProof.hardwareIDLength))
@@ -182,8 +181,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
 
-    /// Answers a request for data, leaving out what the host may not see; if nothing is left, the answer has no
-    /// payloads.
+    /// Answers a request for data without what the host may not see; possibly without payloads.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
         if model == .km002c, !isMonitorOn { allowed.remove(.pd) }
@@ -220,7 +218,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         }
     }
 
-    /// What is measured in a step: the load, at the voltage that source and sink have agreed on.
+    /// Returns a step's values: the load at the voltage of the USB PD contract.
     private func state(step: Int) -> ElectricalLoad.State {
         SimulatedKM003CPower.supply(at: refresh * step).feeding(load.state(step: step, length: stepLength))
     }
@@ -248,7 +246,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         return bytes
     }
 
-    /// The settings of a new meter: brightness 44 %, a sample every 10 ms, first page.
+    /// Returns the settings of a new meter: brightness 44 %, a sample every 10 ms, first page.
     private func settings() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: KM003CSettings.length)
         func put(_ value: UInt32, at offset: Int) {

@@ -1,7 +1,7 @@
 import Domain
 import MeterCodec
 
-/// The memory of a simulated KM003C: its name, its processor's id and its logs (Docs/Protocols/KM003C.md#logs).
+/// Memory of a simulated KM003C: name, processor id and logs (Docs/Protocols/KM003C.md#logs).
 struct SimulatedKM003CMemory: Sendable {
     static let hardwareID: [UInt8] = Array("SIMULATED".utf8) + [0x00, 0x10, 0x20]
 
@@ -13,7 +13,7 @@ struct SimulatedKM003CMemory: Sendable {
         var name: String
         var sampleCount: Int
         var interval_ms: Int
-        /// In samples, from the start of the logs.
+        /// Offset in samples from the start of the logs.
         var start: Int
     }
 
@@ -58,7 +58,7 @@ struct SimulatedKM003CMemory: Sendable {
     var firmware: String { "1.9.5" }
     private var serialBlock: [UInt8] { Array("\(serial) 00112233445566778899AABBCCDDEEFF 1700000000 ".utf8) + [0] }
 
-    /// What opens the logs of a KM002C, and a KM003C for calibration.
+    /// Hardware id that opens the logs of a KM002C, and a KM003C for calibration.
     var serialStart: [UInt8] { Array(serialBlock.prefix(KM003CProof.hardwareIDLength)) }
 
     var serial: String { String(String(1_007_965 + load.seed % 1000).suffix(6)) }
@@ -68,7 +68,7 @@ struct SimulatedKM003CMemory: Sendable {
         Array((bytes + [UInt8](repeating: 0xFF, count: max(0, length - bytes.count))).prefix(length))
     }
 
-    /// A block of texts of twelve bytes each, after sixteen bytes that are not understood.
+    /// Returns a block of texts of twelve bytes each, after sixteen unknown bytes.
     private func block(version: String, date: String) -> [UInt8] {
         let texts = [model.displayName, version, date].flatMap { text in
             Array(text.utf8) + [UInt8](repeating: 0, count: 12 - text.utf8.count)
@@ -91,7 +91,7 @@ struct SimulatedKM003CMemory: Sendable {
         }
     }
 
-    /// The catalogue: an entry for each log, with the totals of its last sample.
+    /// An entry for each log, with the totals of its last sample.
     var catalogue: [UInt8] {
         logs.flatMap { log in
             var bytes = Array(log.name.utf8) + [UInt8](repeating: 0, count: 16 - log.name.utf8.count)

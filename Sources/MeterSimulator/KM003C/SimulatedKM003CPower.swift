@@ -1,12 +1,11 @@
 import Domain
 import MeterCodec
 
-/// The USB PD conversation at the two ends of a KM003C (Docs/Protocols/KM003C.md#simulator): a phone that is charged by a
-/// fixed voltage and by a programmable one, and then a laptop that is charged in the extended range. Ten minutes later all
-/// happens again.
+/// The USB PD conversation at the two ends of a KM003C (Docs/Protocols/KM003C.md#simulator). A phone charges from a
+/// fixed and a programmable voltage, then a laptop in the extended range. Repeats every ten minutes.
 struct SimulatedKM003CPower: Sendable {
-    /// Most bytes of waiting events, of which the newest are kept. Nobody has said how many a meter keeps; with the
-    /// measurements before them these are as long as what a decoder believes (`KM003CPayloadHeader.isPlausible`).
+    /// Maximum bytes of waiting events; newer ones replace older. A meter's own limit is unknown. With the measurements
+    /// this is the longest payload that a decoder accepts (`KM003CPayloadHeader.isPlausible`).
     private static let longest = 288
 
     private var waiting: [[UInt8]] = []
@@ -15,7 +14,7 @@ struct SimulatedKM003CPower: Sendable {
     mutating func advance(to time: Duration) {
         let now = Int(clamping: time.milliseconds)
         let script = PDScript.twoVisits
-        // What nobody asked for since the last but one visit is not kept anyway.
+        // Events older than the last visit but one would not fit anyway.
         told = max(told, (now / PDScript.cycle - 1) * script.events.count)
         while true {
             let (cycle, place) = told.quotientAndRemainder(dividingBy: script.events.count)
@@ -29,22 +28,21 @@ struct SimulatedKM003CPower: Sendable {
         while size > Self.longest { size -= waiting.removeFirst().count }
     }
 
-    /// Takes the waiting events.
     mutating func take() -> [UInt8] {
         defer { waiting = [] }
         return waiting.flatMap { $0 }
     }
 
-    /// What the meter's own machine went through so far: two lists, each of one state and its second.
+    /// States of the meter's own machine so far: two lists, each of one state and its second.
     var trace: [UInt8] { told == 0 ? [0, 0] : [5, 0x02, 0, 0, 0, 0, 5, 0x76, 0, 0, 0, 0] }
 
-    /// What is plugged in at a moment.
+    /// The device plugged in at a moment.
     struct Supply: Hashable, Sendable {
-        /// Nil while nothing is.
+        /// Nil without a device.
         var line: CCLine?
         var voltage_mV: Int
 
-        /// What a load that was meant for 5 V takes from it: the same power.
+        /// Converts a load at 5 V to the contract's voltage, at the same power.
         func feeding(_ load: ElectricalLoad.State) -> ElectricalLoad.State {
             var state = load
             let factor = Double(voltage_mV) / 5000
@@ -53,8 +51,8 @@ struct SimulatedKM003CPower: Sendable {
             return state
         }
 
-        /// Of CC1 and CC2. A source that offers 3 A, and an end where nothing is plugged in, as captured (session
-        /// orig_with_pd.13, okhsunrog/km003c-protocol-research).
+        /// CC1 and CC2: a source that offers 3 A, and an end without a plug, as captured (session orig_with_pd.13,
+        /// okhsunrog/km003c-protocol-research).
         var cc_mV: (Int, Int) {
             switch line {
             case .cc1: (1652, 2)
@@ -70,9 +68,9 @@ struct SimulatedKM003CPower: Sendable {
     }
 }
 
-/// What is said on the CC line, and when.
+/// Messages on the CC line, with their times.
 private struct PDScript {
-    /// How long both visits take, in milliseconds.
+    /// Duration of both visits in milliseconds.
     static let cycle = 600_000
 
     struct Event: Sendable {
@@ -102,7 +100,7 @@ private struct PDScript {
     private(set) var events: [Event] = []
     private(set) var supplies: [(milliseconds: Int, supply: SimulatedKM003CPower.Supply)] = []
     private var now = 0
-    /// The number of the next message of each sender.
+    /// Next message number of each sender.
     private var ids: [Sender: UInt8] = [:]
 
     private enum Sender: Hashable { case source, sink, sourceToCable, cable }
@@ -116,14 +114,14 @@ private struct PDScript {
 
     // MARK: The visits
 
-    /// The offers are those of a captured charger (km003c-rs, km003c-lib/tests/pd_tests.rs).
+    /// Offers of a captured charger (km003c-rs, km003c-lib/tests/pd_tests.rs).
     private static let offers =
         [0x0801_912C, 0x0002_D12C, 0x0003_C12C, 0x0004_B12C, 0x0006_4145, 0xC0DC_213C] as [UInt32]
 
     private mutating func visitOfAPhone() {
         plugIn(.cc1, at: 0)
         askCable(0x0008_2050, after: 150)
-        // Two that nobody acknowledges, as captured: the phone is not awake yet.
+        // Two unacknowledged offers, as captured: the phone is not awake yet.
         offer(Self.offers, isAcknowledged: false, after: 40)
         offer(Self.offers, isAcknowledged: false, after: 2)
         offer(Self.offers, after: 150)
@@ -131,7 +129,7 @@ private struct PDScript {
         now = 10_000
         // As captured: 2.2 A of 9 V.
         request([0x2303_70DC], volts: 9000)
-        // A programmable voltage has to be asked for anew within ten seconds (USB PD specification 3.1, 6.6.17).
+        // A programmable voltage has to be requested again within ten seconds (USB PD specification 3.1, 6.6.17).
         for step in 0..<30 {
             let volts = 8400 + 40 * min(step, 15)
             now = 20_000 + step * 9000
@@ -140,9 +138,9 @@ private struct PDScript {
         unplug(.cc1, at: 296_000)
     }
 
-    /// The offers, the request and the ways of the extended range are those that a KM003C heard (elagil/usbpd,
-    /// usbpd/src/protocol_layer/message/epr_messages_test.rs and usbpd/src/dummy.rs), but that an adjustable voltage takes
-    /// the place of 36 V and 48 V.
+    /// Offers, request and messages of the extended range that a KM003C heard (elagil/usbpd,
+    /// usbpd/src/protocol_layer/message/epr_messages_test.rs and usbpd/src/dummy.rs). An adjustable voltage replaces 36
+    /// V and 48 V.
     private static let laptopOffers =
         [0x0A91_912C, 0x0012_D12C, 0x0013_C12C, 0x0014_B12C, 0x0016_41F4, 0xC9A4_3264] as [UInt32]
     private static let extendedOffers = laptopOffers + [0, 0x0018_C1F4, 0xD230_968C]
@@ -187,7 +185,7 @@ private struct PDScript {
         supplies.append((now, .init(line: nil, voltage_mV: 0)))
     }
 
-    /// The source asks the plug of the cable what it is.
+    /// Lets the source ask for the identity of the cable's plug.
     ///
     /// - Parameter cable: the object that describes it (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
     private mutating func askCable(_ cable: UInt32, after pause: Int) {
@@ -199,7 +197,7 @@ private struct PDScript {
         data(PDHeader.sourceCapabilities, offers, from: .source, isAcknowledged: isAcknowledged, after: pause)
     }
 
-    /// The list has 36 bytes: 26 in the first chunk, and the rest when the laptop asks for it.
+    /// The list has 36 bytes: 26 in the first chunk, the rest when the laptop requests it.
     private mutating func offerExtendedRange() {
         let list = Self.bytes(Self.extendedOffers)
         extended(17, 0x8000 | UInt16(list.count), Array(list.prefix(26)), from: .source, after: 10)
@@ -250,7 +248,8 @@ private struct PDScript {
 
     private func id(of sender: Sender) -> UInt8 { ids[sender] ?? 0 }
 
-    /// A message and the receipt of who hears it, which has the message's number and, as captured, a revision of its own.
+    /// Appends a message and the listener's acknowledgement. As captured, the latter has the message's number, but its
+    /// own revision.
     private mutating func say(
         _ header: PDHeader, _ body: [UInt8], _ sender: Sender, isAcknowledged: Bool = true, after pause: Int
     ) {

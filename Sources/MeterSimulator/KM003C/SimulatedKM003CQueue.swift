@@ -1,15 +1,15 @@
 import Domain
 import MeterCodec
 
-/// The buffer that a running graph fills: about one second of samples at the graph's rate, of which the oldest are
-/// dropped first (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+/// Buffer that a running graph fills: about one second of samples, of which the oldest are dropped first
+/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 struct SimulatedKM003CQueue: Sendable {
-    /// Most samples in one answer: as many as the largest real answer held.
+    /// Maximum number of samples in one answer, as in the largest real one.
     static let longestAnswer = 48
 
     private let rate: KM003CRate
     private var nextSample: Int64
-    /// Samples one behind the other: an array for each would be what costs a simulated second most.
+    /// Contiguous samples: an array for each would be the largest cost of a simulated second.
     private var bytes: [UInt8] = []
 
     init(rate: KM003CRate, start: Duration) {
@@ -22,7 +22,7 @@ struct SimulatedKM003CQueue: Sendable {
     mutating func fill(from load: ElectricalLoad, until time: Duration) {
         let step = Int64(rate.sequenceStep)
         let last = time.milliseconds / step
-        // Samples that the buffer would drop at once are not rendered at all.
+        // Do not render samples that the buffer would drop at once.
         nextSample = max(nextSample, last - Int64(capacity) + 1)
         while nextSample <= last {
             let milliseconds = nextSample * step

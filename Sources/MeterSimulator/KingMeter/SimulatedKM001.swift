@@ -1,8 +1,8 @@
 package import Domain
 package import MeterCodec
 
-/// A simulated KM001 Pro, ACD15P or C13P (Docs/Protocols/KM001.md): sends samples when it is asked for them, 200 at the pace
-/// that was chosen, or one. A request in the other dialect, or with a wrong check, is not answered.
+/// A simulated KM001 Pro, ACD15P or C13P (Docs/Protocols/KM001.md). Sends samples on request: 200 at the chosen pace,
+/// or one. Ignores requests in the other dialect or with a wrong check.
 package struct SimulatedKM001: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -10,7 +10,7 @@ package struct SimulatedKM001: SimulatedMeter {
     private let load: ElectricalLoad
     private let fixedInterval: Duration?
     private var interval: Duration
-    /// Samples that are still to be sent, and when the next is.
+    /// Number of samples still to send, and the time of the next.
     private var left = 0
     private var next = Duration.zero
     private var sent = 0
@@ -20,7 +20,7 @@ package struct SimulatedKM001: SimulatedMeter {
 
     /// - Parameters:
     ///   - model: only a name.
-    ///   - interval: between two samples, whatever a host chooses; nil for what it chooses.
+    ///   - interval: time between two samples; nil for the host's choice.
     package init(
         model: ModelName = .km001Pro, dialect: KM001Dialect = .km001Pro, load: ElectricalLoad = ElectricalLoad(),
         interval: Duration? = nil
@@ -63,7 +63,7 @@ package struct SimulatedKM001: SimulatedMeter {
         case .samples:
             if left == 0 { next = time + interval }
             left = Self.samplesPerRequest
-            // The report between samples that nobody understands: zeros after the mark.
+            // A report of unknown meaning between samples: zeros after the mark.
             let mark = [KM001Report.startMark, 0x40] + KM001Report.mark
             return [mark + [UInt8](repeating: 0, count: KM001Report.length - mark.count)]
         case .rate(let rate) where dialect == .km001Pro: interval = fixedInterval ?? Self.interval(of: rate)
@@ -98,7 +98,7 @@ package struct SimulatedKM001: SimulatedMeter {
             report.appendLE(UInt16(truncatingIfNeeded: Int((state.temperature * 10).rounded())))
             report.append(1)
         case .acd15p:
-            // One CC line of a source that offers 3 A, and one where nothing is.
+            // One CC line of a source that offers 3 A, and one that is open.
             for value in [state.dataPlus, state.dataMinus, 1.68, 0, state.temperature] {
                 report.appendLE(Self.millionths(value))
             }

@@ -2,18 +2,18 @@ import Cryptography
 package import Domain
 package import MeterCodec
 
-/// A simulated TC66 or TC66C (Docs/Protocols/TC66.md): on USB it answers `getva` at once with three encrypted writes of
-/// 64 bytes, and while in its loader only `query`; over the radio it takes a while for one write of 192 bytes.
+/// A simulated TC66 or TC66C (Docs/Protocols/TC66.md). On USB it answers `getva` at once with three encrypted writes of
+/// 64 bytes, and only `query` while in its loader. Over the radio it answers later, in one write of 192 bytes.
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// The program that runs. Switching the meter on without holding the button starts the firmware.
+    /// The running program. Power-on without the button starts the firmware.
     package private(set) var mode: TC66Mode
-    /// The page shown, 0 to 5.
+    /// Page on display, 0 to 5.
     package private(set) var page = 0
     /// Quarter turns of the screen, 0 to 3.
     package private(set) var rotation = 0
-    /// How often it has been switched on.
+    /// Number of power-ons.
     package private(set) var powerOnCount = 1
     private let link: TC66Link
     private let answerTime: Duration
@@ -22,26 +22,25 @@ package struct SimulatedTC66: SimulatedMeter {
     private let serial: UInt32
     private let temperatureUnit: TemperatureUnit
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 2)
-    /// The group that counts, 0 or 1, as chosen on the meter.
+    /// The counting group, 0 or 1, as chosen on the meter.
     private let group: Int
-    /// What the recorder kept, in the format of the wire: one record per second.
+    /// The recorder's contents in the wire format: one record per second.
     private var recording: [UInt8] = []
     private var recordedSeconds = 0
     private var received: [UInt8] = []
-    /// Answers that are still to be sent, earliest first.
+    /// Pending answers, earliest first.
     private var pending: [(time: Duration, bytes: [UInt8])] = []
     private var lastStep = 0
     private var answers = 0
 
     /// - Parameters:
-    ///   - link: determines how requests are spelt, and how long an answer takes.
-    ///   - answerTime: over the radio; half a second on the newer radio and 0.8 s on the older one
+    ///   - link: determines the spelling of requests, and the delay of answers.
+    ///   - answerTime: delay over the radio; half a second on the newer radio and 0.8 s on the older one
     ///     (Docs/Protocols/TC66.md#links).
-    ///   - refresh: how often the values are updated; every 80 to 100 ms on a real meter
-    ///     (Docs/Protocols/TC66.md#links).
+    ///   - refresh: interval of updates; every 80 to 100 ms on a real meter (Docs/Protocols/TC66.md#links).
     ///   - temperatureUnit: the unit set on the meter, which changes the number on the wire.
     ///   - mode: `boot` for a meter plugged in with its button held.
-    ///   - group: the one that counts, 0 or 1.
+    ///   - group: the counting one, 0 or 1.
     package init(
         model: ModelName, over link: TC66Link = .usb, answerTime: Duration = .milliseconds(500),
         load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),
@@ -91,7 +90,7 @@ package struct SimulatedTC66: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let step = max(lastStep, time.wholeSteps(of: refresh))
-        // After a long pause only the last hour is counted step by step; more would freeze the simulator.
+        // Count at most the last hour: more steps would freeze the simulator.
         for passed in max(lastStep, step - Duration.seconds(3600).wholeSteps(of: refresh))..<step {
             groups[group].add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
@@ -110,7 +109,7 @@ package struct SimulatedTC66: SimulatedMeter {
         if tooMany > 0 { recording.removeFirst(tooMany) }
     }
 
-    /// The next request, which on USB may be followed by CR LF; bytes that do not start a request are dropped.
+    /// Takes the next request, on USB with an optional CR LF; drops bytes that do not start a request.
     private mutating func takeRequest() -> TC66Request? {
         let requests = TC66Request.known(over: link)
         while !received.isEmpty {
@@ -118,7 +117,7 @@ package struct SimulatedTC66: SimulatedMeter {
                 received.removeFirst(request.bytes(over: link).count)
                 return request
             }
-            // The start of a request: the rest may be on its way.
+            // The start of a request: the rest may follow.
             if requests.contains(where: { $0.bytes(over: link).starts(with: received) }) { return nil }
             received.removeFirst()
         }
@@ -169,7 +168,7 @@ package struct SimulatedTC66: SimulatedMeter {
     private func measurements(_ state: ElectricalLoad.State) -> [UInt8] {
         var bytes = Array("TC661.18".utf8)
         bytes.appendLE(serial)
-        // Bytes 16 to 43 are not zero on a real meter, and not understood.
+        // Bytes 16 to 43 are not zero on a real meter; their meaning is unknown.
         bytes += [UInt8](repeating: 0xA5, count: 28)
         bytes.appendLE(UInt32(clamping: powerOnCount))
         bytes.appendLE(UInt32(clamping: Int((state.voltage * 10_000).rounded())))

@@ -1,9 +1,9 @@
 package import Domain
 import MeterCodec
 
-/// A simulated UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md): updates its values twice a second, answers F0 with a
-/// block, obeys commands silently, and loses a command that follows another within half a second. An A3-B takes its time
-/// for the first answer over Classic, and hears nothing else meanwhile.
+/// A simulated UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md). Updates its values twice a second, answers F0 with a
+/// block, and obeys commands silently. Loses a command within half a second of another. An A3-B delays its first answer
+/// over Classic, and is deaf meanwhile.
 package struct SimulatedUM: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -11,12 +11,12 @@ package struct SimulatedUM: SimulatedMeter {
     private let refresh: Duration
     /// Whether it expects each byte in a frame of its own.
     private let isWrapped: Bool
-    /// How long the first answer takes.
+    /// Delay of the first answer.
     private let firstDelay: Duration
-    /// When the first answer comes, while it is awaited.
+    /// Time of the first answer, while it is pending.
     private var firstDue: Duration?
     private var hasAnswered = false
-    /// Of commands that come closer together, a real one loses the second.
+    /// A real meter loses the second of two commands that come closer together.
     package static let commandGap = Duration.milliseconds(500)
     private let commandGap: Duration
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
@@ -33,8 +33,8 @@ package struct SimulatedUM: SimulatedMeter {
 
     /// - Parameters:
     ///   - transport: an A3-B expects other bytes over LE.
-    ///   - refresh: how often the values are updated, at least a millisecond; half a second on a real meter.
-    ///   - commandGap: of commands that come closer together, the second is lost.
+    ///   - refresh: interval of updates, at least a millisecond; half a second on a real meter.
+    ///   - commandGap: the second of two closer commands is lost.
     package init(
         model: ModelName, over transport: LinkAddress.Transport = .spp, load: ElectricalLoad = ElectricalLoad(),
         refresh: Duration = .milliseconds(500), commandGap: Duration = SimulatedUM.commandGap
@@ -87,15 +87,14 @@ package struct SimulatedUM: SimulatedMeter {
         (firstDue, hasAnswered) = (nil, false)
     }
 
-    /// The model that its blocks name.
+    /// The model named in its blocks.
     private var word: ModelName { model == .a3b ? .um24c : model }
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
     private mutating func advance(to time: Duration) {
         let step = max(lastStep, time.wholeSteps(of: refresh))
-        // After a long pause only the last 7200 steps are counted, which is an hour of the usual ones; more would
-        // freeze the simulator.
+        // Count at most the last 7200 steps, usually an hour: more would freeze the simulator.
         for passed in max(lastStep, step - 7200)..<step {
             let state = load.state(step: passed, length: stepLength)
             groups[selectedGroup].add(state, seconds: stepLength)
@@ -139,9 +138,9 @@ package struct SimulatedUM: SimulatedMeter {
         let current = UInt16(clamping: Int((state.current * scales.current).rounded()))
         bytes.appendBE(voltage)
         bytes.appendBE(current)
-        // Of the values that the block shows, and cut off, as on every unedited block (Docs/Protocols/UM.md#block).
+        // The product of the displayed values, cut off, as in every unedited block (Docs/Protocols/UM.md#block).
         bytes.appendBE(UInt32(voltage) * UInt32(current) / UInt32(scales.voltage * scales.current / 1000))
-        // Below zero as two's complement: nobody has published what a meter sends there.
+        // Two's complement for negative values: nobody has published what a meter sends.
         for degrees in [state.temperature, state.temperature * 1.8 + 32] {
             bytes.appendBE(UInt16(bitPattern: Int16(clamping: Int(degrees.rounded()))))
         }
@@ -170,7 +169,7 @@ package struct SimulatedUM: SimulatedMeter {
         return bytes
     }
 
-    /// In tenths of an ohm; 9999.9 Ω stands for an open circuit.
+    /// Returns tenths of an ohm; 9999.9 Ω stands for an open circuit.
     private func resistance(_ voltage: UInt16, _ current: UInt16, _ scales: UMScales) -> UInt32 {
         guard current > 0 else { return 99_999 }
         return min(99_999, UInt32(voltage) * UInt32(scales.current * 10 / scales.voltage) / UInt32(current))

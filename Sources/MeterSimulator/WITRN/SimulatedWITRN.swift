@@ -1,15 +1,15 @@
 package import Domain
 import MeterCodec
 
-/// A simulated WITRN meter (Docs/Protocols/WITRN.md): pushes a report every 10 ms by itself and takes nothing.
+/// A simulated WITRN meter (Docs/Protocols/WITRN.md). Pushes a report every 10 ms and accepts nothing.
 ///
-/// A K2 or C5 also tells what it hears on the CC line: every ten minutes a charger and a phone agree on 9 V.
+/// A K2 or C5 also reports the CC line: every ten minutes a charger and a phone agree on 9 V.
 package struct SimulatedWITRN: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// What the external probe shows; nil for a meter without one, whose field then holds about -75 (a captured C5).
+    /// Temperature of the external probe; nil without one, when the field holds about -75 (a captured C5).
     package var probe: Double?
-    /// How many bytes were written to it. The real ones must never get any.
+    /// Number of bytes written to it. Real meters must never get any.
     package private(set) var receivedCount = 0
     private let load: ElectricalLoad
     private let period: Duration
@@ -21,8 +21,8 @@ package struct SimulatedWITRN: SimulatedMeter {
     private var sent = 0
 
     /// - Parameters:
-    ///   - model: only a name, but that a K2 and a C5 hear USB PD.
-    ///   - period: the time between two reports; 10 ms on a real meter, and at least one here.
+    ///   - model: only a name, except that a K2 and a C5 hear USB PD.
+    ///   - period: time between two reports; 10 ms on a real meter, and at least 1 ms here.
     package init(
         model: ModelName = .witrnK2, load: ElectricalLoad = ElectricalLoad(), period: Duration = .milliseconds(10)
     ) {
@@ -40,7 +40,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // After a long pause only the last seconds are sent: the rest was sent while nobody listened.
+        // Older reports were lost while nobody listened.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -52,13 +52,13 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// Its record is kept, its clock begins anew.
+    /// Keeps its record, resets its clock.
     package mutating func powerCycle() {
         lastStep = 0
         told = 0
     }
 
-    /// As many reports as a kernel keeps for a reader that is late, and some (drivers/hid/hidraw.c: 64).
+    /// About as many reports as the kernel keeps for a late reader (drivers/hid/hidraw.c: 64).
     private static let backlog = 100
 
     private mutating func push(_ report: [UInt8], _ written: inout [[UInt8]]) {
@@ -69,7 +69,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // After a long pause only the last minutes are counted step by step; more would freeze the simulator.
+        // Count at most the last minutes: more steps would freeze the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             counter.add(state(at: passed), seconds: stepLength)
         }
@@ -82,7 +82,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private func state(at step: Int) -> ElectricalLoad.State {
         var state = load.state(step: step, length: stepLength)
         guard hearsPD, isRaised(at: period * step) else { return state }
-        // The same power at the voltage that was agreed on.
+        // The same power at the contract's voltage.
         state.voltage *= 1.8
         state.current /= 1.8
         return state
@@ -121,7 +121,7 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     // MARK: What it hears
 
-    /// How long until the charger and the phone begin anew, in milliseconds.
+    /// Period of the conversation in milliseconds.
     private static let cycle = 600_000
 
     private struct Line {
@@ -129,9 +129,9 @@ package struct SimulatedWITRN: SimulatedMeter {
         var bytes: [UInt8]
     }
 
-    /// What is said, and when, in milliseconds since the beginning of a round: what the charger offers, what the phone takes of
-    /// it, and yes. The offers are a captured charger's (km003c-rs, km003c-lib/tests/pd_tests.rs): 5 V and 9 V with 3 A, and
-    /// a programmable one; the phone asks for the second.
+    /// The messages, with milliseconds since the round began: the charger's offers, the phone's request, and the
+    /// acceptance. The offers are a captured charger's (km003c-rs, km003c-lib/tests/pd_tests.rs): 5 V and 9 V with 3 A,
+    /// and a programmable one; the phone requests the second.
     private static let script: [Line] = [
         (2000, [0xA1, 0x33, 0x2C, 0x91, 0x01, 0x08, 0x2C, 0xD1, 0x02, 0x00, 0x3C, 0x21, 0xDC, 0xC0]),
         (2001, [0x81, 0x02]),
@@ -143,11 +143,11 @@ package struct SimulatedWITRN: SimulatedMeter {
         (2151, [0x81, 0x06]),
     ].map { Line(milliseconds: $0.0, bytes: $0.1) }
 
-    /// The reports about what was said up to a moment.
+    /// Returns the reports about messages up to `time`.
     private mutating func messages(until time: Duration) -> [[UInt8]] {
         guard hearsPD else { return [] }
         let now = Int(clamping: time.milliseconds)
-        // What was said while nobody listened is not told.
+        // Drop messages of earlier rounds: nobody listened.
         told = max(told, (now / Self.cycle) * Self.script.count)
         var reports: [[UInt8]] = []
         while true {

@@ -1,22 +1,22 @@
 package import Domain
 import MeterCodec
 
-/// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md): pushes a report every 250 ms, counts energy, charge and the time
-/// in which something flows, and takes nothing.
+/// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md). Pushes a report every 250 ms, counts energy, charge and the
+/// time with a current, and accepts nothing.
 package struct SimulatedZY1280: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let period: Duration
     private var counter = EnergyCounter()
-    /// Hundredths of a second in which something flowed.
+    /// Time with a current, in hundredths of a second.
     private var flowing = 0.0
     private var lastStep = 0
     private var sent = 0
 
     /// - Parameters:
     ///   - model: only a name.
-    ///   - period: the time between two reports; 250 ms on a real meter.
+    ///   - period: time between two reports; 250 ms on a real meter.
     package init(
         model: ModelName = .zy1280, load: ElectricalLoad = ElectricalLoad(), period: Duration = .milliseconds(250)
     ) {
@@ -30,7 +30,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // After a long pause only the last seconds are sent: the rest was sent while nobody listened.
+        // Older reports were lost while nobody listened.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -44,7 +44,7 @@ package struct SimulatedZY1280: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// What it has counted is kept.
+    /// Keeps its counts.
     package mutating func powerCycle() { lastStep = 0 }
 
     private static let backlog = 40
@@ -52,7 +52,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // After a long pause only the last hours are counted step by step; more would freeze the simulator.
+        // Count at most the last hours: more steps would freeze the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             let state = load.state(step: passed, length: stepLength)
             counter.add(state, seconds: stepLength)

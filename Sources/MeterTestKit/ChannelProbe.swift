@@ -2,7 +2,7 @@ package import Domain
 package import LinuxIO
 import Synchronization
 
-/// Opens a channel, keeps its events and lets a test wait for the next one.
+/// Opens a channel, records its events and lets a test wait for the next one.
 package final class ChannelProbe: Sendable {
     private let loop: IOLoop
     private let channel: any ByteChannel
@@ -15,7 +15,7 @@ package final class ChannelProbe: Sendable {
         var value: Int { number.withLock { $0 } }
     }
 
-    /// - Parameter open: called on the loop; the channel that it opens must call the given handler.
+    /// - Parameter open: called on the loop; opens a channel that calls the given handler.
     package init(
         on loop: IOLoop,
         _ open: @escaping @Sendable (_ handle: @escaping @Sendable (ChannelEvent) -> Void) -> any ByteChannel
@@ -31,7 +31,7 @@ package final class ChannelProbe: Sendable {
         }
     }
 
-    /// How often the channel has called the handler so far.
+    /// Number of events so far.
     package var eventCount: Int { counter.value }
 
     package func next() async -> ChannelEvent? {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Returns once `condition` holds, letting other tasks run meanwhile.
 ///
-/// - Parameter what: what is waited for, for the message if the test fails.
-/// - Throws: `NeverHappened` if it does not hold within a test's `Patience`, and what `condition` throws.
+/// - Parameter what: name of the event, for the message if the test fails.
+/// - Throws: `NeverHappened` if it does not hold within a test's `Patience`, and the errors of `condition`.
 package func eventually(
     _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
@@ -13,12 +13,12 @@ package func eventually(
     while try await !condition() { try await patience.turn() }
 }
 
-/// How long a test waits for what other tasks are about to do.
+/// A test's timeout for work of other tasks.
 package final class Patience: Sendable {
-    /// In real time: more than the busiest machine needs, and less than a suite may take.
+    /// Real time: more than the busiest machine needs, and less than a suite may take.
     package static let limit = Duration.seconds(300)
-    /// How often others were let run before it is in vain. Each turn is behind every test that is ready to run, some of
-    /// which take seconds: minutes alone say how busy the machine is, and nothing about what is waited for.
+    /// Minimum number of turns for other tasks before giving up. Each turn comes after every test that is ready to run,
+    /// some of which take seconds. Minutes alone therefore only show how busy the machine is.
     package static let turnsMin = 10_000
 
     private let what: String
@@ -28,8 +28,8 @@ package final class Patience: Sendable {
     private let turns = Atomic(0)
 
     /// - Parameters:
-    ///   - turnsMin: how often others are let run at least, however long that takes.
-    ///   - now: the clock that the limit is of.
+    ///   - turnsMin: minimum number of turns for other tasks, however long they take.
+    ///   - now: the clock of the limit.
     package init(
         _ what: String, limit: Duration = Patience.limit, turnsMin: Int = Patience.turnsMin,
         now: @escaping @Sendable () -> MonotonicTime = { LinuxClock.now }
@@ -42,7 +42,7 @@ package final class Patience: Sendable {
 
     /// Lets other tasks run.
     ///
-    /// - Throws: `NeverHappened` once the limit has passed, and so many turns were had.
+    /// - Throws: `NeverHappened` once both the time and the turns are used up.
     package func turn() async throws {
         let had = turns.add(1, ordering: .relaxed).oldValue
         guard had < turnsMin || now() < end else { throw NeverHappened(what: what, turns: had) }
@@ -50,10 +50,10 @@ package final class Patience: Sendable {
     }
 }
 
-/// What a test waited for did not happen.
+/// Error of a test whose awaited event did not happen.
 package struct NeverHappened: Error, CustomStringConvertible {
     package var what: String
-    /// How often others were let run.
+    /// Number of turns for other tasks.
     package var turns: Int
 
     package var description: String { "waited \(turns) turns in vain: \(what)" }

@@ -2,11 +2,11 @@ package import Cloud
 package import CloudAPI
 package import Domain
 
-/// An engine in front of another, which answers every call that this one does not implement.
+/// An engine that forwards every call that it does not implement to another one.
 package protocol ForwardingEngine: CloudEngine {
     var base: any CloudEngine { get }
 
-    /// Passes on one call. The default does nothing else.
+    /// Forwards one call. The default does nothing else.
     ///
     /// - Parameter writes: whether the call waits for the disk.
     func pass<Value: Sendable>(writes: Bool, _ call: () async throws -> Value) async throws -> Value

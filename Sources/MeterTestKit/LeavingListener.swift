@@ -2,13 +2,13 @@ import Glibc
 import LinuxIO
 import Synchronization
 
-/// Has listeners leave while they are told something, each from a thread of its own.
+/// Lets listeners leave while they receive an event, each on its own thread.
 ///
-/// A task's own lock is held while its cancellation is handled, and taken to resume it. Where a listener that leaves wants
-/// a lock that is held while listeners are told, both wait for ever, and so does every other task soon.
+/// Swift holds a task's lock while its cancellation handler runs, and needs it to resume the task. If a leaving
+/// listener needs a lock under which events are sent, both threads deadlock, and soon every other task.
 ///
-/// - Parameter listen: begins to listen; the listener's task, and what tells it something.
-/// - Throws: `NeverHappened` where the two hold each other up, and what `listen` throws.
+/// - Parameter listen: begins to listen; returns the listener's task, and a closure that sends it an event.
+/// - Throws: `NeverHappened` on a deadlock, and the errors of `listen`.
 package func leaveWhileTold(
     _ listen: () throws -> (listener: Task<Void, Never>, tell: @Sendable () -> Void)
 ) async throws {
@@ -17,7 +17,7 @@ package func leaveWhileTold(
     BackgroundThread.run {
         for (round, (listener, tell)) in listeners.enumerated() {
             BackgroundThread.run {
-                // Somewhere within what it is told.
+                // Cancel at a different point of the sending in each round.
                 for _ in 0..<round * 20 { _ = progress.ended }
                 listener.cancel()
                 progress.end()

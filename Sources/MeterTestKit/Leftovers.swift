@@ -1,4 +1,4 @@
-/// What a session or a daemon leaves behind when it is over. A test that ends well expects nothing.
+/// Leftovers of a finished session or daemon. A good test expects none.
 package struct Leftovers: Hashable, Sendable, CustomStringConvertible {
     package var timers: Int
     package var channels: Int

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import LinuxIO
 
-/// The socket of a service manager, on which a test receives what a service reports.
+/// Socket of a service manager, on which a test receives a service's reports.
 package final class NotifySocket: Sendable {
     package enum Kind: CaseIterable, Sendable {
         case path
@@ -27,7 +27,7 @@ package final class NotifySocket: Sendable {
         var bytes = Array(name.utf8)
         if kind == .abstract { bytes[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // The length of an abstract name is given with the address; a path ends in a zero.
+        // The address length defines an abstract name; a path ends in a zero.
         let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (kind == .path ? 1 : 0))
         let number = descriptor.raw
         try Errno.check {
@@ -42,7 +42,7 @@ package final class NotifySocket: Sendable {
         if let folder { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// The next message received, if there is one now.
+    /// Returns the next message if one has arrived.
     package func receive() -> String? {
         var buffer = [UInt8](repeating: 0, count: 8192)
         let count = recv(descriptor.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))

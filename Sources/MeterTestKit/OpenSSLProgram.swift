@@ -1,11 +1,11 @@
 import Foundation
 
-/// The openssl command, which is another program than ours, though of the same library.
+/// The openssl command: a program independent of ours, though with the same library.
 package enum OpenSSLProgram {
-    /// Nil where it is not installed.
+    /// Nil if not installed.
     package static let path = ["/usr/bin/openssl"].first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// What it printed.
+    /// Runs the command and returns its output.
     ///
     /// - Throws: if it cannot be started, or ends with anything but 0.
     @discardableResult

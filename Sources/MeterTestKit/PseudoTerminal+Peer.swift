@@ -3,8 +3,8 @@ package import LinuxIO
 extension PseudoTerminal {
     /// Returns once nobody has the slave open.
     ///
-    /// That may be a moment after the slave's `close`: a process that another test is just starting has a copy of each
-    /// of our descriptors until it executes its program.
+    /// That may be a moment after the slave's `close`: a process that another test is just starting has copies of our
+    /// descriptors until it executes its program.
     package func peerLeaves(on loop: IOLoop) async throws {
         let (leaving, report) = AsyncStream.makeStream(of: Void.self)
         try await loop.perform { [master] in

@@ -8,7 +8,7 @@ package final class RawSocket {
 
     private let descriptor: Int32
 
-    /// - Parameter receiveBuffer: about how many unread bytes the system may keep.
+    /// - Parameter receiveBuffer: approximate number of unread bytes that the system may keep.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -54,15 +54,15 @@ package final class RawSocket {
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Reads until the other side closes, and returns how many bytes arrived.
+    /// Reads until the other side closes, and returns the number of bytes.
     package func drain() async -> Int {
         var total = 0
-        // A reset connection has been closed as well.
+        // A reset connection is closed, too.
         while let bytes = try? await receive(), !bytes.isEmpty { total += bytes.count }
         return total
     }
 
-    /// Receives the next bytes, without holding a thread meanwhile, since the server needs some. Empty at the end.
+    /// Receives the next bytes; empty at the end. Blocks no thread, since the server needs some.
     private func receive() async throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let patience = Patience("the other side sends something, or closes")

@@ -2,8 +2,7 @@ package import Domain
 package import Gateway
 import Synchronization
 
-/// A cloud's records in memory, which fails, waits and loses its past when a test says so. Each host has a link of its
-/// own.
+/// A cloud's records in memory. It fails, waits and loses its past when a test says so. Each host has its own link.
 package final class ScriptedCloud: Sendable {
     package enum Call: Hashable, Sendable { case account, createZone, changes, modify }
 
@@ -11,23 +10,22 @@ package final class ScriptedCloud: Sendable {
         var epoch = "e1"
         /// Nil stands for an older cloud, without identities.
         var zoneID: String?
-        /// The sequences up to which earlier runs of the store wrote, by mark. A token that was read beyond its mark's
-        /// sequence shows that the store went back.
+        /// Last sequences of earlier runs of the store, by mark. A token beyond its mark's sequence reveals a rollback.
         var marks: [Int: Int] = [:]
         var mark = 0
-        /// The identity by which a host knew the zone, for each call of `createZone`.
+        /// The hosts' known identity of the zone, for each call of `createZone`.
         var askedIdentities: [String?] = []
         var sequence = 0
         var records: [RecordKey: (record: SyncRecord, sequence: Int)] = [:]
         /// Tokens below this are expired.
         var floor = 0
         var isReachable = true
-        /// Used in order, one for each call.
+        /// Failures of the next calls, in order.
         var failures: [Call: [SyncFailure]] = [:]
-        /// Results for single records, until changed.
+        /// Lasting results for single records.
         var refusals: [RecordKey: SyncFailure] = [:]
         var recordsMax = 400
-        /// Hosts that may only look.
+        /// Hosts with the role `readOnly`.
         var lookers: Set<HostID> = []
         var streams: [Int: (host: HostID, continuation: AsyncThrowingStream<CloudEvent, any Error>.Continuation)] = [:]
         var nextStream = 0
@@ -39,7 +37,7 @@ package final class ScriptedCloud: Sendable {
     private let loop: any SessionLoop
     package let zone: String
 
-    /// - Parameter loop: the loop whose calendar is the cloud's clock.
+    /// - Parameter loop: its calendar is the cloud's clock.
     package init(zone: String = "home", id: String? = nil, loop: any SessionLoop) {
         self.zone = zone
         self.loop = loop
@@ -50,10 +48,10 @@ package final class ScriptedCloud: Sendable {
 
     // MARK: The script
 
-    /// Sets what runs within each call before it is answered.
+    /// Sets a closure that runs within each call before the answer.
     package func onCall(_ body: @escaping @Sendable (Call) async -> Void) { state.withLock { $0.onCall = body } }
 
-    /// Makes the next call of this kind fail; the one after it with the second failure, and so on.
+    /// Makes the next calls of this kind fail, one with each failure.
     package func fail(_ call: Call, with failures: SyncFailure...) {
         state.withLock { $0.failures[call, default: []] += failures }
     }
@@ -64,7 +62,7 @@ package final class ScriptedCloud: Sendable {
     /// Accepts this record from now on.
     package func accept(_ key: RecordKey) { state.withLock { $0.refusals[key] = nil } }
 
-    /// Gives a host another token.
+    /// Gives a host a token with another role.
     package func setRole(_ role: HostRole, of host: HostID) {
         state.withLock { state in
             if role == .readOnly { state.lookers.insert(host) } else { state.lookers.remove(host) }
@@ -74,7 +72,7 @@ package final class ScriptedCloud: Sendable {
     /// Refuses batches of more records than this.
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
 
-    /// While the cloud is not reachable, every call fails and no stream opens.
+    /// Sets reachability. Without it, every call fails and no stream opens.
     package func setReachable(_ isReachable: Bool) {
         state.withLock { $0.isReachable = isReachable }
         if !isReachable { breakStreams() }
@@ -85,7 +83,7 @@ package final class ScriptedCloud: Sendable {
         for stream in takeStreams() { stream.finish(throwing: failure ?? Self.unreachable) }
     }
 
-    /// Ends every event stream in good order, as a server that is shut down does.
+    /// Ends every event stream in good order, as a server's shutdown does.
     package func endStreams() {
         for stream in takeStreams() { stream.finish() }
     }
@@ -97,7 +95,7 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// Purges what has been deleted so far: earlier tokens are expired.
+    /// Purges all deleted records: earlier tokens are expired.
     package func raiseFloor() {
         state.withLock { state in
             state.floor = state.sequence
@@ -107,7 +105,7 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// Replaces the store by a backup without the records of these names.
+    /// Replaces the store by a backup without these records.
     package func restore(as epoch: String, without lost: [RecordKey] = []) {
         state.withLock { state in
             state.epoch = epoch
@@ -115,10 +113,10 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// A copy of the store, to be put back later.
+    /// Returns a copy of the store for `putBack`.
     package func copy() -> Copy { state.withLock { Copy(sequence: $0.sequence, records: $0.records) } }
 
-    /// Replaces the store by an earlier copy of itself, and tells everybody who has seen more.
+    /// Rolls the store back to an earlier copy, and informs all hosts that have seen more.
     package func putBack(_ copy: Copy) {
         state.withLock { state in
             state.marks[state.mark] = copy.sequence
@@ -132,10 +130,9 @@ package final class ScriptedCloud: Sendable {
         fileprivate var records: [RecordKey: (record: SyncRecord, sequence: Int)]
     }
 
-    /// The identities by which hosts knew the zone when they created it.
     package var askedIdentities: [String?] { state.withLock { $0.askedIdentities } }
 
-    /// Writes records as another host; everybody is informed.
+    /// Writes records as another host, and informs all hosts.
     package func put(_ records: [SyncRecord], by host: HostID?) {
         _ = merge(records)
         announce(.changed(types: Array(Set(records.map(\.key.type))), host: host))
@@ -180,7 +177,7 @@ package final class ScriptedCloud: Sendable {
             let token =
                 text.map { Token($0) }
                 ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor, mark: state.mark, read: 0)
-            // Reading from the beginning does not need tombstones from before it started.
+            // Reading from the beginning does not need tombstones from before its start.
             guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
                 return (
                     nil,

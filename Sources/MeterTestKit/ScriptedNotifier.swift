@@ -2,7 +2,7 @@ package import Domain
 import Gateway
 import Synchronization
 
-/// Tells nobody, and remembers what it was to tell.
+/// A notifier that only records the notices.
 package final class ScriptedNotifier: AlertNotifier {
     private struct State {
         var sent: [(target: String, number: Int64, notice: AlertNotice)] = []
@@ -14,7 +14,7 @@ package final class ScriptedNotifier: AlertNotifier {
 
     package init(_ names: String...) { targets = names.map { ($0, "webhook") } }
 
-    /// What comes of telling this one from now on.
+    /// Sets the result of deliveries to this target.
     package func answer(_ target: String, _ delivery: AlertDelivery) {
         state.withLock { $0.answers[target] = delivery }
     }

@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// A watcher that sees what a test tells it, and remembers which ports it was asked to watch.
+/// A watcher with scripted events, which remembers the ports that it was asked to watch.
 package final class ScriptedSightings: PortSource {
     private struct State {
         var watched: [DeclaredPort] = []
@@ -17,13 +17,13 @@ package final class ScriptedSightings: PortSource {
 
     package init() {}
 
-    /// The declared ports, in order. Declaring a path again replaces the earlier declaration.
+    /// Declared ports in order. A new declaration of a path replaces the earlier one.
     package var watched: [DeclaredPort] { state.withLock { $0.watched } }
 
-    /// The meters that the watcher was told of.
+    /// The meters that were passed to the watcher.
     package var remembered: [MeterID: USBPlug?] { state.withLock { $0.remembered } }
 
-    /// The meters that are to be reported anew by their ports.
+    /// Meters that the watcher was asked to report again by their ports.
     package var anew: [MeterID] { state.withLock { $0.anew } }
 
     package func remember(_ meter: MeterID, _ plug: USBPlug?) {
@@ -48,7 +48,7 @@ package final class ScriptedSightings: PortSource {
         state.withLock { $0.links[path] = target }
     }
 
-    /// Makes a path lead to no device. Every other path has one.
+    /// Makes a path lead to no device. All others have one.
     package func miss(_ path: String) { state.withLock { _ = $0.missing.insert(path) } }
 
     package func unwatch(_ meter: MeterID) { state.withLock { $0.watched.removeAll { $0.id == meter } } }

@@ -2,18 +2,18 @@ package import Domain
 package import Gateway
 import Synchronization
 
-/// One host's link to a simulated zone, over which requests take time, get lost, or hang.
+/// One host's link to a simulated zone, on which requests take time, get lost, or hang.
 package final class SimulatedLeaseLink: LeaseAuthority {
     package enum Fault: Hashable, Sendable {
         /// Every request fails at once.
         case unreachable
-        /// Everything but the list is refused: this host may only look.
+        /// Only the list is allowed: this host may only view.
         case readOnly
-        /// Nothing is ever answered, until the caller's task is cancelled or `heal` is called.
+        /// Requests get no answer until the caller's task is cancelled or `heal` is called.
         case silent
     }
 
-    /// A request, as far as a test needs to know it.
+    /// The parts of a request that tests need.
     package enum Request: Hashable, Sendable {
         case acquire(MeterID)
         case renew([MeterID])
@@ -47,7 +47,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     // MARK: What a test does and asks
 
-    /// Sets who hears, on the loop, what happens in the zone; nil for nobody. The first event is `opened`.
+    /// Sets the receiver of the zone's events, on the loop; nil for none. The first event is `opened`.
     package func listen(_ hear: (@Sendable (CloudEvent) -> Void)?) {
         zone.listen(host, hear)
         guard let hear else { return }
@@ -56,7 +56,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     package func set(_ fault: Fault) { state.withLock { $0.fault = fault } }
 
-    /// Ends the fault. Requests that hung until now fail.
+    /// Ends the fault. Hanging requests fail.
     package func heal() {
         let hanging = state.withLock { state in
             state.fault = nil
@@ -66,7 +66,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         for parked in hanging { parked.resume(false) }
     }
 
-    /// Loses the next requests, or carries them out and loses their answers. They fail after the latency.
+    /// Loses the next requests, or executes them and loses their answers. They fail after the latency.
     package func lose(requests: Int = 0, answers: Int = 0) {
         state.withLock {
             $0.lostRequests += requests
@@ -74,9 +74,9 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         }
     }
 
-    /// Number of requests that have not been answered.
+    /// Number of requests without an answer.
     package var parkedCount: Int { state.withLock { $0.parked.count } }
-    /// Every request that was sent, including those that were lost.
+    /// All requests that were sent, including lost ones.
     package var requests: [Request] { state.withLock { $0.log.map(\.request) } }
 
     package func times(of wanted: Request) -> [MonotonicTime] {

@@ -2,9 +2,9 @@ package import Domain
 import Gateway
 import Synchronization
 
-/// The leases of a zone in memory and in virtual time, by the authority's own rules, shared by several hosts of a test.
+/// Leases of a zone, shared by several hosts of a test: in memory, in virtual time, and by the authority's own rules.
 ///
-/// Lease queues are as simple as possible: first come, first served, with ten seconds for the head.
+/// Queues are simple: first come, first served, with ten seconds for the head.
 package final class SimulatedLeaseZone: Sendable {
     struct Offer {
         var host: HostID
@@ -31,7 +31,7 @@ package final class SimulatedLeaseZone: Sendable {
     }
 
     package let loop: VirtualLoop
-    /// How long a request takes to arrive, and an answer or event to come back.
+    /// Time that a request, an answer or an event takes.
     package let latency: Duration
     let state: Mutex<State>
     /// Admits one request at a time, as in an engine.
@@ -54,12 +54,12 @@ package final class SimulatedLeaseZone: Sendable {
 
     package func record(of meter: MeterID) -> LeaseRecord? { state.withLock { $0.records[meter] } }
 
-    /// The name of the host that has a meter now.
+    /// Returns the name of the host that has a meter now.
     package func holder(of meter: MeterID) -> String? { record(of: meter)?.holder?.hostName }
 
     package var policy: LeasePolicy { state.withLock { $0.terms.policy } }
 
-    /// The names of the hosts that wait for a meter, in order of arrival.
+    /// Returns the names of the waiting hosts, in order of arrival.
     package func waiting(for meter: MeterID) -> [String] {
         state.withLock { state in state.lines[meter, default: []].compactMap { state.members[$0]?.name } }
     }
@@ -83,7 +83,7 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
-    /// Ignores take-overs, as a version does that reads them in another form.
+    /// Ignores take-overs, like a version that reads them in another form.
     package func ignoreTakeovers() { state.withLock { $0.ignoresTakeovers = true } }
 
     /// Makes two ids stand for one meter, which is leased as `canonical` from now on.
@@ -91,7 +91,7 @@ package final class SimulatedLeaseZone: Sendable {
         state.withLock { $0.canonical[meter] = canonical }
     }
 
-    /// Whether a host hears no events, so that a lease that it listed a while ago seems to run out.
+    /// Sets whether a host receives no events, so that a lease in its old list seems to expire.
     package func setDeaf(_ isDeaf: Bool, _ host: HostID) { state.withLock { $0.members[host]?.isDeaf = isDeaf } }
 
     // MARK: What links do
@@ -177,7 +177,7 @@ package final class SimulatedLeaseZone: Sendable {
         settle(meter)
     }
 
-    /// Applies one rule in one step, then informs whoever has to know.
+    /// Applies one rule in one step, then informs the hosts concerned.
     private func change<Answer>(
         _ meter: MeterID, isEvent: Bool = true,
         _ rule: (LeaseRecord?, Offer?) -> (record: LeaseRecord?, answer: Answer)

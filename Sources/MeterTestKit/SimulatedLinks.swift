@@ -2,17 +2,16 @@ package import Domain
 package import MeterSimulator
 import Synchronization
 
-/// Links to simulated meters, in memory and in virtual time: the edges of a test.
+/// Links to simulated meters, in memory and in virtual time.
 ///
-/// A meter's own time is the loop's. Its answers arrive after the latency, and what it sends by itself arrives when it
-/// is due.
+/// A meter's own time is the loop's. Answers arrive after the latency, pushed messages when they are due.
 package final class SimulatedLinks: ChannelOpener {
     private struct Line {
         var path: String
         var handle: @Sendable (ChannelEvent) -> Void
-        /// Bytes on their way to the host, by the number of the delivery.
+        /// Bytes on their way to the host, by delivery number.
         var deliveries: [UInt64: LoopTimer] = [:]
-        /// When what the meter sends by itself is delivered next, in its time.
+        /// Time of the meter's next push, on its own clock.
         var pushDue: Duration?
         var usesOtherOutput = false
     }
@@ -38,7 +37,7 @@ package final class SimulatedLinks: ChannelOpener {
 
     private let state = Mutex(State())
     private let loop: VirtualLoop
-    /// How long an answer takes.
+    /// Delay of an answer.
     private let latency: Duration
 
     package init(loop: VirtualLoop, latency: Duration = .milliseconds(20)) {
@@ -53,7 +52,7 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.meters[path] = meter }
     }
 
-    /// The meter at a path, as it is now.
+    /// Returns the present value of the meter at a path.
     package func meter(at path: String) -> (any SimulatedMeter)? { state.withLock { $0.meters[path] } }
 
     /// Removes the meter; its link is lost at once.
@@ -74,12 +73,12 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.modules[path] = module }
     }
 
-    /// Sets what is wrong with an open link that works.
+    /// Sets the remark about a fault of an open, working link.
     package func setRemark(_ remark: String, at path: String) {
         state.withLock { $0.remarks[path] = remark }
     }
 
-    /// Gives the links to a meter two ways in, of which only the second reaches it.
+    /// Gives the links to a meter two outputs, of which only the second reaches it.
     package func makeFirstOutputDeaf(at path: String) {
         state.withLock { _ = $0.deaf.insert(path) }
     }
@@ -89,7 +88,7 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.refusals[path] = failure }
     }
 
-    /// Makes opening neither succeed nor fail from now on, or ends that.
+    /// Makes opening hang from now on, or ends that.
     package func makeStuck(_ path: String, _ isStuck: Bool = true) {
         state.withLock { state in
             if isStuck { state.stuck.insert(path) } else { state.stuck.remove(path) }
@@ -104,20 +103,20 @@ package final class SimulatedLinks: ChannelOpener {
     // MARK: What a test asks
 
     package var openChannels: Int { state.withLock { $0.lines.count } }
-    /// How often opening a link was tried.
+    /// Number of attempts to open a link.
     package var attempts: Int { state.withLock { $0.attempts.count } }
-    /// When opening a link to a path was tried.
+    /// Returns the times of attempts to open a link to a path.
     package func attemptTimes(at path: String) -> [MonotonicTime] {
         state.withLock { state in state.attempts.filter { $0.path == path }.map(\.time) }
     }
-    /// Everything the host ever wrote to a path.
+    /// Returns all bytes that the host wrote to a path.
     package func written(to path: String) -> [UInt8] { writes(to: path).flatMap(\.bytes) }
-    /// The same, separately for each write.
+    /// Returns the writes to a path.
     package func writes(to path: String) -> [(time: MonotonicTime, bytes: [UInt8])] {
         state.withLock { state in state.written.filter { $0.path == path }.map { ($0.time, $0.bytes) } }
     }
 
-    /// How long each closed channel was to keep reading.
+    /// Linger times of the closed channels.
     package var lingers: [Duration] { state.withLock { $0.lingers } }
 
     // MARK: ChannelOpener
@@ -182,7 +181,7 @@ package final class SimulatedLinks: ChannelOpener {
         close(id)
     }
 
-    /// Closes a line; bytes on their way are lost with it.
+    /// Closes a line; bytes on their way are lost.
     fileprivate func close(_ id: UInt64) {
         let line = state.withLock { $0.lines.removeValue(forKey: id) }
         for timer in line?.deliveries.values ?? [:].values { loop.cancel(timer) }
@@ -226,7 +225,7 @@ package final class SimulatedLinks: ChannelOpener {
     private func push(over id: UInt64, due: Duration) {
         let now = loop.now
         let pushed = state.withLock { state -> [[UInt8]] in
-            // Another came earlier, as the meter was told something meanwhile.
+            // Meanwhile the meter received bytes, and an earlier push was scheduled.
             guard let path = state.lines[id]?.path, state.lines[id]?.pushDue == due else { return [] }
             state.lines[id]?.pushDue = nil
             return state.meters[path]?.due(at: now.sinceOrigin) ?? []
@@ -249,6 +248,6 @@ private struct SimulatedChannel: ByteChannel {
 }
 
 extension LinkAddress {
-    /// Where a test plugs in the meter that this link leads to: the device node, or kind and addresses of a radio.
+    /// The path at which a test plugs in this link's meter: the device node, or kind and addresses of a radio.
     package var simulatedPath: String { isRadio ? "\(transport.rawValue) \(stored)" : stored }
 }

@@ -72,9 +72,9 @@ extension ChannelProbe {
     }
 }
 
-/// Two ends of a socket that preserves packet boundaries; the second never blocks.
+/// Returns two ends of a socket that preserves packet boundaries; the second never blocks.
 ///
-/// - Parameter writesBlock: makes a write to the first wait, as one to a raw HID device does, whatever it was told.
+/// - Parameter writesBlock: whether writes to the first block regardless of flags, as on a raw HID device.
 package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescriptor, FileDescriptor) {
     var numbers: [Int32] = [-1, -1]
     try Errno.check { socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &numbers) }
@@ -92,12 +92,12 @@ package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescript
 }
 
 extension FileDescriptor {
-    /// Writes to a socket until it is full, so that the next write waits.
+    /// Fills a socket, so that the next write waits.
     package func fill() throws {
         while try Errno.checkUnlessBlocked({ Glibc.send(raw, [1], 1, Int32(MSG_DONTWAIT)) }) != nil {}
     }
 
-    /// Reads packets as they arrive, until there are `count`.
+    /// Reads `count` packets.
     package func nextPackets(_ count: Int, on loop: IOLoop) async throws -> [[UInt8]] {
         let (packets, report) = AsyncStream.makeStream(of: [UInt8].self)
         try await loop.perform {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A folder with a unique name, which is removed with the value. It lies in memory where there is room: each commit of a
+/// A folder with a unique name, removed with the value. It lies in memory if there is room, because each commit of a
 /// store waits for its disk.
 package final class TemporaryFolder: Sendable {
     package let path: String
@@ -14,7 +14,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     private static let inUse = Mutex<Set<String>>([])
-    /// Removes the folders that tasks still hold when the process exits: they would stay in memory.
+    /// Removes folders that tasks still hold at exit: they would stay in memory.
     private static let removalAtExit = atexit {
         for path in TemporaryFolder.inUse.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }
@@ -31,7 +31,7 @@ package final class TemporaryFolder: Sendable {
 
     package func size(of path: String) throws -> Int { try bytes(of: path).count }
 
-    /// Creates the folder that the file is in, if missing.
+    /// Creates the file's folder if it is missing.
     package func write(_ bytes: [UInt8], to path: String) throws {
         let file = URL(filePath: path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

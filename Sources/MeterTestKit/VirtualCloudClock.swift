@@ -2,7 +2,7 @@ package import Cloud
 package import Domain
 import Synchronization
 
-/// A cloud's clocks, which move only when a test says so.
+/// A cloud's clocks, which only tests move.
 package final class VirtualCloudClock: Sendable {
     private struct Sleeper {
         var until: MonotonicTime
@@ -14,7 +14,7 @@ package final class VirtualCloudClock: Sendable {
         var wallNow: WallTime
         var isConfirmed = true
         var sleepers: [UInt64: Sleeper] = [:]
-        /// Number of sleeps that have ever begun.
+        /// Number of sleeps so far.
         var sleeps: UInt64 = 0
         var waiters: [(sleeps: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
         /// Sleeps that were cancelled before they began.
@@ -33,7 +33,7 @@ package final class VirtualCloudClock: Sendable {
     package var now: MonotonicTime { state.withLock { $0.now } }
     package var wallNow: WallTime { state.withLock { $0.wallNow } }
 
-    /// The clock to pass to the service.
+    /// The clock for the service.
     package var clock: CloudClock {
         CloudClock(
             now: { [self] in now }, wallNow: { [self] in wallNow },
@@ -57,10 +57,10 @@ package final class VirtualCloudClock: Sendable {
     /// Moves the calendar forward or back, as a time server does.
     package func stepWallClock(by step: Duration) { state.withLock { $0.wallNow = $0.wallNow + step } }
 
-    /// Sets whether the calendar is confirmed from now on.
+    /// Sets whether the calendar is confirmed.
     package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
-    /// Returns once `sleeps` sleeps have ever begun: a task that sleeps in a loop has done its work by then.
+    /// Returns once `sleeps` sleeps have begun in all: a task that sleeps in a loop has done its work by then.
     package func began(sleeps: UInt64) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -2,10 +2,10 @@ package import Domain
 import Foundation
 import Synchronization
 
-/// A loop whose time moves only when a test says so.
+/// A loop whose time only tests move.
 ///
-/// Work passed to it runs at once, on the calling thread, one piece at a time; timers run inside `advance`, in order of
-/// their times. A test that uses it neither sleeps nor depends on how busy the machine is.
+/// Work runs at once, on the calling thread, one piece at a time. Timers run inside `advance`, in order of their times.
+/// Tests on this loop do not sleep and do not depend on the machine's load.
 package final class VirtualLoop: SessionLoop {
     private enum Work {
         case job(UnownedJob)
@@ -50,10 +50,10 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { $0.wallOffset += step.milliseconds }
     }
 
-    /// Number of timers that have not run: a test leaves none behind at its end.
+    /// Number of pending timers: a test leaves none behind.
     package var pendingTimers: Int { state.withLock { $0.timers.count } }
 
-    /// How often actors and tasks have used the loop since the start: work that a test counts instead of timing it.
+    /// Number of jobs of actors and tasks so far: a measure of work independent of time.
     package var jobsRun: Int { state.withLock { $0.jobsRun } }
 
     package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
@@ -66,8 +66,7 @@ package final class VirtualLoop: SessionLoop {
         return timer
     }
 
-    /// Returns once `count` timers are set: how a test meets a task that sets one, without guessing how long that
-    /// takes.
+    /// Returns once `count` timers are set, for a test that waits for a task's timer.
     package func timers(reach count: Int) async {
         await withCheckedContinuation { continuation in
             let ready = state.withLock { state in
@@ -82,17 +81,16 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { state in state.timers.removeAll { $0.id == timer.id } }
     }
 
-    /// Moves time on, running every timer that falls due on the way, including those set meanwhile.
+    /// Advances time and runs every timer that falls due, including those set meanwhile.
     package func advance(by duration: Duration) {
         let end = now + duration
         while let body = takeTimer(dueBy: end) { runToItsEnd(body) }
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Runs a timer, and waits for it if another thread is using the loop, or begins to just now: timers that it sets may
-    /// be due, too.
+    /// Runs a timer to its end, even if another thread uses the loop, because it may set timers that are due, too.
     private func runToItsEnd(_ body: @escaping @Sendable () -> Void) {
-        // Whoever is on the loop runs it when the present work is done, and would wait for itself.
+        // A caller on the loop itself would wait for itself: its work runs after the present piece.
         guard state.withLock({ $0.drainer != Thread.current }) else { return run(.body(body)) }
         let end = DispatchSemaphore(value: 0)
         run(
@@ -103,17 +101,17 @@ package final class VirtualLoop: SessionLoop {
         end.wait()
     }
 
-    /// Moves time on.
+    /// Advances time.
     ///
-    /// - Returns: how many timers ran meanwhile, which is how often a real loop would have woken at most.
+    /// - Returns: the number of timers that ran: an upper bound for the wake-ups of a real loop.
     package func timersRun(in duration: Duration) -> Int {
         let before = state.withLock { $0.timersRun }
         advance(by: duration)
         return state.withLock { $0.timersRun } - before
     }
 
-    /// Runs `body` on the loop, and waits for it where another thread has the loop just now: what it returns is there.
-    /// Not to be called on the loop itself.
+    /// Runs `body` on the loop and returns its result, waiting for another thread that has the loop. Never call it on
+    /// the loop itself.
     @discardableResult
     package func result<Value: Sendable>(of body: @escaping @Sendable () -> Value) -> Value {
         let result = Mutex<Value?>(nil)
@@ -125,7 +123,7 @@ package final class VirtualLoop: SessionLoop {
         return value
     }
 
-    /// Runs `body` on the loop; if another thread has it, after this has returned, perhaps.
+    /// Runs `body` on the loop. If another thread has the loop, `body` may run after this returns.
     package func perform(_ body: @escaping @Sendable () -> Void) { run(.body(body)) }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -152,7 +150,7 @@ package final class VirtualLoop: SessionLoop {
     }
 
     private func run(_ work: Work) {
-        // Executors are not retained by their jobs, and what a job resumes may release the loop on another thread.
+        // Executors are not retained by their jobs, and a resumed job may release the loop on another thread.
         let loop = Unmanaged.passRetained(self)
         defer { loop.release() }
         let mayDrain = state.withLock { state in
@@ -182,7 +180,7 @@ package final class VirtualLoop: SessionLoop {
 }
 
 extension VirtualLoop {
-    /// Lets time pass, 50 ms at a time, until a task that waits for it is over.
+    /// Advances time in steps of 50 ms until the task ends.
     package func advance<Value: Sendable>(until task: Task<Value, any Error>) async throws -> Value {
         let isOver = Atomic(false)
         async let watching: Void = {

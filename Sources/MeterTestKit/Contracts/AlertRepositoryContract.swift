@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// What every `AlertRepository` promises. Each clause needs an empty repository.
+/// Contract of every `AlertRepository`. Each clause needs an empty repository.
 package enum AlertRepositoryContract {
     package typealias Clause = ContractClause<any AlertRepository>
 

@@ -7,9 +7,9 @@ extension CloudEngineContract {
     private static let second = "AA:BB:CC:DD:EE:02"
     private static let third = "AA:BB:CC:DD:EE:03"
 
-    /// Writes, as a host does, which meter an id belongs to.
+    /// Writes an alias, as a host does.
     ///
-    /// - Parameter meter: nil ends the alias.
+    /// - Parameter meter: the meter that the id belongs to; nil ends the alias.
     private static func alias(
         _ engine: any CloudEngine, _ id: String, _ meter: String?, write: Int64 = 0, at time: MonotonicTime = start
     ) async throws -> RecordOutcome.Fate? {
@@ -237,8 +237,8 @@ extension CloudEngineContract {
             inZone("aliasAndAcquire_neverBothSucceed_forAnIdThatGoes") { engine in
                 for round in 0..<30 {
                     let ids = (1...2).map { "AA:BB:CC:DD:\(10 + round):0\($0)" }
-                    // If one of them has to look again, an engine has seen the lease on its own clock: at the origin of
-                    // all clocks no lease is over.
+                    // A retry sees the lease on the engine's own clock: at the origin of all clocks no lease has
+                    // expired.
                     async let written = alias(engine, ids[0], ids[1], at: .origin)
                     async let one = decide(engine, acquire(1), meter: ids[0], at: .origin)
                     async let two = decide(engine, acquire(2), meter: ids[1], at: .origin)

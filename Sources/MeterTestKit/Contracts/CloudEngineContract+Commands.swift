@@ -66,7 +66,7 @@ extension CloudEngineContract {
                 try ContractViolation.require(!isFree, "released")
                 try ContractViolation.requireEqual(await stored(engine), nil, "nothing is stored")
             },
-            // A change of hands at the same moment: the claim comes before it, or is refused.
+            // The claim comes before a simultaneous change of holder, or is refused.
             inZone("claim_andTakeover_haveAnOrder") { engine in
                 for round in UInt64(1)...8 {
                     let host = 10 * round
@@ -111,7 +111,7 @@ extension CloudEngineContract {
                 for id in UInt64(1)...50 { _ = try await claim(engine, id: id) }
                 let seen = try await engine.commandMarks()
                 try await end(engine, id: 7, RelayCommandAnswer(.done))
-                // By two copies at once.
+                // By two replicas at once.
                 for _ in 0..<2 { try await engine.forget(seen) }
                 let left = try await engine.commandMarks()
                 try ContractViolation.requireEqual(left.map(\.requestID), [.numbered(7)], "left")

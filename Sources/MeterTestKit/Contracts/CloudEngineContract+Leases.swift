@@ -29,7 +29,7 @@ extension CloudEngineContract {
         }
     }
 
-    /// Takes the lease over, as a person does who wants it from whoever has it.
+    /// Takes the lease over from any holder, as a person does.
     static func takeOver(
         _ engine: any CloudEngine, by host: UInt64, meter: String = meter
     ) async throws -> LeaseAnswer {
@@ -68,7 +68,7 @@ extension CloudEngineContract {
                     await engine.lease(of: meter, in: zone), revoked.record, "revoking")
                 let freed = try await release(engine, granted.token, session: 1)
                 try ContractViolation.requireEqual(freed.record?.state, .free, "freed")
-                // A lease without a holder need not keep when it was renewed.
+                // A lease without a holder need not keep its renewal time.
                 let left = try await engine.lease(of: meter, in: zone)
                 try ContractViolation.requireEqual(left?.state, .free, "state")
                 try ContractViolation.requireEqual(left?.token, granted.token, "token")

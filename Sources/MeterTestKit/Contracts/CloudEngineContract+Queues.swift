@@ -19,7 +19,7 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(queue.waiters, [], "waiters")
             },
             inZone("lines_comeBackWhole") { engine in
-                // A meter's name may contain the character that separates the parts of a key.
+                // A meter's name may contain the separator of a key's parts.
                 let places = [
                     place, MeterPlace(zone: zone, meter: "port:/dev/a/b"), MeterPlace(zone: zone, meter: "m"),
                 ]
@@ -70,7 +70,7 @@ extension CloudEngineContract {
                 let all = try await engine.queues().queues[place]?.waiters ?? []
                 try ContractViolation.requireEqual(all.count, 20, "places")
                 try ContractViolation.requireEqual(Set(all.map(\.host)).count, 20, "hosts")
-                // Nobody was overtaken: each saw the start of what the queue became.
+                // Each host saw a prefix of the final queue, so nobody was overtaken.
                 for queue in queues.sorted(by: { $0.version < $1.version }) {
                     try ContractViolation.requireEqual(
                         queue.waiters, Array(all.prefix(queue.waiters.count)), "the queue at \(queue.version)")
@@ -123,7 +123,7 @@ extension CloudEngineContract {
             Clause("copy_isTold_thatItWasGivenUp") { engine in
                 let first = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
                 let mark = first.marks[.numbered(1)] ?? 0
-                // By two other copies at once.
+                // By two other replicas at once.
                 for _ in 0..<2 {
                     try ContractViolation.require(try await engine.giveUp(.numbered(1), seen: mark), "given up")
                 }
@@ -132,7 +132,7 @@ extension CloudEngineContract {
                 let told = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: nil)
                 try ContractViolation.require(told.wasGivenUp, "told")
                 try ContractViolation.requireEqual(told.marks, [:], "marks")
-                // Under another id it is a new copy.
+                // A different id is a new replica.
                 let anew = try await engine.heartbeat(of: .numbered(2), isFirst: true, address: nil)
                 try ContractViolation.require(!anew.wasGivenUp, "anew")
                 try ContractViolation.requireEqual(Set(anew.marks.keys), [.numbered(2)], "copies")

@@ -4,7 +4,7 @@ import CoreTestKit
 import Domain
 
 extension CloudEngineContract {
-    /// A record with a text of this length, stamped by host 1 unless another is given.
+    /// Returns a record with a text of this length, stamped by host 1 unless another is given.
     private static func note(
         _ name: String, bytes: Int, at after: Int64 = 0, host: UInt64 = 1, broughtBy: HostID? = nil
     ) -> SyncRecord {
@@ -27,7 +27,7 @@ extension CloudEngineContract {
         return usage
     }
 
-    /// Limits the zone, and each host in it, to the same amount.
+    /// Sets equal limits for the zone and each host in it.
     private static func limit(_ engine: any CloudEngine, bytes: Int = 1 << 20, records: Int = 1000) async throws {
         let amount = QuotaAmount(bytes: bytes, records: records)
         try await engine.setQuota(ZoneQuota(zone: amount, host: amount), of: zone)
@@ -91,7 +91,7 @@ extension CloudEngineContract {
                     LeaseRules.acquire(acquire(1), of: $0, in: circumstances())
                 }
                 try ContractViolation.requireEqual(token(there)?.rawValue, 1, "in another zone")
-                // Waiting for each other in one step.
+                // Both wait for each other in one step.
                 async let one = create(engine, "m9", by: 1)
                 async let two = create(engine, "m9", by: 3)
                 let (first, second) = (try await one, try await two)
@@ -106,7 +106,7 @@ extension CloudEngineContract {
                     return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
                 }
                 try ContractViolation.requireEqual(await engine.leases(in: zone).count, 40, "leases")
-                // Each meter was asked for twice by the same host.
+                // The same host asked twice for each meter.
                 try ContractViolation.requireEqual(created, 80, "grants")
             },
         ]
@@ -120,7 +120,7 @@ extension CloudEngineContract {
                     [note("a", bytes: 100), note("b", bytes: 10, host: 2), record("c", ["p": 1, "q": 2])],
                     // The text grows, shrinks, and is written by another host.
                     [note("a", bytes: 300, at: 1), note("a", bytes: 7, at: 2), note("b", bytes: 5, at: 3, host: 3)],
-                    // Writes that are not news: the same again, and something older.
+                    // Writes without news: the same again, and an older one.
                     [note("a", bytes: 7, at: 2), note("a", bytes: 999, at: 1)],
                     [note("d", bytes: 50, host: 4, broughtBy: .numbered(1)), deletion(of: "c", at: 4)],
                     [deletion(of: "b", at: 5, host: 4, broughtBy: .numbered(2)), deletion(of: "never", at: 5)],
@@ -244,7 +244,7 @@ extension CloudEngineContract {
                     of: zone)
                 let own = try await engine.modify((0..<3).map { note("own\($0)", bytes: 9) }, in: zone, now: now)
                 try ContractViolation.requireEqual(own.map { isRefused($0) }, [false, false, true], "own")
-                // After a restore one host sends what others wrote, even if its own share is full.
+                // After a restore one host sends others' records, even if its own share is full.
                 let brought = (0..<9).map { note("their\($0)", bytes: 9, host: 5, broughtBy: .numbered(1)) }
                 let outcomes = try await engine.modify(brought, in: zone, now: now)
                 try ContractViolation.require(!outcomes.contains { isRefused($0) }, "what it brought is refused")

@@ -4,7 +4,7 @@ import CoreTestKit
 import Domain
 
 extension CloudEngineContract {
-    /// A stamp of host 1 unless another is given, `after` milliseconds later than `now`.
+    /// Returns a stamp `after` milliseconds later than `now`, of host 1 unless another is given.
     static func stamp(_ after: Int64 = 0, counter: UInt16 = 0, host: UInt64 = 1) -> Stamp {
         Stamp(
             milliseconds: UInt64(now.millisecondsSince1970 + after), counter: counter, host: .numbered(host))
@@ -20,7 +20,7 @@ extension CloudEngineContract {
             deletion: deletedAt.map { Deletion(stamp: stamp($0)) })
     }
 
-    /// The sequence that a changed record got.
+    /// Returns the sequence of a changed record.
     static func sequence(_ outcome: RecordOutcome?) -> UInt64? {
         if case .changed(let sequence) = outcome?.fate { sequence } else { nil }
     }
@@ -78,8 +78,8 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     outcomes.map(\.fate), [.changed(sequence: 1), .clockSkew, .changed(sequence: 2)], "fates")
                 try ContractViolation.requireEqual(outcomes[1].record, nil, "the refused one")
-                // From now on a stamp may be a millisecond beyond the greatest accepted one, and no more, even if the
-                // clock went back.
+                // From now on stamps may be at most a millisecond beyond the greatest accepted one, even if the clock
+                // goes back.
                 let back = now + .seconds(-3600)
                 let next = try await engine.modify([record("m2", at: 60_001)], in: zone, now: back)
                 let beyond = try await engine.modify([record("m3", at: 60_003)], in: zone, now: back)

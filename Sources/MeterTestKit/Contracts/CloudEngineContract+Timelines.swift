@@ -3,7 +3,7 @@ import CloudAPI
 import Domain
 
 extension CloudEngineContract {
-    /// Zones have identities, and tokens say where and when they were read.
+    /// Identities of zones, and the place and time that tokens record.
     static var timelineClauses: [Clause] {
         [
             Clause("zone_isMadeWithTheIdentityThatIsKnown_andKeepsIt") { engine in

@@ -3,7 +3,7 @@ import CloudAPI
 import CoreTestKit
 import Domain
 
-/// What every `CloudEngine` promises. Each clause needs an empty engine.
+/// Contract of every `CloudEngine`. Each clause needs an empty engine.
 package enum CloudEngineContract {
     package typealias Clause = ContractClause<any CloudEngine>
 
@@ -17,7 +17,7 @@ package enum CloudEngineContract {
     static let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
     static let start = MonotonicTime.origin + .seconds(1000)
 
-    /// A clause whose engine has the zone `zone`.
+    /// Returns a clause whose engine has the zone `zone`.
     static func inZone(
         _ name: String, _ check: @escaping @Sendable (any CloudEngine) async throws -> Void
     ) -> Clause {

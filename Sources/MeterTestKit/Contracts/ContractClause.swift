@@ -9,9 +9,9 @@
 /// }
 /// ```
 package struct ContractClause<Subject>: Sendable, CustomStringConvertible {
-    /// What is promised, in the form of a test's name.
+    /// The promise, in the form of a test's name.
     package let name: String
-    /// Throws a `ContractViolation` if the subject does not keep the promise.
+    /// Throws a `ContractViolation` if the subject breaks the promise.
     package let check: @Sendable (Subject) async throws -> Void
 
     init(_ name: String, _ check: @escaping @Sendable (Subject) async throws -> Void) {
@@ -22,7 +22,7 @@ package struct ContractClause<Subject>: Sendable, CustomStringConvertible {
     package var description: String { name }
 }
 
-/// How a promise was broken.
+/// A broken promise.
 package struct ContractViolation: Error, CustomStringConvertible {
     package let description: String
 

@@ -2,7 +2,7 @@ import Domain
 package import Gateway
 import MeterCodec
 
-/// What every `MeterRepository` promises. Each clause needs an empty repository.
+/// Contract of every `MeterRepository`. Each clause needs an empty repository.
 package enum MeterRepositoryContract {
     package typealias Clause = ContractClause<any MeterRepository>
 
@@ -47,7 +47,7 @@ package enum MeterRepositoryContract {
         ]
     }
 
-    /// Meters with each kind of id, with everything known and with nothing.
+    /// Meters with each kind of id, with all properties and with none.
     private static let samples: [KnownMeter] = [
         KnownMeter(
             id: one, model: .um25c, link: .serial(path: "/dev/rfcomm0"), isDeclared: true, isWanted: true,

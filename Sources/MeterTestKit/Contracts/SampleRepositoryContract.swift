@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// What every `SampleRepository` promises. Each clause needs an empty repository.
+/// Contract of every `SampleRepository`. Each clause needs an empty repository.
 package enum SampleRepositoryContract {
     package typealias Clause = ContractClause<any SampleRepository>
 
@@ -107,7 +107,7 @@ package enum SampleRepositoryContract {
         ]
     }
 
-    /// The chunks of two meters alternate; what is left must be the youngest of both.
+    /// The chunks of two meters alternate; the youngest of both must remain.
     @Sendable private static func pruneBySize(_ repository: any SampleRepository) async throws {
         let chunks = (0..<200).map { number in
             chunk(number % 2 == 0 ? one : two, times: (0..<100).map { Int64(number * 1000 + $0) })
@@ -124,7 +124,7 @@ package enum SampleRepositoryContract {
             left.sorted(), expected.map(\.millisecondsSince1970), "what is left is not the youngest")
     }
 
-    /// Samples whose values follow from their times, so that they can be told apart.
+    /// Makes samples whose values follow from their times, so that they are distinct.
     private static func chunk(_ meter: MeterID, times: [Int64]) -> SampleChunk {
         var builder = SampleChunkBuilder(meter: meter)
         for time in times { builder.append(WallTime(millisecondsSince1970: time), reading(at: time)) }

@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// What every `SettingsRepository` promises. Each clause needs an empty repository.
+/// Contract of every `SettingsRepository`. Each clause needs an empty repository.
 package enum SettingsRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 
@@ -69,7 +69,7 @@ package enum SettingsRepositoryContract {
         ]
     }
 
-    /// A value of each kind, and those that a file could confuse.
+    /// A value of each kind, and values that a file could confuse.
     private static let values: [SettingValue] = [
         .null, .bool(true), .bool(false), .int(0), .int(.min), .int(.max), .double(0), .double(-0.0), .double(1),
         .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(0.1), .string(""), .string("1"),

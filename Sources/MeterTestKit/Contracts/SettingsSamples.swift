@@ -16,7 +16,7 @@ extension HostID {
 extension HostMoment {
     private static let start: Int64 = 1_795_000_000_000
 
-    /// The moment `minute` minutes after the machine started, on a calendar that is off by `wrongBy`.
+    /// Returns the moment `minute` minutes after boot, on a calendar that is off by `wrongBy`.
     static func minute(_ minute: Int, wrongBy: Duration = .zero) -> HostMoment {
         HostMoment(
             wall: WallTime(millisecondsSince1970: start + Int64(minute) * 60_000) + wrongBy,
@@ -27,7 +27,7 @@ extension HostMoment {
 }
 
 extension Stamp {
-    /// A stamp of the other host at this minute.
+    /// Returns the other host's stamp at this minute.
     static func minute(_ minute: Int, counter: UInt16 = 0) -> Stamp {
         Stamp(milliseconds: HostMoment.minute(minute).milliseconds, counter: counter, host: .other)
     }
@@ -40,7 +40,7 @@ extension SyncRecord {
             deletion: deleted.map { Deletion(stamp: $0) })
     }
 
-    /// The names of many meters, as another host gave them.
+    /// Names of many meters, set by another host.
     static func many(_ numbers: Range<Int>) -> [SyncRecord] {
         numbers.map { number in
             SyncRecord(
@@ -59,7 +59,7 @@ extension ChangesPage {
 }
 
 extension PushOutcome {
-    /// The answer to a whole batch, with another result for some records.
+    /// Returns the answer to a whole batch, with other results for some records.
     static func to(
         _ batch: OutboxBatch, failures: [RecordKey: SyncFailure.Kind] = [:], merged: [SyncRecord] = []
     ) -> PushOutcome {
@@ -84,19 +84,18 @@ extension SettingsRepository {
 }
 
 extension SyncRepository {
-    /// All records that wait to be sent.
     func waiting() async throws -> [SyncRecord] {
         try await nextBatch(recordsMax: .max, bytesMax: .max)?.records ?? []
     }
 }
 
 extension MergeOutcome {
-    /// The outcome without what only the log needs.
+    /// The outcome without values for the log.
     var plain: MergeOutcome { MergeOutcome(changed: changed, unchanged: unchanged, parked: parked) }
 }
 
 extension SyncRepository {
-    /// Gives the zone that all contracts use another store.
+    /// Moves the contracts' zone to another store.
     package func adopt(epoch: String) async throws {
         try await adopt(SyncZone(id: nil, name: "home", epoch: epoch), .everything)
     }

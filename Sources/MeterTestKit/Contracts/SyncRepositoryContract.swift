@@ -1,8 +1,8 @@
 import Domain
 package import Gateway
 
-/// What every `SyncRepository` promises. Each clause needs an empty repository that is also a `SettingsRepository` and
-/// knows in which start of the machine it runs.
+/// Contract of every `SyncRepository`. Each clause needs an empty repository that is also a `SettingsRepository` and
+/// knows its boot.
 package enum SyncRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 
@@ -202,7 +202,7 @@ package enum SyncRepositoryContract {
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 try ContractViolation.requireEqual(
                     await repository.values(of: .desk), ["mine": .int(1), "theirs": .int(2)], "values")
-                // A value that was overwritten need not be sent any more.
+                // An overwritten value need not be sent any more.
                 try ContractViolation.requireEqual(
                     await repository.waiting().map { Array($0.properties.keys) }, [["mine"]], "waiting")
             },
@@ -293,7 +293,6 @@ package enum SyncRepositoryContract {
                     await repository.records(of: .deviceSettings), Array(all[..<400]), "page 1")
                 try ContractViolation.requireEqual(
                     await repository.progress().tokens, [.deviceSettings: "p1"], "token")
-                // The next run starts there.
                 _ = try await repository.apply(.of(Array(all[400..<800]), token: "p2", moreComing: true))
                 _ = try await repository.apply(.of(Array(all[800...]), token: "p3"))
                 try ContractViolation.requireEqual(await repository.records(of: .deviceSettings), all, "all")

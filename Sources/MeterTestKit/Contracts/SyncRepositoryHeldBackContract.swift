@@ -1,7 +1,7 @@
 import Domain
 import Gateway
 
-/// The part of `SyncRepositoryContract` about records that the cloud has no room for.
+/// Clauses of `SyncRepositoryContract` about records for which the cloud has no room.
 enum SyncRepositoryHeldBackContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -28,7 +28,7 @@ enum SyncRepositoryHeldBackContract {
             },
             Clause("retry_isOfAFew_firstThoseThatWereRefusedLeast") { repository in
                 try await repository.holdBack([.desk, .shed])
-                // The retried record is refused again.
+                // The cloud refuses the retried record again.
                 try ContractViolation.requireEqual(await repository.retryHeldBack(recordsMax: 1), 1, "retried")
                 let first = try await repository.waiting().map(\.key)
                 try await repository.holdBack([])
@@ -69,7 +69,7 @@ enum SyncRepositoryHeldBackContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Writes these, and lets the cloud answer that it has no room for anything that waits.
+    /// Writes these records, and lets the cloud answer that it has no room for anything.
     fileprivate func holdBack(_ keys: [RecordKey]) async throws {
         for key in keys { try await set(key, "a", .string("long"), at: .minute(0)) }
         let batch = try ContractViolation.requireSome(await nextBatch(recordsMax: 9, bytesMax: 10_000), "batch")

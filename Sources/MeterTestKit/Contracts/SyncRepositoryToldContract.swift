@@ -1,7 +1,7 @@
 import Domain
 import Gateway
 
-/// The part of `SyncRepositoryContract` about what the cloud has acknowledged and may have forgotten.
+/// Clauses of `SyncRepositoryContract` about changes that the cloud acknowledged and may have lost.
 enum SyncRepositoryToldContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -100,7 +100,7 @@ enum SyncRepositoryToldContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// A setting that the cloud has accepted.
+    /// Writes a setting, which the cloud accepts.
     fileprivate func tellDesk() async throws -> SyncRecord {
         try await set(.desk, "name", .string("Desk"), at: .minute(1))
         try await tellWhatWaits()

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import GatewayAPI
 
-/// The part of `SyncRepositoryContract` about zones, and about records that are set aside.
+/// Clauses of `SyncRepositoryContract` about zones, and about records that are set aside.
 enum SyncRepositoryZoneContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -196,16 +196,16 @@ enum SyncRepositoryZoneContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Sends everything that waits, and the cloud accepts it.
+    /// Sends the whole outbox, and the cloud accepts it.
     fileprivate func tellAll() async throws {
-        // With a store that settles nothing this would never end.
+        // Limited, because a broken store would never empty its outbox.
         for _ in 0..<100 {
             guard let batch = try await nextBatch(recordsMax: 100, bytesMax: 1 << 20) else { return }
             _ = try await settle(batch, .to(batch))
         }
     }
 
-    /// Another host's record that the cloud no longer lists.
+    /// Sets aside another host's record that the cloud no longer lists.
     fileprivate func setAsideDesk() async throws {
         _ = try await apply(
             .of([SyncRecord(.desk, ["a": (.int(1), .minute(1)), "b": (.int(2), .minute(1))])], token: "t1"))

@@ -1,15 +1,15 @@
 import Domain
 package import Gateway
 
-/// What every `TierRepository` promises, together with the `SampleRepository` that it sums up. Each clause needs an
-/// empty repository.
+/// Contract of every `TierRepository`, together with the `SampleRepository` that it sums up. Each clause needs an empty
+/// repository.
 package enum TierRepositoryContract {
     package typealias Subject = any SampleRepository & TierRepository
     package typealias Clause = ContractClause<Subject>
 
     private static let one = MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EEFF))
     private static let two = MeterID.usb(vendor: 0x2E3C, product: 0x0049, serial: "0042")
-    /// The start of a day, so that all tiers start with it.
+    /// The start of a day, at which all tiers start.
     private static let start = WallTime(millisecondsSince1970: 1_794_960_000_000)
     private static let never = WallTime(millisecondsSince1970: .min)
     private static let always = WallTime(millisecondsSince1970: .max)
@@ -128,7 +128,7 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(other, nil, "of another meter")
     }
 
-    /// Chunks of seconds say the same as the readings that they are made of.
+    /// Chunks of seconds must equal the readings that they are made of.
     @Sendable private static func secondsInChunks(_ repository: Subject) async throws {
         try await repository.append(seconds(one, minutes: 0..<20))
         let all = never..<always
@@ -145,7 +145,7 @@ package enum TierRepositoryContract {
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
         try await rollUpAll(repository, expecting: 1200)
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
-        // They are as coarse as anything that fast readings are replaced by.
+        // They are as coarse as any replacement of fast readings.
         try ContractViolation.requireEqual(try await repository.thin(before: always), 0, "replaced")
         try ContractViolation.requireEqual(try await fine(in: repository).times.count, 1200, "points")
         let removed = try await repository.prune(before: start + .seconds(600), maxBytes: .max)
@@ -165,7 +165,7 @@ package enum TierRepositoryContract {
             try await repository.buckets(.second, of: two, in: all).count, 60, "of the other")
     }
 
-    /// The readings of `chunks(_:minutes:perSecond:)` at ten a second, as seconds.
+    /// Returns the readings of `chunks(_:minutes:perSecond:)` at ten a second, as seconds.
     private static func seconds(_ meter: MeterID, minutes: Range<Int>) throws -> [SampleChunk] {
         try chunks(meter, minutes: minutes, perSecond: 10).flatMap { chunk in
             var buckets: [SampleBucket] = []
@@ -186,14 +186,14 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(sum, count, "summed up")
     }
 
-    /// The three hours from the start, in minutes.
+    /// Returns the first three hours, in minutes.
     private static func series(of meter: MeterID = one, in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(3 * 3600), 181, meter, repository)
         try ContractViolation.requireEqual(series.tier, .minute, "tier")
         return series
     }
 
-    /// Twenty minutes from the start, in seconds.
+    /// Returns the first twenty minutes, in seconds.
     private static func fine(in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(1200), 1200, one, repository)
         try ContractViolation.requireEqual(series.tier, nil, "tier")
@@ -207,7 +207,7 @@ package enum TierRepositoryContract {
         return try await repository.fill(builder, of: meter).finish()
     }
 
-    /// Requires of each minute what the single readings say.
+    /// Requires that each minute agrees with its single readings.
     private static func requireRaw(in repository: Subject, minutes: Range<Int>, perSecond: Int) async throws {
         var expected = SeriesBuilder(
             span: start..<start + .seconds(3 * 3600), points: 181, quantities: [.voltage, .current])
@@ -231,7 +231,7 @@ package enum TierRepositoryContract {
         }
     }
 
-    /// One chunk per minute, starting on the whole minute.
+    /// Returns one chunk per minute, starting on the whole minute.
     private static func chunks(_ meter: MeterID, minutes: Range<Int>, perSecond: Int) -> [SampleChunk] {
         minutes.compactMap { minute in
             var builder = SampleChunkBuilder(meter: meter)

@@ -5,20 +5,20 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// A store of which backups are written.
+/// A store with backups.
 package protocol BackedUpStore: Sendable {
     var backupKind: BackupName.Kind { get }
     /// Writes a complete copy to a new file.
     func backup(to path: String, at now: WallTime) async throws
     /// Throws if the copy cannot be restored.
     func checkBackup(at path: String) async throws
-    /// Returns when the last good one was written.
+    /// Returns the date of the last good backup.
     ///
-    /// - Parameter here: the newest in the folder, which is the answer for a store that this program alone uses.
+    /// - Parameter here: date of the newest one in the folder: the answer for a store that no other program uses.
     func lastBackup(here: WallTime?) async throws -> WallTime?
-    /// Returns whether this program is to write the backup that is due, or another one that uses the same store.
+    /// Returns whether this program shall write the due backup, rather than another one that uses the same store.
     func takeBackup(every: Duration, at now: WallTime) async throws -> Bool
-    /// Notes a good backup for the others.
+    /// Records a good backup for the other programs.
     func keepBackup(at date: WallTime) async throws
 }
 
@@ -28,19 +28,19 @@ extension BackedUpStore {
     package func keepBackup(at date: WallTime) async throws {}
 }
 
-/// Why no backup was written: what failed, and what to do.
+/// The failure of a backup, with the remedy.
 package struct BackupFailure: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// How backups are doing.
+/// State of the backups.
 package struct BackupReport: Hashable, Sendable {
     package var directory: String
-    /// Date of the last good one; nil if there is none, or it is not known yet.
+    /// Date of the last good backup; nil if there is none, or it is not known yet.
     package var written: WallTime?
     /// Nil if unknown.
     package var age: Duration?
-    /// Why the last attempt failed; nil after a good one.
+    /// Error of the last attempt; nil after a good one.
     package var error: String?
 }
 
@@ -117,7 +117,7 @@ package final class BackupKeeper: Service {
             changed()
             logger.info("backup written", metadata: ["folder": "\(directory)"])
         } catch {
-            // Stopped by the program's end.
+            // The program is ending.
             guard !Task.isCancelled else { return }
             logger.error("backup failed", metadata: ["cause": "\(error)"])
             state.withLock { state in
@@ -128,7 +128,7 @@ package final class BackupKeeper: Service {
         }
     }
 
-    /// - Returns: the date in its name.
+    /// - Returns: the date in the file's name.
     private func write(at date: WallTime) async throws -> WallTime {
         try Self.check(directory, outside: storeFolder)
         try Self.wanting("used", directory) { access(directory, W_OK) }
@@ -146,7 +146,7 @@ package final class BackupKeeper: Service {
                 try await perform(step, date)
             }
         } catch {
-            // Makes room at once; what cannot be removed now, the next attempt removes.
+            // Frees space at once; the next attempt removes the rest.
             for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path(of: plan.unfinished + suffix)) }
             throw error
         }
@@ -186,7 +186,7 @@ package final class BackupKeeper: Service {
         }
     }
 
-    /// Refuses the store's own folder: whoever loses that would lose the backups with it.
+    /// Refuses the store's own folder, whose loss would include the backups.
     package static func check(_ directory: String, outside store: String) throws(BackupFailure) {
         let (inner, outer) = (FileTree.canonical(directory) ?? directory, FileTree.canonical(store) ?? store)
         guard inner == outer || inner.hasPrefix(outer + "/") else { return }

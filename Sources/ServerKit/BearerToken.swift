@@ -1,7 +1,7 @@
 import Cryptography
 import FoundationEssentials
 
-/// The secret that a host presents: `mgt_` and 256 random bits in base64url. Only its SHA-256 is ever stored.
+/// A host's secret: `mgt_` and 256 random bits in base64url. Only its SHA-256 is ever stored.
 ///
 /// Prints as `<redacted>`, so that it is never logged by accident.
 package struct BearerToken: Sendable {
@@ -9,10 +9,10 @@ package struct BearerToken: Sendable {
     package let text: String
 
     package static let prefix = "mgt_"
-    /// Longer than any token of ours; longer texts are not tokens.
+    /// Longer than any valid token.
     private static let bytesMax = 256
 
-    /// Makes one from 32 random bytes.
+    /// Makes a token from 32 random bytes.
     package init(using rng: inout some RandomNumberGenerator) {
         let bytes = (0..<4).flatMap { _ in withUnsafeBytes(of: rng.next()) { Array($0) } }
         let base64 = Data(bytes).base64EncodedString()
@@ -20,8 +20,8 @@ package struct BearerToken: Sendable {
         text = Self.prefix + safe
     }
 
-    /// Extracts it from an `Authorization` header: `Bearer mgt_…`, with or without surrounding blanks, the scheme in
-    /// upper or lower case.
+    /// Parses an `Authorization` header: `Bearer mgt_…`, with optional surrounding blanks, the scheme in upper or lower
+    /// case.
     ///
     /// - Returns: nil for anything else.
     package init?(authorization: String) {
@@ -30,14 +30,14 @@ package struct BearerToken: Sendable {
         self.init(text: String(parts[1]))
     }
 
-    /// - Returns: nil unless the text looks like a token of ours.
+    /// - Returns: nil unless the text has a token's form.
     package init?(text: String) {
         guard text.hasPrefix(Self.prefix), text.utf8.count <= Self.bytesMax else { return nil }
         self.text = text
     }
 
-    /// SHA-256. Tokens are only compared by hash: the duration of a comparison depends on the hash, which does not help
-    /// to find the token.
+    /// SHA-256. Tokens are only compared by hash: the time then depends on the hash, which does not help to guess the
+    /// token.
     package var hash: [UInt8] { SHA256.digest(Array(text.utf8)) }
 }
 

@@ -1,18 +1,18 @@
 package import NIOCore
 import NIOTLS
 
-/// What a route has found out about the client of a connection. Sent through its channel as an outbound event.
+/// A route's verdict on a connection's client. Sent through the channel as an outbound event.
 package enum ConnectionStanding: Sendable {
-    /// It has presented a valid token: from now on it may take its time.
+    /// The client presented a valid token, and has no more deadlines.
     case known
-    /// It got a response without one.
+    /// The client got a response without a token.
     case stranger
 }
 
-/// Closes a connection whose client does not say in time what it wants: until TLS is set up, from then to the end of
-/// the first request's head, and, without a valid token, after each response.
+/// Closes a connection whose client exceeds a deadline: for TLS, for the first request's head after that, and, without
+/// a valid token, after each response.
 ///
-/// At the pipeline's end: the first thing to reach it is the head of a request. Requires the handler of
+/// Belongs at the pipeline's end: the first thing to reach it is the head of a request. Requires the handler of
 /// `ConnectionLimit.strangerHandler()` at the front.
 package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = Any
@@ -25,7 +25,7 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
     private var hasAsked = false
     private var isKnown = false
 
-    /// - Parameter patience: how long each of the steps may take.
+    /// - Parameter patience: deadline of each step.
     package init(patience: TimeAmount) { self.patience = patience }
 
     package func handlerAdded(context: ChannelHandlerContext) {
@@ -88,7 +88,7 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
         deadline = nil
     }
 
-    /// The handler that counts this connection; without one, a listener has only deadlines.
+    /// Returns the handler that counts this connection; without one, a listener has only deadlines.
     private func front(_ context: ChannelHandlerContext) -> ConnectionLimitHandler? {
         try? context.pipeline.syncOperations.handler(type: ConnectionLimitHandler.self)
     }

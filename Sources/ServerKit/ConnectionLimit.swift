@@ -1,8 +1,8 @@
 package import NIOCore
 import Synchronization
 
-/// Limits the connections at a time, in total and from one address. A further one is closed at once, or takes the place
-/// of the oldest that has not identified itself, so that a client that opens very many takes no place from others.
+/// Limits the open connections, in total and per address. Beyond that, a new connection is closed at once or replaces
+/// the oldest unidentified one. So a client that opens very many does not displace others.
 package final class ConnectionLimit: Sendable {
     private struct State {
         var table: ConnectionTable
@@ -13,7 +13,7 @@ package final class ConnectionLimit: Sendable {
     private let proxies: Set<[UInt8]>
     private let state: Mutex<State>
 
-    /// - Parameter proxies: addresses that pass on requests from many clients.
+    /// - Parameter proxies: addresses of proxies with many clients.
     package init(_ bounds: ConnectionBounds, proxies: [String] = []) {
         self.proxies = Set(proxies.compactMap(IPAddress.plainBytes(of:)))
         state = Mutex(State(table: ConnectionTable(bounds)))
@@ -21,29 +21,28 @@ package final class ConnectionLimit: Sendable {
 
     /// - Parameters:
     ///   - all: at least 1.
-    ///   - perAddress: at least 1; for an IPv6 address, those from its whole network count together.
+    ///   - perAddress: at least 1; all addresses of an IPv6 network count together.
     package convenience init(all: Int, perAddress: Int) {
         self.init(ConnectionBounds(all: all, perAddress: perAddress))
     }
 
-    /// Number of open connections.
     package var count: Int { state.withLock { $0.table.count } }
-    /// Number of connections since the start that were closed because there were too many.
+    /// Number of connections closed since the start because of a limit.
     package var refused: UInt64 { state.withLock { $0.refused } }
 
-    /// The handler that counts one connection, to be put in its pipeline before it is active.
+    /// Returns the handler that counts one connection. Add it to the pipeline before it is active.
     package func handler() -> any RemovableChannelHandler { ConnectionLimitHandler(limit: self, isStranger: false) }
 
-    /// The same for a listener whose clients identify themselves. It has to be the first in the pipeline, before TLS,
-    /// so that a connection is closed at once; `ConnectionDeadlineHandler` belongs at the pipeline's end.
+    /// The same for a listener whose clients identify themselves. It must be first in the pipeline, before TLS, so that
+    /// closing is immediate. `ConnectionDeadlineHandler` belongs at the pipeline's end.
     package func strangerHandler() -> any RemovableChannelHandler {
         ConnectionLimitHandler(limit: self, isStranger: true)
     }
 
     /// Counts one more connection.
     ///
-    /// - Parameter closing: closes it, from any thread; called if it gives way to another.
-    /// - Returns: nil if there are enough already.
+    /// - Parameter closing: closes it, from any thread; called if it is replaced.
+    /// - Returns: nil if the limit is reached.
     func open(
         from address: SocketAddress?, isStranger: Bool, closing: @escaping @Sendable () -> Void
     ) -> ConnectionTable.ID? {
@@ -79,7 +78,7 @@ package final class ConnectionLimit: Sendable {
         }
     }
 
-    /// The name under which a connection is counted, and whether there are many clients behind it.
+    /// Returns the name under which a connection is counted, and whether it stands for many clients.
     private func asker(_ address: SocketAddress?) -> (name: String, isTrusted: Bool) {
         guard let text = address?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else { return ("local", true) }
         // Each of these is one machine, whatever else is in its network.
@@ -88,14 +87,14 @@ package final class ConnectionLimit: Sendable {
     }
 }
 
-/// Counts the connection in whose pipeline it is, or closes it.
+/// Counts its pipeline's connection, or closes it.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
     private let limit: ConnectionLimit
     private let isStranger: Bool
-    /// The id under which the connection is counted, if it is.
+    /// Nil while not counted.
     private var id: ConnectionTable.ID?
     private var isRefused = false
     private var wasHeard = false
@@ -137,7 +136,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     /// The client has identified itself.
     func know() { if let id { limit.know(id) } }
 
-    /// Closes the connection immediately: this is before TLS, which would wait for the client's farewell.
+    /// Closes the connection at once. Behind TLS, closing would wait for the client's farewell.
     func closeAtOnce() { context?.close(promise: nil) }
 
     private func count(_ context: ChannelHandlerContext) {

@@ -1,12 +1,12 @@
-/// Limits on the number of connections that a listener has at a time.
+/// Limits of a listener's open connections.
 package struct ConnectionBounds: Hashable, Sendable {
     /// In total; at least 1.
     package var all: Int
-    /// From one address, or the network of an IPv6 address; at least 1.
+    /// Per address, or per network of an IPv6 address; at least 1.
     package var perAddress: Int
-    /// From one address with many clients behind it: loopback, and proxies that are named.
+    /// Per address with many clients behind it: loopback, and configured proxies.
     package var perTrustedAddress: Int
-    /// Connections that have not identified themselves yet. They cost memory all the same, and anybody can open them.
+    /// For unidentified connections, which anybody can open and which cost memory.
     package var strangers: Int
 
     package init(all: Int, perAddress: Int, perTrustedAddress: Int? = nil, strangers: Int? = nil) {
@@ -17,30 +17,29 @@ package struct ConnectionBounds: Hashable, Sendable {
     }
 }
 
-/// The connections of a listener: decides whether there is room for one more, and which one gives way to it.
+/// A listener's connections. Decides whether to admit one more, and which one it replaces.
 ///
-/// At a limit, the oldest connection that has not identified itself gives way to the new one, so that a client that
-/// opens many and stays silent keeps nobody out for longer than it takes to say something. Silent connections and those
-/// that have sent something share the places equally if there are many of both: connections opened by the thousand push
-/// out others like them, rather than a client that is setting up TLS. Connections of known clients never give way.
+/// At a limit, the new connection replaces the oldest unidentified one. A client that opens many and stays silent
+/// therefore keeps others out only briefly. Silent connections and those that have sent something share the places
+/// equally if there are many of both. Mass-opened connections then replace others like them, not a client in its TLS
+/// handshake. Known clients' connections are never replaced.
 package struct ConnectionTable: Sendable {
     package typealias ID = UInt64
 
     package enum Answer: Hashable, Sendable {
-        /// It may stay; `closing` is the one that it replaces.
+        /// Admitted; `closing` is the replaced one.
         case admitted(ID, closing: ID?)
         case refused
     }
 
     private let bounds: ConnectionBounds
-    /// The address of each connection.
     private var addresses: [ID: String] = [:]
     private var counts: [String: Int] = [:]
-    /// Connections that have not identified themselves.
+    /// Unidentified connections.
     private var strangers: Set<ID> = []
-    /// Those of them from which nothing has arrived.
+    /// Unidentified connections that have sent nothing.
     private var silent: Set<ID> = []
-    /// Rises with each connection, so that the oldest has the least.
+    /// Rises, so that the oldest connection has the smallest.
     private var nextID: ID = 0
 
     package init(_ bounds: ConnectionBounds) { self.bounds = bounds }
@@ -48,10 +47,10 @@ package struct ConnectionTable: Sendable {
     package var count: Int { addresses.count }
     package var strangerCount: Int { strangers.count }
 
-    /// One more connection.
+    /// Adds a connection.
     ///
-    /// - Parameter isStranger: false for a listener that does not distinguish clients; such a connection never gives
-    ///   way.
+    /// - Parameter isStranger: false for a listener that does not distinguish clients; such a connection is never
+    ///   replaced.
     package mutating func open(from address: String, isTrusted: Bool, isStranger: Bool) -> Answer {
         let most = isTrusted ? bounds.perTrustedAddress : bounds.perAddress
         var closing: ID?
@@ -74,16 +73,16 @@ package struct ConnectionTable: Sendable {
         return .admitted(id, closing: closing)
     }
 
-    /// The client has identified itself. Unknown ids are ignored: that connection has given way.
+    /// Marks a client as identified. Ignores unknown ids: those connections were replaced.
     package mutating func know(_ id: ID) {
         strangers.remove(id)
         silent.remove(id)
     }
 
-    /// Something arrived from the client, whoever it is.
+    /// Records that the client has sent something.
     package mutating func hear(_ id: ID) { silent.remove(id) }
 
-    /// The connection is over. Closing it twice changes nothing.
+    /// Removes a closed connection. Repeated calls have no effect.
     package mutating func close(_ id: ID) {
         guard let address = addresses.removeValue(forKey: id) else { return }
         know(id)
@@ -91,7 +90,7 @@ package struct ConnectionTable: Sendable {
         counts[address] = rest > 0 ? rest : nil
     }
 
-    /// The connection that gives way to one from another address.
+    /// The connection to replace by one from another address.
     private var leastOfStrangers: ID? {
         let speaking = strangers.count - silent.count
         return speaking > silent.count ? strangers.lazy.filter { !silent.contains($0) }.min() : silent.min()

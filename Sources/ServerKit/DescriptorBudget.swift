@@ -1,5 +1,4 @@
-/// How the files and connections that a process may have open are divided, so that however many clients come there is
-/// always a descriptor for a meter.
+/// Divides a process's file descriptors, so that a descriptor for a meter is left however many clients come.
 package struct DescriptorBudget: Hashable, Sendable {
     /// Reserved for meters: serial ports, radio links, pseudo-terminals.
     package static let meters = 64
@@ -10,14 +9,14 @@ package struct DescriptorBudget: Hashable, Sendable {
     private static let connectionsMost = 16_384
     private static let pageMost = 512
 
-    /// Most connections of the web page at a time.
+    /// Maximum number of the web page's connections.
     package let page: Int
-    /// Most connections of the cloud at a time.
+    /// Maximum number of the cloud's connections.
     package let cloud: Int
 
     /// - Parameters:
-    ///   - descriptors: how many the process may have open; nil if unknown, which counts as 1024.
-    ///   - hasPage: whether a web page is served from them too.
+    ///   - descriptors: the process's limit; nil if unknown, which counts as 1024.
+    ///   - hasPage: whether a web page shares them.
     package init(descriptors: UInt64?, hasPage: Bool) {
         let limit = Int(clamping: min(descriptors ?? 1024, 1 << 20))
         let rest = max(2, limit - Self.meters - Self.own)
@@ -25,10 +24,10 @@ package struct DescriptorBudget: Hashable, Sendable {
         cloud = max(1, min(Self.connectionsMost, rest - page))
     }
 
-    /// The limits of the cloud's port.
+    /// Returns the limits of the cloud's port.
     ///
-    /// - Parameter perAddress: most connections from one address. Loopback and proxies have eight times as many, and so
-    ///   have all connections without a token together: if half of those set up TLS, they cost about 30 MB.
+    /// - Parameter perAddress: limit per address. Loopback and proxies have eight times as many, and so have all
+    ///   connections without a token together. If half of those set up TLS, they take about 30 MB.
     package func cloudBounds(perAddress: Int) -> ConnectionBounds {
         ConnectionBounds(
             all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 8, cloud)

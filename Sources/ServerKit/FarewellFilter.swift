@@ -1,11 +1,11 @@
 package import Logging
 
-/// Keeps messages of the HTTP library meant for developers out of the log: that it starts and stops, and, as an error,
-/// that a connection was cut when the listener stopped, or that the listener was already closed by then.
+/// Keeps the HTTP library's messages for developers out of the log: its start and stop, and errors about connections or
+/// listeners that were closed at the stop.
 package struct FarewellFilter: LogHandler {
     private var base: Logger
 
-    /// A logger of warnings and errors without such messages.
+    /// Returns a logger of warnings and errors without such messages.
     package static func quiet(_ logger: Logger) -> Logger {
         var quiet = Logger(label: logger.label) { _ in FarewellFilter(base: logger) }
         quiet.logLevel = max(logger.logLevel, .warning)

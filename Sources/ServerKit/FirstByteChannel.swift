@@ -3,7 +3,7 @@ package import Logging
 package import NIOCore
 import NIOSSL
 
-/// Serves TLS and plain text on one port: the first byte of a connection says which it is.
+/// Serves TLS and plain text on one port, told apart by a connection's first byte.
 package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let tls: TLSKeeper
@@ -19,7 +19,7 @@ package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 
-    /// Cancelling cuts the connection. The library closes only its input then, which TLS cannot do alone.
+    /// Handles a connection; cancelling cuts it. The library closes only its input then, which TLS cannot do alone.
     package func handle(value: Base.Value, logger: Logger) async {
         await withTaskCancellationHandler {
             await base.handle(value: value, logger: logger)
@@ -29,12 +29,12 @@ package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 }
 
-/// Puts TLS behind itself if the client speaks it, and goes.
+/// Adds TLS behind itself if the client speaks it, and removes itself.
 final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// A record of a handshake, with which every client begins (RFC 8446, 5.1). No method of HTTP begins with it.
+    /// The handshake record with which every client begins (RFC 8446, 5.1). No HTTP method begins with it.
     private static let handshake: UInt8 = 0x16
 
     private let tls: TLSKeeper
@@ -58,7 +58,7 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension Channel {
-    /// Whether the client speaks TLS. False too once it is gone.
+    /// Whether the client speaks TLS; false once it has left.
     package var isTLS: Bool {
         get async {
             do {

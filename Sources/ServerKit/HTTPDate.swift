@@ -1,8 +1,7 @@
 package import Domain
 import Synchronization
 
-/// The present moment as HTTP says it in every answer (RFC 9110, section 6.6.1), put into words once a second at most and only
-/// where somebody asks.
+/// The present time for HTTP's `Date` (RFC 9110, section 6.6.1). Formatted at most once a second, and only on demand.
 package final class HTTPDate: Sendable {
     private let now: @Sendable () -> WallTime
     private let last = Mutex<(second: Int64, text: String)?>(nil)
@@ -23,7 +22,8 @@ package final class HTTPDate: Sendable {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// A moment as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7). It begins with 1970 and ends with 9999.
+    /// Returns a time in the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7), limited to the years 1970
+    /// to 9999.
     package static func text(_ time: WallTime) -> String {
         let time = WallTime(millisecondsSince1970: min(max(time.millisecondsSince1970, 0), 253_402_300_799_999))
         // 1 January 1970 was a Thursday.

@@ -1,16 +1,16 @@
 import Glibc
 package import NIOCore
 
-/// Addresses of machines, as text and as bytes.
+/// Network addresses as text and as bytes.
 package enum IPAddress {
-    /// 4 or 16 bytes; nil unless the text is an address.
+    /// Returns 4 or 16 bytes; nil unless the text is an address.
     package static func bytes(of text: String) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
         return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
     }
 
-    /// The same, but an IPv4 address in the form used by dual-stack sockets (`::ffff:…`) gives its 4 bytes.
+    /// The same, but maps the IPv4 addresses of dual-stack sockets (`::ffff:…`) to 4 bytes.
     package static func plainBytes(of text: String) -> [UInt8]? {
         guard let bytes = bytes(of: text) else { return nil }
         return bytes.count == 16 && Array(bytes.prefix(12)) == mappedPrefix ? Array(bytes.suffix(4)) : bytes
@@ -18,7 +18,7 @@ package enum IPAddress {
 
     private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// What `inet_ntop` prints; nil unless it is 4 or 16 bytes.
+    /// Formats as `inet_ntop` does; nil unless there are 4 or 16 bytes.
     package static func text(of bytes: [UInt8]) -> String? {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -33,15 +33,15 @@ package enum IPAddress {
         return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// `0.0.0.0` and `::`: all addresses of this machine.
+    /// Whether it stands for all addresses of this machine: `0.0.0.0` and `::`.
     package static func isAny(_ host: String) -> Bool { bytes(of: host)?.allSatisfy { $0 == 0 } ?? false }
 
-    /// A host and a port as written in a URL.
+    /// Returns a host and a port as in a URL.
     package static func authority(_ host: String, _ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// Reads `host:port`, `[address]:port` or a port alone, which means every address.
+    /// Parses `host:port`, `[address]:port`, or a port alone for all addresses.
     ///
     /// - Returns: nil for anything else.
     package static func hostAndPort(_ text: String) -> (host: String, port: Int)? {
@@ -55,8 +55,8 @@ package enum IPAddress {
         return (host, port)
     }
 
-    /// The name under which requests are counted together if nothing else distinguishes them: an IPv4 address, or the
-    /// network of an IPv6 address, in which one machine may have any number of addresses.
+    /// Returns the name under which clients are counted together: an IPv4 address, or the network of an IPv6 address,
+    /// in which one machine may have any number of addresses.
     package static func network(of address: SocketAddress?) -> String {
         guard let text = address?.ipAddress, let bytes = plainBytes(of: text) else { return "local" }
         guard bytes.count == 16 else { return Self.text(of: bytes) ?? text }
@@ -64,7 +64,7 @@ package enum IPAddress {
         return words.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
     }
 
-    /// The addresses of this machine's interfaces, except loopback and those that are valid on one link only.
+    /// Returns the addresses of this machine's interfaces, without loopback and link-local ones.
     package static func ofThisMachine() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }

@@ -1,13 +1,13 @@
 /// A range of addresses, such as `192.168.1.0/24`, or a single one.
 package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
-    /// As it was written.
+    /// The original text.
     package let description: String
     /// 4 or 16.
     private let bytes: [UInt8]
-    /// Number of leading bits that all addresses of the network share.
+    /// Length of the network's prefix in bits.
     private let bits: Int
 
-    /// - Returns: nil unless the text is an address, alone or with the length of a prefix after a slash.
+    /// - Returns: nil unless the text is an address, with an optional prefix length after a slash.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let bytes = IPAddress.bytes(of: String(parts[0])) else { return nil }
@@ -16,7 +16,7 @@ package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
         (description, self.bytes, self.bits) = (text, bytes, bits)
     }
 
-    /// Whether an address lies in it. An IPv4 address counts in both of its forms.
+    /// Whether an address lies in it. Both forms of an IPv4 address count.
     package func contains(_ address: String) -> Bool {
         guard let other = IPAddress.plainBytes(of: address), other.count == bytes.count else { return false }
         return zip(bytes, other).enumerated().allSatisfy { index, pair in

@@ -2,18 +2,17 @@ import Domain
 import Glibc
 import NIOCore
 
-/// Why nothing can be served at an address, in words for people.
+/// A server's failure to listen at an address, for people.
 package struct ListenFailure: Hashable, Sendable {
-    /// What is wrong, with who has the port, where that is known.
+    /// The failure, with the program that has the port, if known.
     package let message: String
-    /// What to do.
     package let next: String
 
     /// - Parameters:
-    ///   - cause: what a server threw.
+    ///   - cause: the server's error.
     ///   - address: as people write it.
     ///   - setting: where another address can be given: "[web] listen in meterd.toml".
-    ///   - holder: the program that listens there, in words; nil where it is not known.
+    ///   - holder: returns a description of the program that listens there; nil if unknown.
     package init(_ cause: any Error, at address: String, setting: String, holder: () -> String?) {
         let code = (cause as? IOError)?.errnoCode
         let why = words(for: cause) { _ in code.map { String(cString: strerror($0)) } }

@@ -6,10 +6,10 @@ package import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
 
-/// A server that does nothing while nobody asks.
+/// A server that is idle without requests.
 ///
-/// Hummingbird's own `Application` puts the date into words once a second for answers to come, whether any do: three changes
-/// of threads a second for each server. This one does it for an answer.
+/// Hummingbird's own `Application` formats the date once a second even without answers, which costs three thread
+/// switches a second per server. This one formats it for an answer.
 package struct QuietApplication<Responder: HTTPResponder>: ApplicationProtocol
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     package let responder: Responder
@@ -46,7 +46,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
             do {
                 try await writer.write(response: response.head, body: response.body)
             } catch is HTTPParserError {
-                // The connection ends: where the parser's own error went on, another answer would follow this half one.
+                // End the connection: after the parser's own error, a second answer would follow this half one.
                 throw HalfAnswer()
             }
         } onServerRunning: {
@@ -74,7 +74,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
 }
 
-/// Whether the client left within its request or broke it off, or this server ends: there is nothing to answer or to log.
+/// Whether the client has left or broken off its request, or this server ends. Then there is nothing to answer or to
+/// log.
 package func leavesNobodyToAnswer(_ error: any Error) -> Bool { error is HTTPParserError || error is CancellationError }
 
 /// An answer broke off while its request's body was read.

@@ -3,23 +3,23 @@ package import Logging
 package import NIOSSL
 import Synchronization
 
-/// The certificate with which a listener serves TLS. It is read again when its files change, and a broken one does not
-/// replace the one in use.
+/// Keeps a listener's TLS certificate. Reads it again when its files change; a broken one does not replace the one in
+/// use.
 package final class TLSKeeper: Sendable {
-    /// Where the certificate comes from.
+    /// Origin of the certificate.
     package enum Source: Sendable {
         /// Somebody else keeps it, for example an ACME client.
         case given
-        /// The server makes and renews it. `more` are names for a new one, as `CertificateFiles.own` takes them.
+        /// The server makes and renews it. `more` is that of `CertificateFiles.own`.
         case own(CertificateTerms, names: @Sendable () -> (Set<String>, more: Set<String>))
     }
 
-    /// How it stands.
+    /// State of the certificate.
     package struct Report: Hashable, Sendable {
         package var isOwn: Bool
-        /// SHA-256 of the certificate in use; nil if there is none.
+        /// SHA-256 of the certificate in use.
         package var fingerprint: String?
-        /// When the certificate in use ends.
+        /// End of the certificate in use.
         package var end: WallTime?
         /// Why the files are not in use.
         package var error: String?
@@ -30,13 +30,13 @@ package final class TLSKeeper: Sendable {
     private struct State {
         var context: NIOSSLContext?
         var report: Report
-        /// Of the files that were read last; nil before that.
+        /// Stamp of the files at the last reading; nil before that.
         var stamp: [Int64]?
-        /// When to renew a certificate of our own.
+        /// Time of the next renewal of our own certificate.
         var renewal = WallTime(millisecondsSince1970: .max)
     }
 
-    /// How long a renewal that failed waits.
+    /// Delay after a failed renewal.
     private static let pause = Duration.seconds(3600)
 
     private let files: CertificateFiles
@@ -56,7 +56,7 @@ package final class TLSKeeper: Sendable {
         state = Mutex(State(report: Report(isOwn: isOwn)))
     }
 
-    /// For one more connection; nil while no certificate was ever good.
+    /// Returns the context for a new connection; nil while there never was a good certificate.
     package func context() -> NIOSSLContext? {
         state.withLock { state in
             look(&state)
@@ -71,7 +71,7 @@ package final class TLSKeeper: Sendable {
         }
     }
 
-    /// Costs two calls of the kernel while nothing changed.
+    /// Checks the files. Costs two system calls if nothing changed.
     private func look(_ state: inout State) {
         let (now, stamp) = (wallNow(), files.stamp)
         guard state.stamp != stamp || now >= state.renewal else { return }
@@ -89,7 +89,8 @@ package final class TLSKeeper: Sendable {
             let consequence = state.context == nil ? "https is not served" : "the old certificate stays in use"
             logger.warning("\(consequence)", metadata: ["cause": "\(error)"])
         }
-        // What was read of others' files may have changed meanwhile; our own were perhaps written just now.
+        // Others' files may have changed since the reading, so keep the earlier stamp. Our own may just have been
+        // written.
         state.stamp = state.report.isOwn ? files.stamp : stamp
     }
 

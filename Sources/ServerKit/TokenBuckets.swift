@@ -1,6 +1,6 @@
 package import Domain
 
-/// How often a client may ask: on average `perSecond` times a second, and `burst` times at once after a rest.
+/// A client's allowed rate: on average `perSecond` requests a second, and `burst` at once after a rest.
 package struct Rate: Hashable, Sendable {
     /// Above 0.
     package var perSecond: Double
@@ -13,10 +13,10 @@ package struct Rate: Hashable, Sendable {
     }
 }
 
-/// A bucket of permissions for each client, all filled at the same rate. A value: the time is passed in.
+/// A token bucket for each client, all with the same rate. A value: the time is passed in.
 ///
-/// A full bucket is the same as none, so only clients that asked lately are stored. If even those exceed `capacity`, as
-/// a client with very many addresses can bring about, all without a bucket share one.
+/// Full buckets are not stored, so only recent clients take room. Beyond `capacity`, which a client with very many
+/// addresses can cause, all clients without a bucket share one.
 package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private struct Bucket {
         var tokens: Double
@@ -27,7 +27,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
             return min(rate.burst, tokens + seconds * rate.perSecond)
         }
 
-        /// Needs nothing from the table around it: a copy held meanwhile would make the whole table be copied.
+        /// Independent of the table: holding a copy of it meanwhile would make the whole table be copied.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)
@@ -43,7 +43,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private var shared: Bucket
     private var sweptAt: MonotonicTime
 
-    /// - Parameter capacity: most clients with buckets of their own.
+    /// - Parameter capacity: maximum number of clients with their own buckets.
     package init(rate: Rate, capacity: Int = 20_000, at now: MonotonicTime) {
         self.rate = rate
         self.capacity = capacity
@@ -55,14 +55,14 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes one permission.
     ///
-    /// - Returns: nil if there was one, otherwise how long until there is.
+    /// - Returns: nil on success, otherwise the time until there is one.
     package mutating func take(_ key: Key, at now: MonotonicTime) -> Duration? {
         if buckets[key] == nil { makeRoom(at: now) }
         guard buckets[key] != nil || buckets.count < capacity else { return shared.take(rate, at: now) }
         return buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)].take(rate, at: now)
     }
 
-    /// How long until a client that asked lately has a permission; nil if it has one, or is new. Takes nothing.
+    /// Returns the time until a recent client has a permission; nil if it has one, or is new. Takes nothing.
     package func wait(of key: Key, at now: MonotonicTime) -> Duration? {
         guard let bucket = buckets[key] else { return nil }
         let left = bucket.tokens(rate, at: now)
@@ -70,7 +70,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Removes full buckets, at most once in the time that an empty one needs to fill, so that many requests share the
-    /// cost of the sweep.
+    /// cost.
     private mutating func makeRoom(at now: MonotonicTime) {
         let isDue = now - sweptAt >= .seconds(rate.burst / rate.perSecond)
         guard buckets.count >= capacity || isDue, now > sweptAt else { return }

@@ -1,20 +1,20 @@
 import COpenSSL
 
-/// Why a key or a certificate cannot be made or read, in OpenSSL's words.
+/// Failure to make or read a key or certificate, in OpenSSL's words.
 package struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was tried.
+    /// The failed step.
     package var step: String
     /// Empty if OpenSSL gave none.
     package var reasons: [String]
 
     package var description: String { reasons.isEmpty ? step : "\(step): \(reasons.joined(separator: ", "))" }
 
-    /// One that OpenSSL has no part in: what somebody else's call noted on this thread does not belong to it.
+    /// Returns an error without OpenSSL's reasons: those on this thread belong to another call.
     static func plain(_ words: String) -> Self { Self(step: words, reasons: []) }
 
     private init(step: String, reasons: [String]) { (self.step, self.reasons) = (step, reasons) }
 
-    /// Takes what OpenSSL noted on this thread, so that nobody else finds it there later.
+    /// Takes OpenSSL's reasons from this thread, so that no later call finds them.
     package init(_ step: String) {
         self.step = step
         reasons = []
@@ -24,13 +24,13 @@ package struct CertificateError: Error, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// The result of a call, unless it is nil.
+/// Returns the result of a call, or throws if it is nil.
 func made<Value>(_ value: Value?, _ step: String) throws(CertificateError) -> Value {
     guard let value else { throw CertificateError(step) }
     return value
 }
 
-/// - Parameter result: of a call that gives 1 and above for success.
+/// - Parameter result: of a call that returns 1 and above for success.
 func succeeded(_ result: Int32, _ step: String) throws(CertificateError) {
     guard result > 0 else { throw CertificateError(step) }
 }

@@ -2,7 +2,7 @@ package import Domain
 import Glibc
 import LinuxIO
 
-/// The files of a certificate and its key.
+/// Files of a certificate and its key.
 package struct CertificateFiles: Hashable, Sendable {
     package let certificatePath: String
     package let keyPath: String
@@ -12,10 +12,10 @@ package struct CertificateFiles: Hashable, Sendable {
         self.keyPath = keyPath
     }
 
-    /// The certificate that this server makes for itself: created if missing, and renewed if it ends soon or does not
-    /// cover all the names. It keeps its key, and so its pin.
+    /// Returns this server's own certificate. Creates a missing one, and renews one that ends soon or lacks a name. The
+    /// key stays, and so the pin.
     ///
-    /// - Parameter more: further names for a new one. That the present one lacks them does not matter.
+    /// - Parameter more: further names for a new certificate. Their absence causes no renewal.
     package func own(
         _ terms: CertificateTerms, names: Set<String>, more: Set<String> = [], at now: WallTime
     ) throws(CertificateError) -> ServerCertificate {
@@ -31,7 +31,7 @@ package struct CertificateFiles: Hashable, Sendable {
         return certificate
     }
 
-    /// The certificate and its key that somebody else keeps there.
+    /// Reads the certificate and key that somebody else keeps there.
     package func served() throws(CertificateError) -> ServedCertificate {
         guard let chain = try Self.read(certificatePath) else {
             throw CertificateError.plain("\(certificatePath) is missing")
@@ -44,7 +44,7 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Differs once one of the files was replaced or written to.
+    /// Changes when one of the files is replaced or written.
     var stamp: [Int64] { [certificatePath, keyPath].flatMap(Self.stamp) }
 
     /// Empty if there is no such file.
@@ -57,7 +57,7 @@ package struct CertificateFiles: Hashable, Sendable {
         ]
     }
 
-    /// Nil if there is no such file.
+    /// - Returns: nil if there is no such file.
     private static func read(_ path: String) throws(CertificateError) -> String? {
         do throws(Errno) {
             return try WholeFile.text(path)
@@ -66,7 +66,7 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Writes a file that only its owner may read, completely or not at all.
+    /// Writes a file atomically that only its owner may read.
     private static func write(_ text: String, to path: String) throws(CertificateError) {
         do throws(Errno) {
             try WholeFile.replace(path, with: Array(text.utf8))
@@ -77,7 +77,7 @@ package struct CertificateFiles: Hashable, Sendable {
 }
 
 extension CertificateTerms {
-    /// When a certificate is renewed; nil for never.
+    /// Returns the time of renewal; nil for never.
     func renewal(of certificate: ServedCertificate) -> WallTime? {
         renewalDays.map { certificate.end + .seconds(-86_400 * $0) }
     }

@@ -1,6 +1,6 @@
 /// DER, as OpenSSL writes it.
 enum DER {
-    /// - Parameter write: writes to where the pointer points, if there is one, and returns how many bytes those are.
+    /// - Parameter write: writes to the pointer's target, if there is one, and returns the number of bytes.
     static func bytes(
         _ step: String, write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     ) throws(CertificateError) -> [UInt8] {

@@ -1,14 +1,14 @@
 import COpenSSL
 import Cryptography
 
-/// A private key on the curve P-256. Nothing changes it once it is made, so that any thread may use it.
+/// An immutable private key on the curve P-256. Any thread may use it.
 package final class P256Key: @unchecked Sendable {
     private static let curve = "prime256v1"
 
     /// OpenSSL's EVP_PKEY.
     let pointer: OpaquePointer
 
-    /// Makes a new one.
+    /// Makes a new key.
     package init() throws(CertificateError) {
         let step = "a key cannot be made"
         let context = try made(EVP_PKEY_CTX_new_from_name(OpenSSLContext.shared.pointer, "EC", nil), step)
@@ -33,14 +33,14 @@ package final class P256Key: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// In PKCS #8, not encrypted: `-----BEGIN PRIVATE KEY-----`.
+    /// Returns unencrypted PKCS #8: `-----BEGIN PRIVATE KEY-----`.
     package func pem() throws(CertificateError) -> String {
         try PEM.text("the key cannot be written") {
             PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil)
         }
     }
 
-    /// The public half, as certificates have it: a SubjectPublicKeyInfo in DER.
+    /// Returns the public key as in certificates: a SubjectPublicKeyInfo in DER.
     package func publicKey() throws(CertificateError) -> [UInt8] {
         try DER.bytes("the public key cannot be written") { i2d_PUBKEY(pointer, $0) }
     }

@@ -27,7 +27,7 @@ enum PEM {
             }, step)
     }
 
-    /// Instead of asking for a password on the terminal, as OpenSSL does by itself: nothing encrypted is read here.
+    /// Refuses encrypted texts. OpenSSL's default would ask for a password on the terminal.
     static let noPassword:
         @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 =
             { _, _, _, _ in -1 }

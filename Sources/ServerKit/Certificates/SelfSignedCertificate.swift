@@ -1,25 +1,25 @@
 import COpenSSL
 import Cryptography
 
-/// An X.509 certificate of a server that vouches for itself (RFC 5280).
+/// A self-signed X.509 server certificate (RFC 5280).
 package struct SelfSignedCertificate: Hashable, Sendable {
     package let pem: String
     /// A SubjectPublicKeyInfo in DER.
     package let publicKey: [UInt8]
-    /// Under which names and addresses the server is reached.
+    /// Names and addresses of the server.
     let alternativeNames: [AlternativeName]
 
     package enum AlternativeName: Hashable, Sendable {
         case dns(String)
-        /// Four bytes or sixteen.
+        /// Four or sixteen bytes.
         case address([UInt8])
     }
 
-    /// Makes one, signed with SHA-256.
+    /// Makes a certificate, signed with SHA-256.
     ///
     /// - Parameters:
-    ///   - commonName: of the subject, which is the issuer too.
-    ///   - start: in seconds since 1970, as is `end`.
+    ///   - commonName: name of both subject and issuer.
+    ///   - start: seconds since 1970, as is `end`.
     package init(
         commonName: String, alternativeNames: [AlternativeName], key: P256Key, start: Int64, end: Int64
     ) throws(CertificateError) {
@@ -47,10 +47,10 @@ package struct SelfSignedCertificate: Hashable, Sendable {
         self.alternativeNames = alternativeNames
     }
 
-    /// Reads one. Names that are neither DNS names nor addresses are left out.
+    /// Reads a certificate. Skips names that are neither DNS names nor addresses.
     package init(pem: String) throws(CertificateError) {
         let step = "the certificate cannot be read"
-        // It belongs to the context that it is made in.
+        // The certificate belongs to the context in which it is made.
         var read = X509_new_ex(OpenSSLContext.shared.pointer, nil)
         defer { X509_free(read) }
         let certificate = try PEM.value(of: pem, step) { PEM_read_bio_X509($0, &read, PEM.noPassword, nil) }
@@ -82,7 +82,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
         try succeeded(X509_add_ext(certificate, made, -1), step)
     }
 
-    /// Not by a text in the form of x509v3_config(5), in which a comma begins another name.
+    /// Adds names without the text form of x509v3_config(5), in which a comma begins another name.
     private static func add(
         _ names: [AlternativeName], to certificate: OpaquePointer, _ step: String
     ) throws(CertificateError) {

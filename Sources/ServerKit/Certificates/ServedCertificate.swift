@@ -3,22 +3,22 @@ package import Domain
 import NIOCore
 package import NIOSSL
 
-/// A certificate with its key, whoever made them, as a server uses them.
+/// A certificate and key, from any source, as a server uses them.
 package struct ServedCertificate: Sendable {
     /// For a server that speaks HTTP/1.1 over TLS 1.2 or later.
     package let tlsConfiguration: TLSConfiguration
-    /// The same, ready to be used. A client that does not say farewell is cut off after a second.
+    /// The same, ready for use. It cuts off a client that sends no TLS farewell within a second.
     package let context: NIOSSLContext
-    /// SHA-256 of the server's own certificate, as `openssl x509 -fingerprint` and browsers show it.
+    /// SHA-256 of the server's own certificate, in the form of `openssl x509 -fingerprint` and browsers.
     package let fingerprint: String
-    /// When the server's own certificate ends.
+    /// End of the server's own certificate.
     package let end: WallTime
 
     /// - Parameters:
-    ///   - chainPEM: the server's own certificate, then those that lead to an authority.
+    ///   - chainPEM: the server's own certificate, then the chain to an authority.
     ///   - keyPEM: not encrypted.
     package init(chainPEM: String, keyPEM: String) throws(CertificateError) {
-        // The library's own words are for developers.
+        // The library's own messages are for developers.
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(Array(chainPEM.utf8)), let own = chain.first,
             let der = try? own.toDERBytes()
         else { throw CertificateError.plain("the certificate is not in PEM") }

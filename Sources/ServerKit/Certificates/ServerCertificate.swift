@@ -1,12 +1,12 @@
 package import Domain
 package import NIOSSL
 
-/// How a server makes a certificate for itself.
+/// Parameters of a certificate that a server makes for itself.
 package struct CertificateTerms: Sendable {
-    /// Of the subject, which is the issuer too.
+    /// Name of both subject and issuer.
     package var commonName: String
     package var daysValid: Int64
-    /// A certificate that ends in fewer days is renewed; nil for one that is used to its end and beyond.
+    /// Days before the end at which the certificate is renewed; nil for a certificate that is used even after its end.
     package var renewalDays: Int64?
 
     package init(commonName: String, daysValid: Int64, renewalDays: Int64? = nil) {
@@ -18,20 +18,20 @@ package struct CertificateTerms: Sendable {
 
 /// A certificate that a server makes for itself: P-256, self-signed.
 ///
-/// It may be renewed with the same key, so that a pin of the public key stays.
+/// A renewal may keep the key, and so a pin of it.
 package struct ServerCertificate: Sendable {
     package let certificatePEM: String
     package let keyPEM: String
     /// A SubjectPublicKeyInfo in DER.
     package let publicKey: [UInt8]
-    /// The names and addresses that it covers, in the form in which they were given.
+    /// Covered names and addresses, as they were given.
     package let names: Set<String>
 
     /// - Parameters:
-    ///   - names: DNS names and IP addresses under which clients reach this server. Not empty.
-    ///   - keyPEM: the key of the previous certificate, so that the pin stays; nil makes a key.
-    ///   - now: it is valid from the day before, or from the start of 2026 if this clock is behind that, as one without
-    ///     a battery is.
+    ///   - names: DNS names and IP addresses of this server. Not empty.
+    ///   - keyPEM: the previous certificate's key, which keeps the pin; nil makes a key.
+    ///   - now: the certificate is valid from the day before. If this clock is before 2026, as without a battery, it is
+    ///     valid from the start of 2026.
     package static func make(
         _ terms: CertificateTerms, names: Set<String>, keyPEM: String? = nil, at now: WallTime
     ) throws(CertificateError) -> ServerCertificate {

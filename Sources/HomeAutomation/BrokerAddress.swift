@@ -9,14 +9,14 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether messages stay on this machine.
     package let isLoopback: Bool
 
-    /// The ports that IANA registered for MQTT and for MQTT over TLS.
+    /// IANA's ports for MQTT and for MQTT over TLS.
     private static let ports: (plain: UInt16, encrypted: UInt16) = (1883, 8883)
 
     package init(_ text: String) throws(HomeAutomationError) {
         let example = "it takes mqtts://host or, on this machine, mqtt://localhost"
         let schemes = [("mqtt://", false), ("mqtts://", true)]
         guard let (scheme, isEncrypted) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else {
-            // It may contain a user and a password, so it is not repeated.
+            // Do not repeat the address: it may contain a user and a password.
             throw HomeAutomationError(
                 "the broker's address begins neither with mqtt:// nor with mqtts://", next: example)
         }

@@ -16,7 +16,7 @@ package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebug
         let bytes: [UInt8]
         let status: stat
         do throws(Errno) {
-            // Opened once, so that what is checked is what is read. A pipe must not block this.
+            // Open once, so that the checked file is the one that is read. A pipe must not block this.
             let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             status = try Self.status(of: file)
             bytes = status.st_mode & S_IFMT == S_IFREG ? try Self.read(file) : []

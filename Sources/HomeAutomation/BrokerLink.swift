@@ -1,20 +1,20 @@
 package import Domain
 
-/// A connection to a broker, as `HomeBridge` uses it: one attempt or link at a time. Nothing here blocks; results go to
-/// the listener given with the attempt, from any thread.
+/// A connection to a broker for `HomeBridge`: one attempt or link at a time. Calls never block; results go to the
+/// attempt's listener, from any thread.
 package protocol BrokerLink: Sendable {
-    /// Begins an attempt. Any earlier attempt or link is over, and its listener hears nothing more of use.
+    /// Begins an attempt, and ends any earlier attempt or link with its listener.
     ///
-    /// - Parameter will: what the broker publishes if it loses the connection.
+    /// - Parameter will: message that the broker publishes if it loses the connection.
     func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void)
-    /// Ends the link or the attempt. The listener need not hear of it.
+    /// Ends the link or the attempt, possibly without an event.
     func close()
     func subscribe(_ topics: [String])
-    /// Publishes messages in order, all together, with a single wake-up.
+    /// Publishes messages in order, with a single wake-up.
     func publish(_ messages: [NumberedMessage])
 }
 
-/// A message with the number under which it is acknowledged.
+/// A message with the number for its acknowledgement.
 package struct NumberedMessage: Hashable, Sendable {
     package var number: PacketNumber
     package var message: BrokerMessage
@@ -25,15 +25,15 @@ package struct NumberedMessage: Hashable, Sendable {
     }
 }
 
-/// An event in an attempt or on its link.
+/// An event of an attempt or its link.
 package enum BrokerEvent: Hashable, Sendable {
     /// The broker accepted the connection.
     case opened
-    /// There is no link, and why. The last event of an attempt.
+    /// The link was lost or not made. The last event of an attempt.
     case lost(BrokerTrouble)
-    /// The broker has received a message, or says why it refuses it.
+    /// The broker received a message, or refused it with a reason.
     case acknowledged(PacketNumber, refusal: String?)
     case received(BrokerMessage)
-    /// The broker does not let us subscribe, with the cause.
+    /// The broker refused a subscription, with a reason.
     case subscriptionRefused(String)
 }

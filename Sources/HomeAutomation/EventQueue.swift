@@ -1,10 +1,10 @@
 import Domain
 import Synchronization
 
-/// Events from links that nobody has taken yet. The number of messages is bounded: beyond it they are only counted, so
-/// that a flood costs no more than a number.
+/// Events from links that wait for the bridge. The number of messages is limited; more are only counted, so that a
+/// flood takes no memory.
 final class EventQueue: Sendable {
-    /// Most messages that may wait.
+    /// Maximum number of waiting messages.
     static let messagesMax = 64
 
     private struct State {
@@ -16,7 +16,7 @@ final class EventQueue: Sendable {
     private let state = Mutex(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: called when the queue was empty and no longer is.
+    /// - Parameter wake: called when the empty queue gets an event.
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     func add(_ event: BrokerEvent, of attempt: Int) {
@@ -35,10 +35,10 @@ final class EventQueue: Sendable {
         if isFirst { wake() }
     }
 
-    /// Whether everything that was told was taken.
+    /// Whether there is nothing to take.
     var isEmpty: Bool { state.withLock { $0.events.isEmpty && $0.overrun == 0 } }
 
-    /// Takes all events, in order, and the number of messages for which there was no room.
+    /// Takes all events in order, and the number of messages without room.
     func take() -> (events: [(attempt: Int, event: BrokerEvent)], overrun: Int) {
         state.withLock { state in
             defer { state = State() }

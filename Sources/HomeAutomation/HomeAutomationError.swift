@@ -1,6 +1,6 @@
-/// An error in the broker's settings, and what to do.
+/// An error in the broker's settings, with its remedy.
 package struct HomeAutomationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What failed, with which value. Never a password.
+    /// The failure with its value. Never a password.
     package var message: String
     package var next: String
 

@@ -3,21 +3,20 @@ package import Logging
 
 /// Runs the bridge between this host's meters and a broker.
 ///
-/// An actor on the loop, where the meters' sessions are too: it looks at them once a second. Events from links come
-/// through a bounded queue; anything that blocks stays within the link.
+/// An actor on the sessions' loop, which reads all meters once a second. Links' events arrive through a bounded queue;
+/// blocking calls stay inside the link.
 package actor HomeBridge {
-    /// What the bridge depends on.
     package struct Dependencies: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
-        /// All meters of this host as they are now. Called on the loop, where the meters are, so nothing waits for
-        /// another thread.
+        /// Returns the present state of this host's meters. Called on the loop of the meters, so no other thread is
+        /// involved.
         package var meters: @Sendable () -> [BridgedMeter]
-        /// All rules of this host, as they stand.
+        /// Returns the present state of this host's alert rules.
         package var alerts: @Sendable () -> [BridgedAlert]
-        /// Marks made or changed on this host since the last call.
+        /// Returns the marks made or changed on this host since the last call.
         package var marks: @Sendable () -> [BridgedMark]
-        /// Carries out a request and returns the outcome.
+        /// Performs a request and returns the outcome.
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var rng: any RandomNumberGenerator & Sendable
 
@@ -38,33 +37,32 @@ package actor HomeBridge {
         }
     }
 
-    /// The bridge's state.
     package struct Status: Hashable, Sendable {
         package var isConnected: Bool
-        /// When the link came up or was lost; before the first link, when the bridge started. Nil if it has not.
+        /// Time when the link came up or was lost; before the first link, when the bridge started. Nil before that.
         package var since: WallTime?
-        /// Number of messages that are waiting to be sent, to be confirmed, or for the broker to come back.
+        /// Number of messages waiting to be sent or confirmed.
         package var queued: Int
-        /// How many of those are readings kept until they can be delivered.
+        /// Number of readings among them that are kept until they can be delivered.
         package var backlog: Int
-        /// Number of messages confirmed by the broker since the start.
+        /// Messages confirmed by the broker since the start.
         package var published: Int
-        /// Number of messages given up for lack of room since the start.
+        /// Messages discarded for lack of room since the start.
         package var dropped: Int
-        /// Number of messages refused by the broker since the start.
+        /// Messages refused by the broker since the start.
         package var refused: Int
-        /// Number of topics on this link for which the broker refused something.
+        /// Number of topics on this link with a refusal.
         package var refusedTopics: Int
-        /// Whether the broker lets this host subscribe, as far as it has said.
+        /// Whether the broker allows subscriptions, as far as known.
         package var hearsRequests: Bool
-        /// Number of links that came up since the start.
+        /// Links opened since the start.
         package var linksOpened: Int
-        /// Why there is no link, if known.
+        /// Cause of the missing link, if known.
         package var trouble: BrokerTrouble?
     }
 
-    /// What wakes the bridge, besides its timer. A stream's elements come by way of another thread, which costs more than
-    /// a look at all meters.
+    /// Wake-ups besides the timer. A stream's elements pass through another thread, which costs more than reading all
+    /// meters.
     private enum Wake: Sendable {
         case events
         case perform(RequestNumber, MeterRequest, MeterID)
@@ -73,7 +71,7 @@ package actor HomeBridge {
     }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-    /// How often to look at the meters.
+    /// Interval of reading the meters.
     package static let tickInterval = Duration.seconds(1)
 
     private nonisolated let loop: any SessionLoop
@@ -81,17 +79,17 @@ package actor HomeBridge {
     private let logger: Logger
     private let wakes: AsyncStream<Wake>
     private nonisolated let wake: AsyncStream<Wake>.Continuation
-    /// What links have told.
+    /// Events from links.
     nonisolated let queue: EventQueue
     private var rng: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
     private var timer: LoopTimer?
-    /// Rises with each attempt, so that late events of an old one are recognised.
+    /// Rises with each attempt, to recognise late events of an old one.
     private var attempt = 0
     private var isFinished = false
     /// Whether there was a link as of `since`.
     private var isConnected = false
-    /// When the bridge started, and later when the link last came up or was lost.
+    /// Time of the start, later of the last change of the link.
     private var since: WallTime?
     private var hearsRequests = true
 
@@ -114,12 +112,12 @@ package actor HomeBridge {
             trouble: machine.trouble)
     }
 
-    /// Runs until `finish`, and then until the broker has received the last message or its time is up. Cancelling ends
-    /// it at once.
+    /// Runs until `finish`, and then until the broker has received the last message or a timeout. Cancelling ends it at
+    /// once.
     package func run() async {
         since = loop.wallNow
         await withDiscardingTaskGroup { group in
-            // Whatever the broker kept from an earlier run is corrected before it announces the bridge.
+            // Correct what the broker kept from an earlier run before it announces the bridge.
             look()
             act(machine.start(at: loop.now))
             for await next in wakes where !isFinished {
@@ -140,10 +138,10 @@ package actor HomeBridge {
         }
     }
 
-    /// Asks `run` to end, telling the broker goodbye.
+    /// Makes `run` say goodbye to the broker and end.
     package nonisolated func finish() { wake.yield(.stop) }
 
-    /// Looks at all meters, and does so again in a while.
+    /// Reads all meters, and sets the timer for the next time.
     private func look() {
         let (seen, alerts) = (dependencies.meters(), dependencies.alerts())
         act(

@@ -2,7 +2,6 @@ import Domain
 import Logging
 
 extension Logger {
-    /// Logs a notice from the machine.
     func log(_ notice: BridgeMachine.Notice) {
         switch notice {
         case .connected(let outage, let backlog, let dropped):

@@ -2,7 +2,7 @@ import CMosquitto
 import Domain
 import Glibc
 
-/// How an attempt or a link ended, according to the library and the kernel.
+/// The end of an attempt or link, as reported by the library and the kernel.
 enum MosquittoFault: Hashable {
     /// The broker refused the connection, with its reason.
     case refused(Int32)
@@ -17,7 +17,7 @@ enum MosquittoFault: Hashable {
     ///   - wasOpen: whether the broker had accepted the connection.
     case failed(code: Int32, system: Int32, complaint: String?, wasOpen: Bool)
 
-    /// The fault as text, with what to do.
+    /// Returns the fault as text, with its remedy.
     func trouble(_ settings: MosquittoLink.Settings) -> BrokerTrouble {
         switch self {
         case .refused(let reason): Self.refusal(reason, settings)
@@ -89,7 +89,7 @@ enum MosquittoFault: Hashable {
         return BrokerTrouble("TLS: \(complaint)", next: next)
     }
 
-    /// The connection was made, but no valid answer came.
+    /// Returns the trouble of a connection without a valid answer.
     private static func silence(_ code: Int32, _ address: BrokerAddress) -> BrokerTrouble {
         let isCut = code == MosquittoCode.success || code == MosquittoCode.connectionLost
         return BrokerTrouble(
@@ -116,7 +116,7 @@ enum MosquittoCode {
 
     static func systemText(_ number: Int32) -> String { text(strerror(number)) }
 
-    /// The codes of MQTT 5, and 1, with which an older broker says the same.
+    /// Whether it is one of MQTT 5's codes, or 1, an older broker's equivalent.
     static func isUnknownProtocol(_ code: Int32) -> Bool {
         code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) || code == 1
     }
@@ -127,7 +127,7 @@ enum MosquittoCode {
             .contains { Int32($0.rawValue) == code }
     }
 
-    /// Without the library's own full stop.
+    /// Returns the library's text without its full stop.
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
         let text = pointer.map { String(cString: $0) } ?? "unknown error"
         return text.hasSuffix(".") ? String(text.dropLast()) : text

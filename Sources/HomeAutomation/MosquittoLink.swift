@@ -4,18 +4,17 @@ import Synchronization
 
 /// A connection to a broker through libmosquitto, over MQTT 5.
 ///
-/// Each attempt has a thread of its own, and only that touches the library: connecting may block it for as long as the
-/// kernel tries (two minutes for a host that does not answer), and nothing else waits. While such a thread is running,
-/// the next attempt fails at once, so there is never more than one.
+/// Each attempt has its own thread, the only one that uses the library. Connecting may block it as long as the kernel
+/// tries: two minutes for a silent host. Until it ends, the next attempt fails at once, so there is never more than one
+/// such thread.
 package final class MosquittoLink: BrokerLink {
     package struct Settings: Hashable, Sendable {
         package var address: BrokerAddress
-        /// Unique among all clients of the broker, which disconnects the older of two with the same id.
+        /// Unique among the broker's clients: the broker disconnects the older of two with one id.
         package var clientID: String
         /// The file with user and password, if the broker requires them.
         package var credentialsPath: String?
-        /// The PEM file of certificates one of which must have issued the broker's. Nil for those that the system
-        /// trusts.
+        /// PEM file of the authorities that may have issued the broker's certificate; nil for the system's.
         package var certificatePath: String?
         /// Longest time without a packet to the broker.
         package var keepAlive = Duration.seconds(30)
@@ -27,7 +26,7 @@ package final class MosquittoLink: BrokerLink {
     }
 
     private struct State {
-        /// The orders for the present attempt or link.
+        /// Orders for the present attempt or link.
         var orders: MosquittoOrders?
         /// Whether a thread is still running.
         var isBusy = false

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Orders from other threads for the thread of an attempt. Giving an order never blocks.
 ///
-/// Bounded by the sender: the machine never has more than a window of messages in flight.
+/// The sender limits their number: the machine has at most a window of messages in flight.
 final class MosquittoOrders: Sendable {
     enum Order: Sendable {
         case publish([NumberedMessage])
@@ -45,18 +45,18 @@ final class MosquittoOrders: Sendable {
 
     /// Waits until there is an order, the socket is ready, or the time has passed.
     ///
-    /// - Parameter wantsToWrite: also waits for the socket to accept something.
+    /// - Parameter wantsToWrite: also waits until the socket accepts data.
     func wait(beside socket: Int32, wantsToWrite: Bool, milliseconds: Int32) {
         let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
         var states = [
             pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(events), revents: 0),
         ]
-        // If it fails, for lack of memory for instance, the caller only goes round sooner.
+        // On failure, such as lack of memory, the caller only loops sooner.
         _ = poll(&states, nfds_t(states.count), milliseconds)
         guard states[0].revents != 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 64)
-        // An empty pipe is what is wanted.
+        // An empty pipe is no error.
         _ = try? buffer.withUnsafeMutableBytes { buffer throws(Errno) -> Int? in try input.read(into: buffer) }
     }
 }

@@ -2,15 +2,15 @@ import CMosquitto
 import Domain
 import Glibc
 
-/// One attempt and the link that results, on the one thread that uses it. libmosquitto calls back on that thread.
+/// One attempt and its link, on a single thread. libmosquitto calls back on that thread.
 final class MosquittoSession {
-    /// Largest packet, in bytes. The broker does not send larger ones.
+    /// Maximum packet size in bytes; the broker sends no larger ones.
     private static let packetMax: UInt32 = 8192
     /// The library waits with select(2), which cannot handle descriptors beyond this.
     private static let descriptorMax = 1024
 
-    /// How often to run the library when nothing happens, in ms. That is when it sends its pings, and a broker waits
-    /// half as long again as `keepAlive`, 15 s beyond 30, before it gives up on us.
+    /// Milliseconds between runs of the idle library, which then sends its pings. A broker gives up after 1.5 times
+    /// `keepAlive`, 15 s beyond 30.
     private static let lookInterval: Int32 = 5000
 
     private let client: OpaquePointer
@@ -22,7 +22,7 @@ final class MosquittoSession {
     private var isOpen = false
     /// The broker's refusal, or its reason for ending the connection.
     private var refusal: MosquittoFault?
-    /// The library's last message: only this says what is wrong with a certificate.
+    /// The library's last message, the only one that explains a certificate's fault.
     private var complaint: String?
 
     private static let isReady: Bool = mosquitto_lib_init() == MosquittoCode.success
@@ -154,7 +154,7 @@ final class MosquittoSession {
             case .subscribe(let topics): subscribe(topics)
             case .close:
                 isClosed = true
-                // The broker publishes the will all the same: that we are gone is true, whoever ended the link and why.
+                // The broker publishes the will all the same: we are gone, whatever ended the link.
                 if isOpen { _ = mosquitto_disconnect_v5(client, Int32(MQTT_RC_DISCONNECT_WITH_WILL_MSG.rawValue), nil) }
             }
         }
@@ -207,7 +207,7 @@ final class MosquittoSession {
 
     private func received(_ message: mosquitto_message) {
         guard let topic = message.topic else { return }
-        // One byte more than is read shows that the payload is too long; the rest need not be copied.
+        // One byte more than allowed shows that the payload is too long; the rest need not be copied.
         let count = min(Int(max(message.payloadlen, 0)), MeterRequest.payloadMax + 1)
         let payload = message.payload.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
         tell(.received(BrokerMessage(String(cString: topic), payload, isRetained: message.retain)))

@@ -4,21 +4,21 @@ import Gateway
 import LinuxIO
 import NIOCore
 
-/// A time series database, as `[influx]` in the configuration says.
+/// A time series database, from `[influx]` in the configuration.
 package struct InfluxTarget: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
-        /// InfluxDB 2 and later; VictoriaMetrics takes it too.
+        /// InfluxDB 2 and later; also VictoriaMetrics.
         case bucket(String, org: String?)
         /// InfluxDB 1 and VictoriaMetrics.
         case database(String)
     }
 
-    /// The server's, up to what is in front of `/api/v2/write` or `/write`.
+    /// The server's address, up to `/api/v2/write` or `/write`.
     package var address: NotificationAddress
     package var place: Place
-    /// Whose password is in the file; nil for a token.
+    /// Owner of the password in the file; nil for a token.
     package var user: String?
-    /// The file with the token or the password, if one is needed.
+    /// The file with the token or password, if needed.
     package var tokenPath: String?
     package var limit = NotificationTarget.limitDefault
 
@@ -27,8 +27,8 @@ package struct InfluxTarget: Hashable, Sendable {
         self.place = place
     }
 
-    /// Where points go, as one text: another server, path, bucket or database has another. For a file that only its owner may
-    /// read, since the path may be a secret.
+    /// Destination of points as one text, different for each server, path, bucket or database. The path may be a
+    /// secret, so store it only in a file that its owner alone may read.
     package var identity: String {
         switch place {
         case .bucket(let bucket, let org): "\(address.text) bucket \(org ?? "") \(bucket)"
@@ -76,9 +76,9 @@ package struct InfluxWriter: PointSink {
         }
     }
 
-    /// InfluxDB 2 wants `Token` (<https://docs.influxdata.com/influxdb/v2/api/v2/#section/Authentication>), InfluxDB 1 `Basic`
-    /// (<https://docs.influxdata.com/influxdb/v1/administration/authentication_and_authorization/>), and what stands in front of
-    /// VictoriaMetrics `Bearer` or `Basic` (<https://docs.victoriametrics.com/victoriametrics/vmauth/>).
+    /// InfluxDB 2 wants `Token` (<https://docs.influxdata.com/influxdb/v2/api/v2/#section/Authentication>), InfluxDB 1
+    /// `Basic` (<https://docs.influxdata.com/influxdb/v1/administration/authentication_and_authorization/>), and a
+    /// proxy of VictoriaMetrics `Bearer` or `Basic` (<https://docs.victoriametrics.com/victoriametrics/vmauth/>).
     private func authorization(_ secret: String) -> String {
         if target.user != nil { return "Basic \(encoded(secret))" }
         if case .bucket = target.place { return "Token \(secret)" }
@@ -89,11 +89,11 @@ package struct InfluxWriter: PointSink {
         Data("\(target.user ?? ""):\(password)".utf8).base64EncodedString()
     }
 
-    /// The codes are those of <https://docs.influxdata.com/influxdb/v2/write-data/troubleshoot/> and
-    /// <https://docs.influxdata.com/influxdb/v1/tools/api/#write-http-endpoint>. For an address that it does not know
-    /// VictoriaMetrics answers 400 (seen with 1.79.5).
+    /// Codes of <https://docs.influxdata.com/influxdb/v2/write-data/troubleshoot/> and
+    /// <https://docs.influxdata.com/influxdb/v1/tools/api/#write-http-endpoint>. VictoriaMetrics answers 400 to an
+    /// unknown address (seen with 1.79.5).
     ///
-    /// - Parameter secrets: what is not repeated although the server says it, as VictoriaMetrics does with the path.
+    /// - Parameter secrets: texts to hide in the server's message, such as the path, which VictoriaMetrics repeats.
     private static func verdict(on outcome: OutgoingRequest.Outcome, hiding secrets: [String]) -> SendAnswer {
         let (status, delay, answer): (UInt, Duration?, String)
         switch outcome {
@@ -105,7 +105,8 @@ package struct InfluxWriter: PointSink {
         switch status {
         case 200..<300: return .taken
         case 400, 422:
-            // InfluxDB 1, 2 and 3 say so where they took the rest: PartialWriteError in influxdata/influxdb, tsdb/store.go.
+            // InfluxDB 1, 2 and 3 say so when they accepted the rest: PartialWriteError in influxdata/influxdb,
+            // tsdb/store.go.
             return body.contains("partial write") ? .partly(dropped: dropped(in: body), cause) : .unwanted(cause)
         case 413: return .tooLarge
         case 401, 403: return .refused(cause, next: "correct the token, or what it may write to")
@@ -120,13 +121,13 @@ package struct InfluxWriter: PointSink {
         }
     }
 
-    /// `dropped=7` in what InfluxDB says of a partial write.
+    /// Returns the number in `dropped=7` of InfluxDB's message about a partial write.
     private static func dropped(in body: String) -> Int? {
         guard let found = body.firstRange(of: "dropped=") else { return nil }
         return Int(body[found.upperBound...].prefix { $0.isASCII && $0.isNumber })
     }
 
-    /// What a server says, on one line and not at length.
+    /// Returns the server's message, shortened to one line.
     private static func message(in body: String) -> String? {
         let line = body.split(whereSeparator: \.isNewline).joined(separator: " ").prefix(200).visible
         return line.isEmpty ? nil : line

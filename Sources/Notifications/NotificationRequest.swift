@@ -2,13 +2,13 @@ import Domain
 import FoundationEssentials
 import GatewayAPI
 
-/// What is sent to an address: a value, so that a test sees it without a server.
+/// An HTTP request as a value, so that tests need no server.
 struct NotificationRequest: Hashable, Sendable {
     var url: String
     var headers: [String: String]
     var body: String
 
-    /// - Parameter token: to show, if the target needs one.
+    /// - Parameter token: nil if the target needs none.
     init(_ notice: AlertNotice, number: Int64, webhook address: NotificationAddress, host: String, token: String?)
         throws
     {
@@ -78,7 +78,7 @@ extension AlertNoticeBody.Result {
 }
 
 extension AlertNotice {
-    /// What a program is told, by its environment alone. Nothing in it is a secret.
+    /// Returns a program's environment, the only way in which it gets the notice. Contains no secret.
     func environment(number: Int64, host: String) -> [String: String] {
         var facts = [
             "METER_ALERT_NUMBER": "\(number)", "METER_ALERT_EVENT": event.rawValue, "METER_ALERT_ID": "\(rule)",
@@ -93,7 +93,7 @@ extension AlertNotice {
         facts["METER_TEST_END"] = result?.end
         facts["METER_TEST_CHARGE_MAH"] = result?.charge_mAh.map { "\($0)" }
         facts["METER_TEST_ENERGY_WH"] = result?.energy_Wh.map { "\($0)" }
-        // What ends a text in C would hide the rest.
+        // A NUL would hide the rest of a text from C.
         return facts.mapValues { $0.filter { $0 != "\0" } }
     }
 }

@@ -1,4 +1,4 @@
-/// One of those that can be told of an alert, as `[notify.NAME]` in the configuration says.
+/// A notification target, `[notify.NAME]` in the configuration.
 package struct NotificationTarget: Hashable, Sendable {
     package enum Way: Hashable, Sendable {
         /// POST of an `AlertNoticeBody`.
@@ -11,12 +11,12 @@ package struct NotificationTarget: Hashable, Sendable {
         case program([String])
     }
 
-    /// How long one attempt may take, where the configuration does not say.
+    /// Default timeout of one attempt.
     package static let limitDefault = Duration.seconds(10)
 
     package var name: String
     package var way: Way
-    /// The file with the token to show, if one is needed.
+    /// The file with the token, if needed.
     package var tokenPath: String?
     package var limit: Duration
 
@@ -37,16 +37,17 @@ package struct NotificationTarget: Hashable, Sendable {
     }
 }
 
-/// Where to send a notice. Its path may be a secret, as that of many webhooks is, so that it prints without.
+/// Destination of a notice. Many webhooks have a secret path, so this prints without it.
 package struct NotificationAddress: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// With everything. For the request alone.
+    /// The complete address, for the request alone.
     let text: String
     /// `https://hooks.example.org:8443`, for people.
     package let server: String
 
-    /// Nil unless it is `http://` or `https://` with a host, and without user, password, fragment and blanks.
+    /// - Returns: nil unless it is `http://` or `https://` with a host, and without user, password, fragment and
+    ///   blanks.
     package init?(_ text: String) {
         guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }),
             text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") }), text.utf8.count <= 2000

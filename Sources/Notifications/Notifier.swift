@@ -4,14 +4,14 @@ import Glibc
 import LinuxIO
 import NIOCore
 
-/// Tells people and programs of alerts: by HTTP, or by running a program.
+/// Notifies people and programs of alerts, by HTTP or by running a program.
 package struct Notifier: AlertNotifier {
     private let byName: [String: NotificationTarget]
-    /// This host's name, which notices carry.
+    /// This host's name in notices.
     private let host: String
     private let isRoot: Bool
 
-    /// - Parameter isRoot: whether this program runs as root, which starts no program for anybody.
+    /// - Parameter isRoot: whether this program runs as root. Root starts no programs for others.
     package init(_ targets: [NotificationTarget], host: String, isRoot: Bool = geteuid() == 0) {
         byName = Dictionary(targets.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.host = host
@@ -52,7 +52,7 @@ package struct Notifier: AlertNotifier {
 
     // MARK: HTTP
 
-    /// An answer's body is not read.
+    /// Ignores the answer's body.
     private func post(_ request: NotificationRequest?, within limit: Duration) async -> AlertDelivery {
         guard let request else { return .refused("it is not an address") }
         let outgoing = OutgoingRequest(
@@ -63,7 +63,7 @@ package struct Notifier: AlertNotifier {
         }
     }
 
-    /// What an answer means: a server in trouble may be well later, a wrong address stays wrong.
+    /// Judges an answer's status: a server's failure may be temporary, a wrong address is not.
     static func verdict(on status: UInt) -> AlertDelivery {
         switch status {
         case 200..<300: .delivered

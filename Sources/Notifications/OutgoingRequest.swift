@@ -5,24 +5,24 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A POST to a server of somebody else's.
+/// A POST to a foreign server.
 ///
-/// Each has a client of its own: there are few, and nothing is left open between them. An answer that sends elsewhere is not
-/// followed, so that a token goes to the configured address alone.
+/// Each has its own client: there are few, and nothing stays open between them. Redirects are not followed, so that a
+/// token goes to the configured address alone.
 struct OutgoingRequest: Sendable {
     enum Outcome: Hashable, Sendable {
         /// - Parameters:
-        ///   - retryAfter: in the header of that name, in seconds.
-        ///   - body: the beginning of it.
+        ///   - retryAfter: seconds from the header of that name.
+        ///   - body: its beginning.
         case answered(status: UInt, retryAfter: Duration?, body: String)
-        /// Why there was no answer, without the address, which may hold a secret.
+        /// The failure, without the address, which may hold a secret.
         case failed(String)
     }
 
     var url: String
     var headers: [String: String]
     var body: ByteBuffer
-    /// How much of an answer is read; 0 for nothing.
+    /// Maximum bytes read of an answer; 0 for none.
     var answerBytesMax = 0
 
     func send(within limit: Duration) async -> Outcome {
@@ -51,7 +51,7 @@ struct OutgoingRequest: Sendable {
         }
     }
 
-    /// What cannot be read of it is left out: the status says what matters.
+    /// Omits what cannot be read: the status is what matters.
     private static func beginning(of response: HTTPClientResponse, _ bytesMax: Int) async -> String {
         guard bytesMax > 0 else { return "" }
         var all = ByteBuffer()

@@ -1,16 +1,17 @@
 import LinuxIO
 
-/// What a meter has sent and its line has not taken: each write of the meter's is one of the line's, where it fits.
+/// Bytes that a meter has sent and its line has not accepted yet. Each write of the meter is one write to the line, if
+/// it fits.
 struct Output {
-    /// Above this a meter's own buffers would have run over long ago; further writes are lost.
+    /// Limit beyond which writes are lost: a meter's own buffers would have overflowed long ago.
     private static let capacity = 65_536
 
     private var writes: [[UInt8]] = []
     private var first = 0
-    /// How much of the first write has gone.
+    /// Bytes of the first write that were sent.
     private var offset = 0
     private var byteCount = 0
-    /// The line was full when last written to.
+    /// Whether the line was full at the last write.
     private(set) var isWaiting = false
 
     var isEmpty: Bool { first == writes.count }
@@ -21,7 +22,7 @@ struct Output {
         byteCount += bytes.count
     }
 
-    /// Forgets what waits; the line is written to again when it takes something.
+    /// Discards waiting writes. The next attempt is when the line accepts data.
     mutating func discardAll() {
         writes.removeAll()
         first = 0

@@ -1,18 +1,18 @@
 import LinuxIO
 
-/// A buffer that is read into again and again.
+/// A reusable read buffer.
 final class ReadBuffer {
     private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 
     deinit { bytes.deallocate() }
 
-    /// - Returns: nil where nothing is there, or the end.
+    /// - Returns: nil if there is nothing, or at the end.
     func read(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8]? {
         let found = try readUntilEnd(descriptor)
         return found?.isEmpty == true ? nil : found
     }
 
-    /// - Returns: nil where nothing is there, no bytes at the end.
+    /// - Returns: nil if there is nothing; no bytes at the end.
     func readUntilEnd(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8]? {
         guard let count = try descriptor.read(into: bytes) else { return nil }
         return [UInt8](UnsafeRawBufferPointer(rebasing: bytes[..<count]))

@@ -2,34 +2,33 @@ package import Domain
 package import LinuxIO
 package import MeterSimulator
 
-/// A simulated meter behind a pseudo-terminal: to whoever opens `path`, it is a meter on a serial port.
+/// A simulated meter behind a pseudo-terminal. A program that opens `path` sees a meter on a serial port.
 ///
-/// An actor on its loop, so that its channel and timers call it without changing threads. A port that is plugged
-/// in stays alive with its loop until `stop`.
+/// An actor on its loop, so that channel and timers call it without changing threads. A plugged-in port stays alive
+/// with its loop until `stop`.
 package actor SimulatedPort {
     private let loop: IOLoop
     private let link: String?
     private var meter: any SimulatedMeter
     private var line = Line.unplugged
-    /// What the meter has sent on this connection and the line has not taken.
+    /// Bytes of this connection that the line has not accepted yet.
     private var output = Output()
-    /// When the meter was last switched on; its own time counts from there.
+    /// Time of the last power-on, the origin of the meter's own time.
     private var poweredOn: MonotonicTime
     private var due: (timer: LoopTimer, time: Duration)?
     private let buffer = ReadBuffer()
 
     private enum Line {
         case unplugged
-        /// Nobody has the port open; the timer looks again.
+        /// Nobody has the port open; the timer checks again.
         case waiting(PseudoTerminal, LoopTimer)
         case connected(PseudoTerminal)
     }
 
-    /// How often a port that nobody has open is looked at. A pseudo-terminal without a peer is always "ready", so
-    /// waiting for it with epoll would spin.
+    /// Interval of checks for a peer. A pseudo-terminal without a peer is always "ready", so epoll would spin.
     private static let peerInterval = Duration.milliseconds(50)
 
-    /// - Parameter link: a path for a symbolic link to the port, whose own name the kernel chooses.
+    /// - Parameter link: path of a symbolic link to the port, whose own name the kernel chooses.
     package init(meter: any SimulatedMeter, loop: IOLoop, link: String? = nil) {
         self.meter = meter
         self.loop = loop
@@ -41,7 +40,7 @@ package actor SimulatedPort {
 
     package var model: ModelName { meter.model }
 
-    /// The port's device node, nil while it is unplugged.
+    /// The port's device node; nil while unplugged.
     package var path: String? {
         switch line {
         case .unplugged: nil
@@ -57,20 +56,20 @@ package actor SimulatedPort {
         try plug()
     }
 
-    /// Unplugs it and switches it off. It can be started again.
+    /// Unplugs the meter and switches it off. It can be started again.
     package func stop() {
         unplug()
         cancelDue()
         meter.powerCycle()
     }
 
-    /// Makes the port appear, under a new name perhaps. Does nothing to a port that is there.
+    /// Makes the port appear, possibly under a new name. Does nothing if it is present.
     package func plug() throws(Errno) {
         guard case .unplugged = line else { return }
         awaitPeer(try PseudoTerminal(link: link))
     }
 
-    /// Takes the port away, also from whoever has it open. The meter itself stays on.
+    /// Removes the port, even while a program has it open. The meter stays on.
     package func unplug() {
         switch line {
         case .unplugged: return
@@ -84,14 +83,14 @@ package actor SimulatedPort {
         line = .unplugged
     }
 
-    /// Switches the meter off and on; the port stays, as that of a meter with its own USB plug does.
+    /// Switches the meter off and on. The port stays, as with a separate USB plug.
     package func powerCycle() {
         meter.powerCycle()
         output.discardAll()
         switchOn()
     }
 
-    /// What goes wrong from now on.
+    /// Sets the faults from now on.
     package func setFaults(_ faults: SimulatorFaults) {
         meter.faults = faults
     }
@@ -115,7 +114,7 @@ package actor SimulatedPort {
                 self.assumeIsolated { $0.ready(readiness) }
             }
         } catch {
-            // Out of kernel memory for one more entry: look again, as if nobody were there.
+            // The kernel lacks memory for one more entry: check again later.
             awaitPeer(terminal)
         }
     }
@@ -124,7 +123,7 @@ package actor SimulatedPort {
         guard case .connected(let terminal) = line else { return }
         if readiness.contains(.readable) { readOnce(terminal) }
         if readiness.contains(.writable) { flush() }
-        // Bytes may be left to read although the peer is gone; the end is when there are none.
+        // Bytes may be left to read after the peer has gone; the end is when there are none.
         if readiness.contains(.hangup), !readiness.contains(.readable) { peerLeft(terminal) }
     }
 
@@ -160,7 +159,7 @@ package actor SimulatedPort {
         due = nil
     }
 
-    /// Sees to it that the meter is called when it next has something to send by itself.
+    /// Sets the timer for the meter's next push.
     private func setDue() {
         let next = meter.nextDue
         guard next != due?.time else { return }
@@ -178,7 +177,7 @@ package actor SimulatedPort {
         setDue()
     }
 
-    /// What nobody is there to hear is lost, as over a cable.
+    /// Sends writes. Without a peer they are lost, as over a cable.
     private func send(_ writes: [[UInt8]]) {
         guard case .connected = line else { return }
         for bytes in writes { output.append(bytes) }

@@ -2,10 +2,9 @@ import Domain
 package import LinuxIO
 package import MeterSimulator
 
-/// A simulated meter between two descriptors: it hears what comes from one and says what it has to say to the other.
+/// A simulated meter between two descriptors: reads from one and writes to the other.
 ///
-/// It is for programs that play a link of their own, such as a Bluetooth peripheral, and leave to this what the meter
-/// says. Nothing else runs meanwhile, so that one thread is enough, which blocks.
+/// For programs that provide their own link, such as a Bluetooth peripheral. Runs alone on a thread, which blocks.
 package struct SimulatedStream: ~Copyable {
     private var meter: any SimulatedMeter
     private var framing: StreamFraming
@@ -23,7 +22,7 @@ package struct SimulatedStream: ~Copyable {
         start = LinuxClock.now
     }
 
-    /// Plays the meter until the input ends. What it would have said later is not said then.
+    /// Runs the meter until the input ends; later output is dropped.
     package mutating func run() throws(Errno) {
         let buffer = ReadBuffer()
         while true {
@@ -50,6 +49,6 @@ package struct SimulatedStream: ~Copyable {
         for bytes in writes { try output.writeAll(framing.wrap(bytes)) }
     }
 
-    /// Since the meter was switched on.
+    /// Time since the meter was switched on.
     private var time: Duration { LinuxClock.now - start }
 }

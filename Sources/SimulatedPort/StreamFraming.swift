@@ -1,16 +1,16 @@
-/// How messages of a meter and its host lie in a stream of bytes.
+/// Framing of a meter's and its host's messages in a stream of bytes.
 ///
-/// A serial line has no messages. Bluetooth LE and USB HID do, each a notification, a write or a report, and whoever
-/// plays the link has to know where one ends.
+/// A serial line has no messages. Bluetooth LE and USB HID do (notifications, writes, reports), and the simulated link
+/// must know their bounds.
 package struct StreamFraming: Sendable {
     package enum Form: Sendable {
-        /// The bytes as they are: whatever is read at once is taken for a message.
+        /// Plain bytes: each read counts as a message.
         case raw
         /// Each message behind its length, 16 bits, big-endian.
         case framed
     }
 
-    /// The longest message that can be framed.
+    /// Longest message that can be framed.
     package static let longest = Int(UInt16.max)
 
     private let form: Form
@@ -18,7 +18,7 @@ package struct StreamFraming: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Adds bytes that came, and gives the messages that are now whole. Empty ones are skipped.
+    /// Adds received bytes, and returns the complete messages. Skips empty ones.
     package mutating func unwrap(_ bytes: [UInt8]) -> [[UInt8]] {
         guard form == .framed else { return bytes.isEmpty ? [] : [bytes] }
         waiting += bytes
@@ -34,7 +34,7 @@ package struct StreamFraming: Sendable {
         return messages
     }
 
-    /// A message as it goes into the stream. What is longer than `longest` becomes several.
+    /// Returns a message in the stream's form. Splits one that is longer than `longest`.
     package func wrap(_ message: [UInt8]) -> [UInt8] {
         guard form == .framed else { return message }
         return stride(from: 0, to: message.count, by: Self.longest).flatMap { start in

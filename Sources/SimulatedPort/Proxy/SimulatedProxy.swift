@@ -2,12 +2,12 @@ import BluetoothCore
 package import Domain
 import ESPHomeCore
 
-/// A node of ESPHome as a value: a Bluetooth proxy with simulated meters on its air, sensors of its own, or both. Bytes of its
-/// clients in, bytes for them out.
+/// An ESPHome node as a value: a Bluetooth proxy with simulated meters in range, sensors of its own, or both. Takes its
+/// clients' bytes and returns bytes for them.
 ///
-/// It speaks what esphome 2026.6.5's `api` and `bluetooth_proxy` do, as strictly: one subscriber, which gets every answer;
-/// no notification before the descriptor is written; a link that is lost is told twice; a slot that is free when its address
-/// has left the list.
+/// As strict as esphome 2026.6.5's `api` and `bluetooth_proxy`: one subscriber, which gets all answers; no notification
+/// before the descriptor is written; two reports of a lost link; a slot that is free when its address has left the
+/// list.
 package struct SimulatedProxy: Sendable {
     package struct Options: Sendable {
         package var name = "simulated-proxy"
@@ -24,23 +24,23 @@ package struct SimulatedProxy: Sendable {
         package init() {}
     }
 
-    /// What goes wrong on purpose.
+    /// Faults to inject.
     package enum Fault: String, CaseIterable, Sendable {
-        /// The handshake is refused with a text.
+        /// The node refuses the handshake with a text.
         case rejects
         /// A frame stops in its middle, and nothing follows.
         case halfFrame = "half-frame"
-        /// The link is reported without an MTU.
+        /// The report of the link lacks an MTU.
         case noMTU = "no-mtu"
         /// The slot of a link that ended is never free again.
         case slotKept = "slot-kept"
-        /// The list of services is never closed.
+        /// The list of services never ends.
         case servicesCut = "services-cut"
-        /// Each write with a response is answered by an error.
+        /// Each write with a response fails.
         case gattError = "gatt-error"
-        /// Each write with a response is lost for want of room.
+        /// Each write with a response is lost for lack of room.
         case congested
-        /// A connect takes a slot and is not answered.
+        /// A connect takes a slot and gets no answer.
         case silent
         /// A connect fails: the meter is out of range.
         case notEstablished = "not-established"
@@ -63,7 +63,7 @@ package struct SimulatedProxy: Sendable {
     package var options: Options
     private var clients: [Client: Connection] = [:]
     private var lastClient = 0
-    /// Who has subscribed. A second one is ignored until this one is gone.
+    /// The subscribed client. Others are ignored until it leaves.
     private var subscriber: Client?
     package private(set) var meters: [SimulatedRadioMeter]
     package var sensors: SimulatedSensors?
@@ -71,16 +71,16 @@ package struct SimulatedProxy: Sendable {
     private var links: Set<UInt64> = []
     /// Addresses that have a slot.
     package private(set) var allocated: Set<UInt64> = []
-    /// 1 while it searches actively.
+    /// 1 during an active search.
     package private(set) var mode: UInt32 = 0
-    /// The mode that a client asked for last.
+    /// The last mode that a client requested.
     package private(set) var lastMode: UInt32?
     private var nextAdvertisement = Duration.zero
 
     private struct Connection: Sendable {
         var wire: SimulatedWire
         var minor: UInt32 = 0
-        /// Whether it is told of the sensors.
+        /// Whether the client gets the sensors' states.
         var hearsStates = false
     }
 
@@ -102,7 +102,7 @@ package struct SimulatedProxy: Sendable {
         return client
     }
 
-    /// The client is gone: with the subscriber go its links.
+    /// Removes a client. The subscriber's links end, too.
     package mutating func ended(_ client: Client) {
         clients[client] = nil
         guard subscriber == client else { return }
@@ -115,7 +115,7 @@ package struct SimulatedProxy: Sendable {
 
     package func isSubscriber(_ client: Client) -> Bool { subscriber == client }
 
-    /// Restarts: every client is cut off, and everything but its configuration is forgotten.
+    /// Restarts: disconnects every client, and forgets everything but the configuration.
     package mutating func reboot() -> [Output] {
         let all = clients.keys.sorted { $0.number < $1.number }
         for client in all { ended(client) }
@@ -144,7 +144,7 @@ package struct SimulatedProxy: Sendable {
 
     private mutating func send(_ frame: APIFrame, to client: Client) -> [Output] { send([frame], to: client) }
 
-    /// Messages that arrive together.
+    /// Sends messages that arrive together.
     private mutating func send(_ frames: [APIFrame], to client: Client) -> [Output] {
         guard !frames.isEmpty, var connection = clients[client] else { return [] }
         var all: [UInt8] = []
@@ -185,7 +185,7 @@ package struct SimulatedProxy: Sendable {
             clients[client]?.hearsStates = true
             return send(sensors?.states ?? [], to: client)
         case SubscribeAdvertisements.id:
-            // A second subscriber hears nothing at all.
+            // A second subscriber gets nothing.
             guard subscriber == nil || subscriber == client else { return [] }
             subscriber = client
             nextAdvertisement = time
@@ -193,7 +193,7 @@ package struct SimulatedProxy: Sendable {
         case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client:
             subscriber = nil
             return []
-        // Unlike all else, this answers whoever asks (esphome 2026.6.5, `send_connections_free`).
+        // Unlike all other messages, this one is answered to any client (esphome 2026.6.5, `send_connections_free`).
         case EmptyMessage.subscribeConnectionsFree.id: return send(slots, to: client)
         case SetScannerMode.id:
             mode = SetScannerMode.read(frame)?.mode ?? 0
@@ -248,7 +248,7 @@ package struct SimulatedProxy: Sendable {
             if message.wantsResponse, options.faults.contains(.congested) { return failed(AttributeMessage.congested) }
             let told = meters[index].write(
                 message.written, to: handle, wantsResponse: message.wantsResponse, at: time)
-            // Bluedroid reports a write that wanted no response as well.
+            // Bluedroid reports a write without a response as well.
             return told.map { done(.writeDone) + notifications($0, of: meters[index]) } ?? failed(3)
         case .writeDescriptor:
             return meters[index].writeDescriptor(message.data, to: handle) ? done(.writeDone) : failed(3)
@@ -284,16 +284,16 @@ package struct SimulatedProxy: Sendable {
         }
     }
 
-    /// A link ends, and its slot is free.
+    /// Ends a link and frees its slot.
     private mutating func end(_ address: UInt64, reason: Int) -> [APIFrame] {
         links.remove(address)
         if !options.faults.contains(.slotKept) { allocated.remove(address) }
         return [connection(address, isUp: false, error: reason), slots]
     }
 
-    /// The meter is switched off, or walks away. That is told twice: when the link is gone, and when its slot is.
+    /// Switches the meter off, or moves it out of range. Two reports follow: of the link and of its slot.
     ///
-    /// - Parameter isTold: false if the proxy has no room to say so, and tells of the slot alone.
+    /// - Parameter isTold: false if the proxy lacks room for the first report.
     package mutating func loseMeter(_ address: MACAddress, isTold: Bool = true) -> [Output] {
         guard links.contains(address.bits) else { return [] }
         let ended = end(address.bits, reason: 8)
@@ -324,7 +324,7 @@ package struct SimulatedProxy: Sendable {
 
     // MARK: Time
 
-    /// What it and its meters send by themselves at or before `time`.
+    /// Returns what the node and its meters send by themselves at or before `time`.
     package mutating func due(at time: Duration) -> [Output] {
         var outputs: [Output] = []
         for index in meters.indices {

@@ -2,7 +2,7 @@ import Domain
 package import LinuxIO
 import MeterSimulator
 
-/// A simulated Bluetooth proxy on a real port: to whoever connects, it is an ESP32 with ESPHome.
+/// A simulated Bluetooth proxy on a real port. Clients see an ESP32 with ESPHome.
 package actor SimulatedProxyPort {
     private let loop: IOLoop
     private var proxy: SimulatedProxy
@@ -26,7 +26,7 @@ package actor SimulatedProxyPort {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Serves from now on.
+    /// Begins to serve.
     ///
     /// - Parameter port: 0 for any.
     /// - Returns: the port.
@@ -37,7 +37,7 @@ package actor SimulatedProxyPort {
         return TCPSocket.port(of: listener) ?? port
     }
 
-    /// Nothing is served any more.
+    /// Stops serving.
     package func stop() {
         alarm.cancel()
         for client in Array(clients.keys) { close(client) }
@@ -48,7 +48,7 @@ package actor SimulatedProxyPort {
         listener = nil
     }
 
-    /// As if its plug were pulled and put back.
+    /// Restarts the node, as by pulling its plug.
     package func reboot() { perform(proxy.reboot()) }
 
     package func setFaults(_ faults: Set<SimulatedProxy.Fault>) { proxy.options.faults = faults }
@@ -62,7 +62,7 @@ package actor SimulatedProxyPort {
             try loop.register(socket, .readable) { readiness in self.assumeIsolated { $0.ready(client, readiness) } }
             clients[client] = Connection(socket: socket)
         } catch {
-            // Out of kernel memory for one more: as if nobody were here.
+            // The kernel lacks memory for one more: act as if the client had left.
             proxy.ended(client)
         }
     }

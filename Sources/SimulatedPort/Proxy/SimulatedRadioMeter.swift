@@ -3,7 +3,7 @@ package import Domain
 package import MeterCodec
 package import MeterSimulator
 
-/// A simulated meter as its radio shows it: an address, an advertisement, and the attributes behind which its line is.
+/// A simulated meter on the radio: an address, an advertisement, and the attributes of its serial line.
 package struct SimulatedRadioMeter: Sendable {
     package var address: MACAddress
     package var isRandom: Bool
@@ -19,8 +19,8 @@ package struct SimulatedRadioMeter: Sendable {
     private(set) var isSubscribed = false
 
     /// - Parameters:
-    ///   - name: what it calls itself.
-    ///   - catalogue: says which radio module the model has.
+    ///   - name: name in the advertisement.
+    ///   - catalogue: knows the model's radio module.
     package init(
         _ meter: any SimulatedMeter, address: MACAddress, isRandom: Bool = false, rssi: Int = -60, name: String? = nil,
         in catalogue: MeterCatalogue = .standard
@@ -38,7 +38,7 @@ package struct SimulatedRadioMeter: Sendable {
         output = line.first { $0.properties.contains(.write) } ?? line[0]
     }
 
-    /// The advertisement and the scan response: flags and services, and the name.
+    /// Advertisement and scan response: flags and services, and the name.
     var advertisement: [UInt8] {
         let services = database.services.dropFirst().flatMap(\.uuid.littleEndianBytes)
         let name = Array(name.utf8.prefix(29))
@@ -47,7 +47,7 @@ package struct SimulatedRadioMeter: Sendable {
 
     // MARK: The line
 
-    /// The link is new, or gone.
+    /// Resets the state of the link.
     mutating func reset() { isSubscribed = false }
 
     func value(of handle: UInt16) -> [UInt8]? {
@@ -55,7 +55,7 @@ package struct SimulatedRadioMeter: Sendable {
             ? Array(name.utf8) : nil
     }
 
-    /// - Returns: what the meter notifies; nil for an attribute that does not take this kind of write.
+    /// - Returns: the meter's notifications; nil for an attribute that refuses this kind of write.
     mutating func write(_ bytes: [UInt8], to handle: UInt16, wantsResponse: Bool, at time: Duration) -> [[UInt8]]? {
         let kind: GATTProperties = wantsResponse ? .write : .writeWithoutResponse
         let line = database.services.dropFirst().flatMap(\.characteristics)
@@ -77,7 +77,7 @@ package struct SimulatedRadioMeter: Sendable {
     var nextDue: Duration? { meter.nextDue }
     var inputHandle: UInt16 { input }
 
-    /// Nothing is notified before the subscription.
+    /// Returns nothing before the subscription.
     private func told(_ values: [[UInt8]]) -> [[UInt8]] { isSubscribed ? values : [] }
 
     // MARK: Attributes (Docs/Protocols/UM.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le)

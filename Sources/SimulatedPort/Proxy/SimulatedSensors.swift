@@ -3,9 +3,9 @@ package import ESPHomeCore
 package import MeterCodec
 package import MeterSimulator
 
-/// The sensors of a simulated node: one for each quantity of a simulated board, whose lines they measure.
+/// Sensors of a simulated node: one for each quantity of a simulated board, whose lines they measure.
 package struct SimulatedSensors: Sendable {
-    /// What the node lists. May be changed to anything.
+    /// The node's list of sensors. Tests may change it to anything.
     package var infos: [ProtoMessage<SensorInfo>]
     private var board: any SimulatedMeter
     private var driver: any MeterDriver
@@ -19,7 +19,7 @@ package struct SimulatedSensors: Sendable {
         infos = Quantity.ofNodes.map { quantity in
             SensorInfo.made {
                 $0.key = 0xE532_0000 | UInt32(quantity.rawValue)
-                // As firmware since 2026.1, without an object id.
+                // Like firmware since 2026.1, without an object id.
                 $0.name = "Bus \(quantity.word)"
                 ($0.unit, $0.deviceClass) = (units[quantity] ?? quantity.unit, quantity.word)
                 $0.stateClass = quantity == .energy ? 2 : 1
@@ -27,7 +27,7 @@ package struct SimulatedSensors: Sendable {
         }
     }
 
-    /// The states of all sensors, as they are when a client subscribes.
+    /// The present states of all sensors, for a new subscriber.
     var states: [APIFrame] {
         infos.map { info in
             let factors: [String: Double] = ["mA": 1000, "kWh": 0.001]
@@ -40,7 +40,7 @@ package struct SimulatedSensors: Sendable {
         }
     }
 
-    /// The states that are new at `time`; those of one line together.
+    /// Returns the states that are new at `time`; those of one line together.
     mutating func due(at time: Duration) -> [APIFrame] {
         var newest: Reading?
         for bytes in board.due(at: time) {

@@ -6,7 +6,7 @@ struct SimulatedWire: Sendable {
     enum Event {
         case send([UInt8])
         case message(APIFrame)
-        /// Nothing more is read or sent.
+        /// Stops reading and sending.
         case refuse
     }
 
@@ -35,7 +35,7 @@ struct SimulatedWire: Sendable {
         } catch .damaged {
             return events + [.refuse]
         } catch {
-            // A node of the other framing says so in its first byte, and closes.
+            // A node with the other framing announces it in its first byte, and closes.
             return events + (node.key == nil ? [.send([0]), .refuse] : refusal("Bad indicator byte"))
         }
     }

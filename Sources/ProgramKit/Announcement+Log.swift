@@ -2,7 +2,7 @@ package import Domain
 package import Logging
 
 extension Announcement.State {
-    /// Logs that the services are announced, or why not. Programs work on without it.
+    /// Logs the announcement of services, or why there is none. Programs work without it.
     package func log(to logger: Logger) {
         if case .established(let name) = self {
             logger.notice("announced in the network", metadata: ["name": "\(name)"])

@@ -7,12 +7,12 @@ extension AsyncParsableCommand {
     /// of errors.
     ///
     /// - Parameters:
-    ///   - next: what to do about an error without advice of its own.
+    ///   - next: remedy for an error without its own.
     ///   - parse: reads the arguments.
     package static func runProgram(
         next: String, parse: @Sendable () async throws -> any ParsableCommand = { try await asyncParseAsRoot() }
     ) async {
-        // A reader that went away then causes EPIPE, which can be told from a full disk (see Terminal.data).
+        // A reader that left then causes EPIPE, distinct from a full disk (see Terminal.data).
         _ = signal(SIGPIPE, SIG_IGN)
         do {
             var command = try await parse()

@@ -8,15 +8,15 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case timedOut = 5
     case noPermission = 6
     case daemonNotRunning = 7
-    /// What was measured breaks a limit.
+    /// The measurement exceeds a limit.
     case limitBroken = 8
-    /// What was measured does not tell whether it does.
+    /// The measurement cannot decide about the limit.
     case undecided = 9
-    /// The program that was measured failed.
+    /// The measured program failed.
     case programFailed = 10
 }
 
-/// An error (Docs/CommandLine.md#errors): what failed with which value, and what to do next.
+/// An error (Docs/CommandLine.md#errors): the failure with its value, and the remedy.
 package struct CommandFailure: Error, Hashable, Sendable {
     package var status: ExitStatus
     package var message: String
@@ -28,13 +28,13 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.next = next
     }
 
-    /// Prints it under the program's name.
+    /// Prints the error under the program's name.
     package func tell() {
         Terminal.talk("\(Terminal.programName): error: \(message)")
         Terminal.talk(next)
     }
 
-    /// Prints it and ends the program.
+    /// Prints the error and ends the program.
     package func end() -> Never {
         tell()
         Terminal.exit(status)

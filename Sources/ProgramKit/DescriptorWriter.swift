@@ -3,7 +3,9 @@ package import LinuxIO
 
 /// Writes text to an open descriptor until all of it is accepted.
 package enum DescriptorWriter {
-    /// - Throws: the kernel's error. Retries after signals, and waits while a pipe is full.
+    /// Writes text. Retries after signals, and waits while a pipe is full.
+    ///
+    /// - Throws: the kernel's error.
     package static func write(_ text: String, to descriptor: Int32) throws(Errno) {
         try write(bytes: text.utf8, to: descriptor)
     }
@@ -25,10 +27,10 @@ package enum DescriptorWriter {
         }
     }
 
-    /// The other end may have set its side of a shared descriptor to non-blocking, as ssh and some shells do.
+    /// Waits for room. The other end of a shared descriptor may be non-blocking, as with ssh and some shells.
     private static func awaitRoom(in descriptor: Int32) {
         var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // Whatever poll reports, the next write reports it better.
+        // The next write reports any error better.
         _ = poll(&state, 1, -1)
     }
 }

@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// The terminal's other screen, for a program that fills it and hears single keys: what was there before comes back at
-/// the end, whichever way the program ends by itself.
+/// The terminal's alternate screen with single-key input. The previous contents return at the end, whichever way the
+/// program ends by itself.
 package enum FullScreen {
-    /// The terminal as it was; nil outside of `enter` and `leave`.
+    /// The terminal's former state; nil outside of `enter` and `leave`.
     private static let before = Mutex<State?>(nil)
 
     private struct State: Sendable {
-        /// Nil where the input is not a terminal, and nothing was changed.
+        /// Nil if the input is not a terminal, and nothing was changed.
         var modes: termios?
     }
 
-    /// Keys are no longer shown, and are heard one by one. Ctrl-C is still a signal. Ctrl-Z does nothing, because a
-    /// shell that came back in the middle would find the terminal in this state.
+    /// Turns off echo and line input. Ctrl-C is still a signal. Ctrl-Z has no effect, because a shell that returned in
+    /// between would find the terminal in this state.
     package static func enter() {
         var modes = termios()
         let hasKeys = tcgetattr(STDIN_FILENO, &modes) == 0
@@ -22,7 +22,7 @@ package enum FullScreen {
             return state == nil
         }
         guard isFirst else { return }
-        // For whoever calls `exit` somewhere else.
+        // For calls of `exit` elsewhere.
         atexit { FullScreen.leave() }
         if hasKeys {
             modes.c_lflag &= ~tcflag_t(ICANON | ECHO)
@@ -32,7 +32,7 @@ package enum FullScreen {
         write("\u{1B}[?1049h\u{1B}[?25l")
     }
 
-    /// Harmless if called again.
+    /// Restores the terminal. Repeated calls are harmless.
     package static func leave() {
         let state = before.withLock { state in
             defer { state = nil }
@@ -43,6 +43,6 @@ package enum FullScreen {
         if var modes = state.modes { tcsetattr(STDIN_FILENO, TCSANOW, &modes) }
     }
 
-    /// A terminal that cannot be written is gone, and needs nothing any more.
+    /// Ignores errors: a terminal that cannot be written is gone.
     private static func write(_ text: String) { try? DescriptorWriter.write(text, to: STDOUT_FILENO) }
 }

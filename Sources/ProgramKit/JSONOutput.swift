@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import FoundationEssentials
 
-/// JSON for programs: keys sorted, one object on each line in streams, indented elsewhere. Also safe on a terminal.
+/// JSON for programs: sorted keys, one object a line in streams, indented elsewhere. Also safe on a terminal.
 package enum JSONOutput {
     package static func pretty(_ value: some Encodable) throws -> String {
         try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
@@ -26,7 +26,7 @@ package struct JSONOption: ParsableArguments {
 
     package init() {}
 
-    /// Prints a value if JSON is wanted.
+    /// Prints a value if `--json` is set.
     ///
     /// - Returns: whether it is.
     package func print(_ value: some Encodable) throws -> Bool {

@@ -1,11 +1,11 @@
-/// Lines on a terminal that change in place: only what differs is written, so that nothing flickers.
+/// Lines on a terminal that change in place. Writes only differences, so that nothing flickers.
 ///
-/// The lines have to fit the terminal's width; those that do not fit its height are left out.
+/// The lines have to fit the terminal's width; lines beyond its height are left out.
 package struct LivePicture {
     package enum Place: Sendable {
-        /// Where the cursor was at first. Afterwards it is below the picture, as after any other output.
+        /// Begins at the cursor. Afterwards the cursor is below the picture, as after any other output.
         case atCursor
-        /// From the first line of the terminal on.
+        /// Begins at the terminal's first line.
         case wholeScreen
     }
 
@@ -15,11 +15,11 @@ package struct LivePicture {
 
     package init(_ place: Place) { self.place = place }
 
-    /// What to write to the terminal for it to show these lines.
+    /// Returns the text to write to the terminal, so that it shows these lines.
     ///
     /// - Parameters:
-    ///   - size: of the terminal. One that changed may have broken the lines anywhere, so all of them are written again.
-    ///   - rest: the last line where some are left out, from how many there are.
+    ///   - size: size of the terminal. A change may have broken lines anywhere, so all are written again.
+    ///   - rest: returns the last line if some are left out, given their number.
     package mutating func update(
         to lines: [String], size: (rows: Int, columns: Int), rest: (Int) -> String
     ) -> String {
@@ -48,10 +48,10 @@ package struct LivePicture {
         return text
     }
 
-    /// Empty for a line that stays as it is.
+    /// Empty for an unchanged line.
     private func change(of row: Int, _ before: [String]) -> String {
         let line = row < shown.count ? shown[row] : ""
-        // What is behind the line's end goes only now, so that no line is ever empty in between.
+        // Clear the rest of the line last, so that no line is ever empty in between.
         return row < before.count && before[row] == line ? "" : "\(line)\u{1B}[K"
     }
 }

@@ -3,10 +3,10 @@ import Glibc
 import LinuxIO
 package import Logging
 
-/// Writes one line for each message to stderr: time, level, what happened, then the values.
+/// Writes one line for each message to stderr: time, level, message, then the values.
 ///
-/// `2026-11-21T14:24:24.326Z info  meter state changed meter.id=… from=ready to=communicating cause="request sent"`. The
-/// time is left out under systemd, which stamps each line itself.
+/// `2026-11-21T14:24:24.326Z info  meter state changed meter.id=… from=ready to=communicating cause="request sent"`.
+/// Under systemd, which stamps lines itself, the time is left out.
 package struct LogFormat: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level = .info
@@ -14,7 +14,7 @@ package struct LogFormat: LogHandler {
 
     package init(stampsTime: Bool) { self.stampsTime = stampsTime }
 
-    /// Every logger created from now on writes in this format.
+    /// Makes later loggers write in this format.
     package static func bootstrap() {
         let stampsTime = getenv("JOURNAL_STREAM") == nil
         LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }
@@ -26,8 +26,7 @@ package struct LogFormat: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        // One write for each line, so that lines of two threads never mix. If the log cannot be written, there is
-        // nowhere to report that.
+        // One write per line, so that lines of two threads never mix. There is nowhere to report a failure of the log.
         _ = Array(line(for: event).utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 
@@ -41,7 +40,7 @@ package struct LogFormat: LogHandler {
         return line + "\n"
     }
 
-    /// The meter comes first, the cause last, the rest in alphabetical order.
+    /// Orders the meter first and the cause last, the rest alphabetically.
     private static func rank(_ key: String) -> String {
         switch key {
         case "meter.id": " "
@@ -54,7 +53,7 @@ package struct LogFormat: LogHandler {
 extension String {
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// Whatever it contains, it remains one value on one line.
+    /// The text as one value on one line, whatever it contains.
     fileprivate var quotedIfNeeded: String {
         let needsQuotes = isEmpty || contains { $0 == " " || $0 == "\"" || $0 == "=" }
         return needsQuotes ? "\"\(visible.replacing("\"", with: "'"))\"" : visible

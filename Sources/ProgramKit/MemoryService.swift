@@ -1,7 +1,7 @@
 import LinuxIO
 import ServiceLifecycle
 
-/// Gives freed memory back to the system, once a minute.
+/// Returns freed memory to the system, once a minute.
 package struct MemoryService: Service {
     private static let interval = Duration.seconds(60)
 
@@ -10,7 +10,6 @@ package struct MemoryService: Service {
     /// - Parameter sleep: waits for a time; throws if the task is cancelled.
     package init(sleep: @escaping @Sendable (Duration) async throws -> Void) { self.sleep = sleep }
 
-    /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             while (try? await sleep(Self.interval)) != nil { FreedMemory.giveBack() }

@@ -2,10 +2,10 @@ package import LinuxIO
 package import Logging
 import ServiceLifecycle
 
-/// Reports to systemd, again and again, the program's status, and that it is alive.
+/// Reports the program's status and life to systemd at intervals.
 ///
-/// Before each message, every part of the program that must never hang is asked to do something. As long as one of them
-/// does not, nothing is sent, and systemd's watchdog expires: it kills the program and restarts it.
+/// Before each message it asks every part that must never hang to do something. While one does not, it sends nothing,
+/// and systemd's watchdog kills and restarts the program.
 package struct ServiceReport: Service {
     private let manager: ServiceManager
     private let parts: [@Sendable () async -> Void]
@@ -15,7 +15,7 @@ package struct ServiceReport: Service {
 
     /// - Parameters:
     ///   - parts: each returns once the part has done something.
-    ///   - status: one line for people.
+    ///   - status: returns one line for people.
     ///   - sleep: waits for a time; throws if the task is cancelled.
     package init(
         to manager: ServiceManager, parts: [@Sendable () async -> Void], status: @escaping @Sendable () async -> String,
@@ -28,10 +28,10 @@ package struct ServiceReport: Service {
         self.logger = logger
     }
 
-    /// Three times within what the watchdog allows, so that one late or lost message does no harm.
+    /// Returns a third of the watchdog's limit, so that one late or lost message does no harm.
     package static func interval(for limit: Duration?) -> Duration { (limit ?? .seconds(60)) / 3 }
 
-    /// The program is now up and working.
+    /// Reports that the program is up and working.
     package func ready() { tell { try manager.tell(.ready, waiting: true) } }
 
     /// Reports until graceful shutdown or cancellation, and then that the program is ending.

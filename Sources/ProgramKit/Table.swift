@@ -2,22 +2,21 @@ import Domain
 
 /// Columns for people: as wide as their widest cell, two blanks apart, and no wider together than the terminal.
 ///
-/// Where there is not enough room, the widest columns are cut, with `…` where something is missing: first those that
-/// hold words, last the first one, by which people name a row. Where the last column is what people look for, as in a list
-/// of facts, it is wrapped instead, so that nothing of it is lost. Where the output is not a terminal nothing is cut but
-/// what no meter, host or board has reason to call itself.
+/// For lack of room the widest columns are cut and marked with `…`: columns of words first, the first column, which
+/// names a row, last. A last column with the main content, as in a list of facts, is wrapped instead. Without a
+/// terminal, only names longer than any sensible one are cut.
 package struct Table {
     private var rows: [[Cell]]
     private let wrapsLast: Bool
 
     package struct Cell {
-        /// In a form that is safe to show to people.
+        /// The text, safe to show to people.
         package let text: String
         package var colour: Terminal.Colour?
-        /// Of use only as a whole, as a time or a number is.
+        /// Whether the text is useless when cut, like a time or a number.
         package var isWhole: Bool
 
-        /// Most cells of one text, of which a line of prose stays below.
+        /// Maximum cells of one text, more than a line of prose has.
         static let cellsMax = 2000
 
         package init(_ text: String, _ colour: Terminal.Colour? = nil, isWhole: Bool = false) {
@@ -27,7 +26,7 @@ package struct Table {
         }
     }
 
-    /// - Parameter wrapsLast: the last column is wrapped where it is too wide. A table of two columns always does that.
+    /// - Parameter wrapsLast: whether to wrap a last column that is too wide. A table of two columns always does that.
     package init(_ header: [String], wrapsLast: Bool = false) {
         rows = [header.map { Cell($0, .dim, isWhole: true) }]
         self.wrapsLast = wrapsLast || header.count == 2
@@ -41,13 +40,13 @@ package struct Table {
         for line in lines(fitting: Terminal.columns) { Terminal.exact(line) }
     }
 
-    /// At their full width, without trailing blanks.
+    /// Lines at full width, without trailing blanks.
     package var lines: [String] { lines(fitting: nil) }
 
-    /// Without trailing blanks.
+    /// Returns lines without trailing blanks.
     ///
     /// - Parameters:
-    ///   - room: cells in a line; nil for as many as it takes.
+    ///   - room: cells in a line; nil for no limit.
     ///   - isPlain: without colours, even on a terminal.
     package func lines(fitting room: Int?, isPlain: Bool = false) -> [String] {
         let widths = widths(fitting: room)
@@ -74,7 +73,7 @@ package struct Table {
         return line
     }
 
-    /// Cells that the widest line takes at its full width.
+    /// Cells of the widest line at full width.
     package var width: Int { lines(fitting: nil, isPlain: true).map(\.displayWidth).max() ?? 0 }
 
     // MARK: Widths
@@ -102,11 +101,11 @@ package struct Table {
         return widths
     }
 
-    /// No column is wider, unless it is wrapped.
+    /// Maximum width of a column that is not wrapped.
     private static let mostWidth = 256
-    /// Of words that are cut, so much is left at least.
+    /// Minimum width of a cut column of words.
     private static let leastWidth = 8
-    /// In narrower lines nobody reads a sentence.
+    /// Minimum width of a wrapped column: sentences in narrower lines are unreadable.
     private static let leastWrapped = 24
 
     private func width(of column: Int, where isCounted: (Cell) -> Bool) -> Int {
@@ -115,7 +114,7 @@ package struct Table {
 
     // MARK: Wrapping
 
-    /// A row as lines, of which the last column's text may need several.
+    /// Returns a row as lines: the last column's text may need several.
     private func wrapped(_ row: [Cell], _ widths: [Int]) -> [[Cell]] {
         guard wrapsLast, row.count == widths.count, let last = row.last else { return [row] }
         let lines = last.text.wrapped(toCells: max(1, widths[row.count - 1]))
@@ -126,7 +125,7 @@ package struct Table {
 }
 
 extension String {
-    /// Broken at blanks into lines of at most so many cells; within a word only where that is longer than a line.
+    /// Breaks text at blanks into lines of at most `cells` cells; inside a word only if it is longer than a line.
     package func wrapped(toCells cells: Int) -> [String] {
         guard displayWidth > cells else { return [self] }
         var lines: [String] = []

@@ -2,7 +2,7 @@ import Domain
 import Glibc
 import LinuxIO
 
-/// stdout is data, stderr is talk. Text for people leaves the program through `visible`; data for programs is written
+/// Output: data to stdout, messages to stderr. Text for people passes `visible`; data for programs is written
 /// unchanged.
 package enum Terminal {
     /// The name under which this program was called.
@@ -12,24 +12,24 @@ package enum Terminal {
 
     package static func exit(_ status: ExitStatus) -> Never { Glibc.exit(status.rawValue) }
 
-    /// One line of talk.
+    /// Writes a message of one line.
     ///
-    /// - Parameter linesKept: the text has several lines, all of them this program's own.
+    /// - Parameter linesKept: allows several lines, all of them this program's own.
     package static func talk(_ line: String, linesKept: Bool = false) {
-        // With stderr gone, nobody is left to be told.
+        // Without stderr nobody can be told.
         try? DescriptorWriter.write(line.visible(linesKept: linesKept) + "\n", to: 2)
     }
 
-    /// Talk that replaces the last line, without a line end.
+    /// Writes a message that replaces the last line, without a line end.
     package static func rewrite(_ text: String) {
-        // With stderr gone, nobody is left to be told.
+        // Without stderr nobody can be told.
         try? DescriptorWriter.write("\r\(text.visible)", to: 2)
     }
 
     package static var isTalkATerminal: Bool { isatty(2) == 1 }
 
-    /// Unchanged data. If the reader went away, as `head` does, the program ends quietly; data lost for any other
-    /// reason ends it with an error.
+    /// Writes data unchanged. If the reader left, like `head`, the program ends silently; any other loss ends it with
+    /// an error.
     package static func data(_ text: String) { data(bytes: text.utf8) }
 
     /// The same with bytes that need not be text.
@@ -44,19 +44,19 @@ package enum Terminal {
         }
     }
 
-    /// One line of data for people.
+    /// Writes one line of data for people.
     ///
-    /// - Parameter linesKept: the text has several lines, and nothing before or after can be mistaken for it.
+    /// - Parameter linesKept: allows several lines, if nothing around them can be mistaken for the text.
     package static func line(_ text: String, linesKept: Bool = false) {
         data(text.visible(linesKept: linesKept) + "\n")
     }
 
-    /// One line of data for programs, or of text that is already safe to show.
+    /// Writes one line of data for programs, or of text that is already safe to show.
     package static func exact(_ text: String) { data(text + "\n") }
 
     package static var isOutputATerminal: Bool { isatty(1) == 1 }
 
-    /// Cells in a line of the terminal; nil where the output is not one, or does not tell.
+    /// Cells in a line of the terminal; nil if stdout is no terminal, or has no known width.
     package static var columns: Int? { size?.columns }
 
     package static var size: (rows: Int, columns: Int)? {

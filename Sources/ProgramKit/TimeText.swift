@@ -1,18 +1,18 @@
 package import Domain
 import LinuxIO
 
-/// Moments as people read and type them: in their own time zone, with the date where it is not today.
+/// Times for people, to read and type: in their own time zone, with the date unless it is today.
 ///
-/// The one place where a program puts a time into words for people; what is for programs stays in UTC (RFC 3339).
+/// The only place where a program formats times for people; times for programs stay in UTC (RFC 3339).
 package struct TimeText: Sendable {
     private let now: WallTime
-    /// How far the zone is ahead of UTC at a moment. It changes with summer time.
+    /// Returns the zone's offset from UTC at a moment; it changes with summer time.
     private let offset: @Sendable (WallTime) -> Duration
-    /// What tells the zone, where it is not the reader's own.
+    /// Text for a zone other than the reader's.
     private let suffix: String
 
     /// - Parameters:
-    ///   - now: what counts as today.
+    ///   - now: time that defines today.
     ///   - suffix: follows every time.
     package init(now: WallTime, suffix: String = "", offset: @escaping @Sendable (WallTime) -> Duration) {
         self.now = now
@@ -20,26 +20,26 @@ package struct TimeText: Sendable {
         self.offset = offset
     }
 
-    /// As this machine is set, or the environment's `TZ`.
+    /// This machine's zone, or the environment's `TZ`.
     package static var local: Self {
         Self(now: LinuxClock.wallNow) { LinuxClock.zoneOffset(at: $0) }
     }
 
     package static var utc: Self { Self(now: LinuxClock.wallNow, suffix: "Z") { _ in .zero } }
 
-    /// `14:03:05` for a moment of today, otherwise `2026-11-21 14:03:05`.
+    /// Returns `14:03:05` for a time of today, otherwise `2026-11-21 14:03:05`.
     package func text(_ moment: WallTime, withMilliseconds: Bool = false) -> String {
         let (date, time) = parts(of: moment)
         let shown = withMilliseconds ? time : time.prefix(8)
         return (date == parts(of: now).date ? "" : "\(date) ") + shown + suffix
     }
 
-    /// The same of a moment as JSON has it; any other text stays as it is.
+    /// The same for a time from JSON; any other text stays as it is.
     package func text(_ moment: String, withMilliseconds: Bool = false) -> String {
         WallTime(moment).map { text($0, withMilliseconds: withMilliseconds) } ?? moment
     }
 
-    /// A sentence whose moments of RFC 3339 are in this form.
+    /// Converts times of RFC 3339 in a sentence.
     package func sentence(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             let moment = word.prefix { $0.isNumber || $0 == "-" || $0 == ":" || $0 == "." || $0 == "T" || $0 == "Z" }
@@ -47,21 +47,21 @@ package struct TimeText: Sendable {
         }.joined(separator: " ")
     }
 
-    /// The time of a day, with milliseconds, as lines that follow each other closely have it.
+    /// Returns the time of day with milliseconds, for lines in quick succession.
     package func timeOfDay(_ moment: String) -> String {
         WallTime(moment).map { parts(of: $0).time + suffix } ?? moment
     }
 
-    /// The moment that a person means by `2026-11-21`, `2026-11-21 14:03`, `14:03:05` or what RFC 3339 allows.
+    /// Parses `2026-11-21`, `2026-11-21 14:03`, `14:03:05` or RFC 3339.
     ///
-    /// - Returns: nil for anything else. Of a time that a change of the clocks leaves out, the one an hour later.
+    /// - Returns: nil for anything else. For a time that a change of the clocks leaves out, the one an hour later.
     package func moment(_ text: String) -> WallTime? {
         if let exact = WallTime(text) { return exact }
         let today = parts(of: now).date
         for form in ["\(text)T00:00:00Z", "\(text)Z", "\(text):00Z", "\(today)T\(text)Z", "\(today)T\(text):00Z"] {
             guard let local = WallTime(form) else { continue }
-            // The offset is that of the result, which is not known before: the second look has the right side of a
-            // change of the clocks.
+            // The offset belongs to the result, which is still unknown: the second look has the right side of a change
+            // of the clocks.
             let guess = local - offset(local)
             return local - offset(guess)
         }

@@ -7,15 +7,15 @@ package enum StoreCopy {
     /// The files that SQLite may keep beside a database.
     package static let companions = ["-wal", "-shm", "-journal"]
 
-    /// About 2 MB at a time, after which it may be stopped.
+    /// About 2 MB, after which the copy may be stopped.
     private static let pagesPerStep: CInt = 4096
 
-    /// Copies a database, as it is at one moment, and waits until the disk has the copy. Nobody waits for it: in WAL mode
-    /// a connection of its own reads while others write.
+    /// Copies a snapshot of a database, and waits until it is on the disk. Does not block writers: in WAL mode a
+    /// separate connection reads meanwhile.
     ///
     /// - Parameters:
     ///   - source: within a read transaction.
-    ///   - path: of the new file; what an earlier attempt left there is removed.
+    ///   - path: the new file; remains of an earlier attempt are removed.
     ///   - isStopped: asked between steps; ends the copy with SQLite's "interrupted".
     ///   - finish: changes the copy.
     package static func write(
@@ -23,7 +23,7 @@ package enum StoreCopy {
         finish: (DatabaseQueue) throws -> Void
     ) throws {
         for suffix in [""] + companions where unlink(path + suffix) != 0 && errno != ENOENT { throw Errno.last }
-        // SQLite would make it as the umask has it.
+        // SQLite would create the file with the umask's mode.
         FileDescriptor(owning: try Errno.check { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }).close()
         let queue = try DatabaseQueue(path: path)
         // The first reading begins the snapshot, which lasts over all steps.
@@ -32,7 +32,7 @@ package enum StoreCopy {
             try source.backup(to: copy, pagesPerStep: pagesPerStep) { _ in
                 if isStopped() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
             }
-            // A single file that can be carried about, without a log beside it.
+            // A single portable file, without a log beside it.
             guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
                 throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the copy keeps a log")
             }
@@ -42,8 +42,8 @@ package enum StoreCopy {
         try WholeFile.sync(path)
     }
 
-    /// Makes the one file of a closed store complete, so that a rename moves all of it at once. A damaged one keeps its log
-    /// beside it, and so does an empty one, whose log SQLite would delete.
+    /// Writes a closed store's log into its file, so that a rename moves everything at once. A damaged file keeps its
+    /// log, and so does an empty one, whose log SQLite would delete.
     package static func writeBackLog(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_size > 0, let queue = try? DatabaseQueue(path: path) else { return }
@@ -51,7 +51,7 @@ package enum StoreCopy {
         try? queue.close()
     }
 
-    /// Gives a copy its name, and waits until the disk has that.
+    /// Renames a copy to its final path, and waits until that is on the disk.
     package static func place(_ copy: String, at path: String) throws {
         try Errno.check { rename(copy, path) }
         try WholeFile.sync(path.parentFolder)

@@ -2,19 +2,19 @@ package import GRDB
 import Glibc
 package import LinuxIO
 
-/// The error of a store in a SQLite file. What SQLite and the system report reads the same for every store.
+/// Error of a store in a SQLite file. Reports of SQLite and the system read the same for every store.
 package protocol StoreFileError: Error {
     associatedtype Code: StoreFileErrorCode
 
     init(_ code: Code, _ message: String)
 
-    /// What to do about a damaged file.
+    /// Returns the remedy for a damaged file.
     ///
-    /// - Parameter action: what could not be done with it: "opened", "written" …
+    /// - Parameter action: the failed action: "opened", "written" …
     static func adviceIfDamaged(_ action: String) -> String
 }
 
-/// What programs tell such errors apart by.
+/// Code by which programs distinguish such errors.
 package protocol StoreFileErrorCode: Equatable {
     static var locked: Self { get }
     static var readOnly: Self { get }
@@ -25,9 +25,9 @@ package protocol StoreFileErrorCode: Equatable {
 
 extension StoreFileError {
     /// - Parameters:
-    ///   - error: kept as it is if it is one of the store's own.
+    ///   - error: stays as it is if it is one of the store's own.
     ///   - path: the store's file.
-    ///   - action: what could not be done with it: "opened", "written" …
+    ///   - action: the failed action: "opened", "written" …
     package init(_ error: any Error, path: String, action: String) {
         if let error = error as? Self {
             self = error
@@ -59,7 +59,7 @@ extension StoreFileError {
         }
     }
 
-    /// Why a file or folder could not be opened or created.
+    /// Error of a file or folder that cannot be opened or created.
     ///
     /// - Parameter folder: what to make first if it is missing: "the folder above it".
     package init(opening path: String, _ reason: Errno, folder: String) {
@@ -72,9 +72,9 @@ extension StoreFileError {
     }
 
     /// - Parameters:
-    ///   - action: what the system did not do with a file or folder: "renamed", "removed" …
-    ///   - code: of the system's error.
-    ///   - text: how the error reads.
+    ///   - action: the failed action on a file or folder: "renamed", "removed" …
+    ///   - code: the system's error code.
+    ///   - text: the error's text.
     package init(path: String, action: String, _ code: Int32, text: String) {
         let problem = "\(path) cannot be \(action): \(text)"
         switch code {
@@ -89,7 +89,7 @@ extension StoreFileErrorCode {
     package init(_ error: DatabaseError) {
         self =
             switch error.extendedResultCode {
-            // The log's index needs a little room of its own, and reports its lack in its own way.
+            // The log's index needs a little room of its own, and reports its lack with this code.
             case .SQLITE_IOERR_SHMSIZE: .diskFull
             case .SQLITE_CANTOPEN_DIRTYWAL: .readOnly
             default: Self(primary: error.resultCode)

@@ -6,10 +6,10 @@ package struct StoreLock<Failure: StoreFileError>: Sendable {
     private let file: LockFile
 
     /// - Parameters:
-    ///   - path: of the lock's file.
-    ///   - mode: of that file if this call creates it, as for open(2).
-    ///   - store: as people read it: "the store /var/lib/…".
-    ///   - alternative: what to give instead of a store that is in use: "another path".
+    ///   - path: the lock's file.
+    ///   - mode: mode for creating that file, as for open(2).
+    ///   - store: description for people: "the store /var/lib/…".
+    ///   - alternative: suggestion instead of a store in use: "another path".
     ///   - folder: what to make first if it is missing: "the folder".
     package init(
         _ path: String, mode: UInt32, of store: String, alternative: String, folder: String
@@ -30,6 +30,6 @@ package struct StoreLock<Failure: StoreFileError>: Sendable {
         }
     }
 
-    /// Lets other processes have the store. Calling it twice is harmless.
+    /// Releases the lock. Repeated calls are harmless.
     package func release() { file.release() }
 }

@@ -4,10 +4,10 @@ import COpenSSL
 package enum ChaCha20Poly1305 {
     package static let keyLength = 32
     package static let nonceLength = 12
-    /// Bytes by which a sealed message is longer than the plain one.
+    /// Additional bytes of a sealed message.
     package static let tagLength = 16
 
-    /// The message encrypted, and its tag. A nonce is never used twice with one key.
+    /// Returns the encrypted message and its tag. Never use a nonce twice with one key.
     ///
     /// - Parameters:
     ///   - nonce: 12 bytes.
@@ -29,7 +29,7 @@ package enum ChaCha20Poly1305 {
         return sealed
     }
 
-    /// The plain message. Nil if it was not sealed with this key, nonce and additional data, or is too short.
+    /// Returns the plain message; nil if it was not sealed with this key, nonce and additional data, or is too short.
     package static func open(
         _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], authenticating additional: [UInt8] = []
     ) -> [UInt8]? {
@@ -55,7 +55,7 @@ private struct Cipher: ~Copyable {
     private static func prepare(_ key: [UInt8], _ nonce: [UInt8], _ encrypts: Bool) -> OpaquePointer {
         let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "ChaCha20-Poly1305", nil)
         defer { EVP_CIPHER_free(algorithm) }
-        // Every OpenSSL has it, so that only memory can be missing.
+        // Every OpenSSL has it, so only memory can be missing.
         guard let algorithm, let context = EVP_CIPHER_CTX_new(),
             EVP_CipherInit_ex2(context, algorithm, key, nonce, encrypts ? 1 : 0, nil) == 1
         else { preconditionFailure("No memory for ChaCha20-Poly1305") }

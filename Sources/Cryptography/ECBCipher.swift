@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// AES in ECB mode without padding: whole blocks, each by itself.
+/// AES in ECB mode without padding.
 ///
-/// It hides no pattern of what it encrypts, so it is for meters alone, which encrypt by it with keys that are known: a
-/// TC66's answers and a KM003C's memory (Docs/Protocols/TC66.md#the-answer and Docs/Protocols/KM003C.md#logs).
+/// It does not hide patterns, so it is only for meters, which use it with known keys: a TC66's answers and a KM003C's
+/// memory (Docs/Protocols/TC66.md#the-answer and Docs/Protocols/KM003C.md#logs).
 package struct ECBCipher: Sendable {
     package static let blockLength = 16
 
@@ -18,7 +18,7 @@ package struct ECBCipher: Sendable {
         decrypting = Schedule(key: key, encrypts: false)
     }
 
-    /// A cipher whose key is fixed in this code.
+    /// For a key that is fixed in this code.
     package init(fixedKey key: [UInt8]) {
         guard let cipher = ECBCipher(key: key) else { preconditionFailure("A fixed key of \(key.count) bytes") }
         self = cipher
@@ -37,8 +37,8 @@ package struct ECBCipher: Sendable {
     /// - Returns: nil if the length is zero or not a whole number of blocks.
     package func decrypted(_ cipher: [UInt8]) -> [UInt8]? { decrypting.applied(to: cipher) }
 
-    /// The first eight bytes of one decrypted 16-byte block, in memory order. Nil if there are fewer than 16 bytes.
-    /// Used to search for the start of an answer among noise.
+    /// Returns the first eight bytes of a decrypted 16-byte block, in memory order; nil if there are fewer than 16
+    /// bytes. For the search of an answer's start in noise.
     package func beginning(of cipher: UnsafeRawBufferPointer) -> UInt64? {
         guard cipher.count >= Self.blockLength else { return nil }
         var block = InlineArray<16, UInt8>(repeating: 0)
@@ -50,13 +50,13 @@ package struct ECBCipher: Sendable {
         }
     }
 
-    /// Encrypts whole 16-byte blocks as the meter does; used by its simulator.
+    /// Encrypts whole 16-byte blocks; used by simulators.
     ///
     /// - Returns: nil if the length is zero or not a whole number of blocks.
     package func encrypt(_ plain: [UInt8]) -> [UInt8]? { encrypting.applied(to: plain) }
 }
 
-/// A key made ready for one way. Nothing changes it: each use has a copy, so that any thread may use it at any time.
+/// A key prepared for one direction. Immutable, and each use has a copy, so any thread may use it.
 private final class Schedule: @unchecked Sendable {
     private let context: OpaquePointer
 
@@ -64,7 +64,7 @@ private final class Schedule: @unchecked Sendable {
     init(key: [UInt8], encrypts: Bool) {
         let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "AES-\(key.count * 8)-ECB", nil)
         defer { EVP_CIPHER_free(algorithm) }
-        // Every OpenSSL has it, so that only memory can be missing.
+        // Every OpenSSL has it, so only memory can be missing.
         guard let algorithm, let context = EVP_CIPHER_CTX_new(),
             EVP_CipherInit_ex2(context, algorithm, key, nil, encrypts ? 1 : 0, nil) == 1,
             EVP_CIPHER_CTX_set_padding(context, 0) == 1

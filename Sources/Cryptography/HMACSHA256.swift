@@ -2,18 +2,18 @@ import COpenSSL
 
 /// HMAC with SHA-256 (RFC 2104).
 package enum HMACSHA256 {
-    /// The code that proves that whoever wrote `message` had `key`.
+    /// Returns the code that proves that the author of `message` had `key`.
     package static func code(for message: [UInt8], key: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: SHA256.length) { code, count in
             let made = EVP_Q_mac(
                 OpenSSLContext.shared.pointer, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count,
                 code.baseAddress, SHA256.length, &count)
-            // Every OpenSSL has it, so that only memory can be missing.
+            // Every OpenSSL has it, so only memory can be missing.
             precondition(made != nil && count == SHA256.length, "No memory for HMAC")
         }
     }
 
-    /// Whether `code` is the one of `message`. How long it takes does not depend on where they differ.
+    /// Whether `code` belongs to `message`. The time does not depend on where codes differ.
     package static func isCode(_ code: [UInt8], for message: [UInt8], key: [UInt8]) -> Bool {
         let right = self.code(for: message, key: key)
         return code.count == right.count && CRYPTO_memcmp(code, right, right.count) == 0

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// A library context of OpenSSL that is ours alone (OSSL_LIB_CTX(3)).
+/// This program's own library context of OpenSSL (OSSL_LIB_CTX(3)).
 ///
-/// Unlike the default one it reads no `openssl.cnf`, so that no setting of the machine can take an algorithm away, and the
-/// broker's client, which shares the library, keeps its own. It is never changed or freed, and OpenSSL locks what threads
-/// share of it.
+/// Unlike the default one it reads no `openssl.cnf`, so no setting of the machine can remove an algorithm. The broker's
+/// client, which shares the library, keeps its own. The context is never changed or freed, and OpenSSL locks its shared
+/// parts.
 package final class OpenSSLContext: @unchecked Sendable {
     package static let shared = OpenSSLContext()
 

@@ -5,12 +5,11 @@ package enum SHA256 {
     /// Bytes of a digest.
     package static let length = 32
 
-    /// The digest of `bytes`.
     package static func digest(_ bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: length) { digest, count in
             let isMade = EVP_Q_digest(
                 OpenSSLContext.shared.pointer, "SHA256", nil, bytes, bytes.count, digest.baseAddress, &count)
-            // Every OpenSSL has it, so that only memory can be missing.
+            // Every OpenSSL has it, so only memory can be missing.
             precondition(isMade == 1 && count == length, "No memory for SHA-256")
         }
     }

@@ -5,7 +5,7 @@ package enum X25519 {
     /// Bytes of a private key, a public key and a shared secret.
     package static let length = 32
 
-    /// The public key of a private one. Nil if that is not 32 bytes long.
+    /// Returns a private key's public key; nil if it is not 32 bytes long.
     package static func publicKey(of privateKey: [UInt8]) -> [UInt8]? {
         guard let key = Key(private: privateKey) else { return nil }
         var count = length
@@ -15,14 +15,14 @@ package enum X25519 {
         return bytes.count == length ? bytes : nil
     }
 
-    /// The secret that two parties share. Nil if a key is not 32 bytes long, or if the other's contributes nothing: the
-    /// secret would be all zeros (RFC 7748, 6.1).
+    /// Returns the shared secret of two parties. Nil if a key is not 32 bytes long, or if the other's key would make
+    /// the secret all zeros (RFC 7748, 6.1).
     package static func sharedSecret(_ privateKey: [UInt8], with publicKey: [UInt8]) -> [UInt8]? {
         guard let own = Key(private: privateKey), let other = Key(public: publicKey),
             let context = EVP_PKEY_CTX_new_from_pkey(OpenSSLContext.shared.pointer, own.pointer, nil)
         else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
-        // What it notes of a worthless key, somebody else on this thread would find.
+        // Remove OpenSSL's error about a bad key, so that no later call on this thread finds it.
         defer { ERR_clear_error() }
         guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, other.pointer) == 1 else {
             return nil

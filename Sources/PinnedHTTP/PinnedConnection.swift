@@ -12,22 +12,22 @@ package struct WrongCertificate: Error, CustomStringConvertible {
 }
 
 extension HTTPClient.Configuration {
-    /// How to connect to the cloud, or from one copy of it to another.
+    /// Returns the configuration for connections to the cloud, also between its replicas.
     ///
-    /// With a pin, the certificate's names, dates and issuer do not matter, so the usual verification is off; each new
-    /// connection is held back until its certificate's key has been compared, before any byte of a request is sent. The
-    /// handshake has then proved that the other side has that key.
+    /// With a pin, the certificate's names, dates and issuer do not matter, so the usual verification is off. Each new
+    /// connection waits until its certificate's key has been compared, before any byte of a request is sent. The
+    /// handshake has then proved that the server has that key.
     package static func cloud(pin: CertificatePin?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(10)
-        // The caller knows better when to retry, and should learn why it failed.
+        // The caller decides about retries, and needs the error.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Longer than any heartbeat, so that a renewal needs no new handshake; shorter than the cloud's own patience,
-        // which would close a connection under a request.
+        // Longer than any heartbeat, so that a renewal needs no new handshake; shorter than the cloud's own timeout,
+        // which would close a connection during a request.
         configuration.connectionPool.idleTimeout = .seconds(310)
-        // Each watched meter has a stream of its own; calls must not wait for one of them to end.
+        // Each watched meter has its own stream; calls must not wait for one of them to end.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 512
         // The cloud sends a ping every 15 s, so a stream that is silent for more than two of them is dead.
         configuration.timeout.read = .seconds(40)
@@ -42,7 +42,7 @@ extension HTTPClient.Configuration {
                 guard found == pin else { throw WrongCertificate(found: found) }
             }
             // The library forgets a connection that fails here without closing it. It must learn of the failure first,
-            // so the connection is closed in the loop's next turn.
+            // so close the connection in the loop's next turn.
             checked.whenFailure { _ in channel.eventLoop.execute { channel.close(promise: nil) } }
             return checked
         }
@@ -51,7 +51,6 @@ extension HTTPClient.Configuration {
 }
 
 extension CertificatePin {
-    /// The pin of a certificate.
     init?(of certificate: NIOSSLCertificate) throws {
         self.init(digest: SHA256.digest(try certificate.extractPublicKey().toSPKIBytes()))
     }

@@ -2,9 +2,7 @@ import Cloud
 import Domain
 import GRDB
 
-/// The tables of the aliases that are in force.
 enum AliasTable {
-    /// Aliases by the zone's row.
     static func fetchAll(_ db: Database) throws -> [Int64: AliasBook] {
         var entries: [Int64: [String: AliasBook.Entry]] = [:]
         for row in try Row.fetchAll(db, sql: "SELECT * FROM alias") {
@@ -25,7 +23,6 @@ enum AliasTable {
         return books
     }
 
-    /// Writes the changes.
     static func write(_ book: AliasBook, over old: AliasBook, in zone: Int64, _ db: Database) throws {
         for alias in old.entries.keys where book.entries[alias] == nil {
             try db.execute(sql: "DELETE FROM alias WHERE zone = ? AND alias = ?", arguments: [zone, alias])
@@ -42,7 +39,7 @@ enum AliasTable {
         }
     }
 
-    /// Puts aliases into force, once, that an earlier version stored as records.
+    /// Puts into force, once, the aliases that an earlier version stored as records.
     static func adopt(_ db: Database) throws {
         guard try Meta.aliases.read(db) == nil else { return }
         for zone in try StoredZone.fetchAll(db) {

@@ -4,24 +4,23 @@ import Foundation
 import GRDB
 import StoreKit
 
-/// Puts a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and
+/// Restores a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
-/// The restored store has a new epoch, so that hosts fetch and push everything again; its tokens begin above any that
-/// can have been granted since the backup; and from its next start on, nothing new is granted until former holders must
-/// have stopped. The directory's previous contents are kept under another name.
+/// A new epoch makes hosts fetch and push everything again. Tokens begin above any that can have been granted since the
+/// backup. From its next start on, the store grants nothing new until former holders must have stopped. The directory's
+/// previous contents are kept under another name.
 package struct CloudRestore: Hashable, Sendable {
-    /// The restored store's epoch.
     package var epoch: String
     package var tokenFloor: UInt64
     package var zones: Int
     package var records: Int
     package var leases: Int
-    /// Where the previous store is now, if there was one.
+    /// New path of the previous store.
     package var replaced: String?
 
     /// - Parameters:
-    ///   - backup: the result of `SQLiteCloudEngine.backup`. It is only read.
+    ///   - backup: a result of `SQLiteCloudEngine.backup`, only read.
     ///   - now: this machine's calendar.
     ///   - ignoresClock: accepts a calendar that is behind the backup's own date. Tokens then begin as of that date.
     /// - Throws: `locked` while a cloud uses the directory; `clockBehind` if the calendar is behind the backup's own
@@ -65,7 +64,6 @@ package struct CloudRestore: Hashable, Sendable {
         return report
     }
 
-    /// Throws unless this is the whole store of a cloud.
     static func check(_ db: Database, path: String) throws {
         let faults = try CloudSchema.faults(db)
         guard faults.isEmpty else {
@@ -78,8 +76,8 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    /// - Returns: the later of this machine's calendar and the backup's own date, which is when it was made, or when
-    ///   everything in it moved away. A copied file that is neither has none.
+    /// - Returns: the later of this machine's calendar and the backup's own date: when it was made, or when everything
+    ///   in it moved away. A copied file has no date.
     private static func checkedTime(
         of db: Database, path: String, now: WallTime, ignoresClock: Bool
     ) throws -> WallTime {
@@ -94,7 +92,6 @@ package struct CloudRestore: Hashable, Sendable {
         return written
     }
 
-    /// Turns a copy of a backup into a store of its own.
     private init(marking db: Database, epoch: String, now: WallTime) throws {
         let greatest = try Int64.fetchOne(db, sql: "SELECT max(token) FROM lease") ?? 0
         let earlier = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0

@@ -2,13 +2,11 @@ import Cloud
 import Domain
 import GRDB
 
-/// The tables, their migrations, and the settings of the file.
 enum CloudSchema {
-    /// "MGC1", in the header of all our files, so that another program's database is never written to.
+    /// "MGC1", in the header of our files: the cloud never writes to another program's database.
     static let applicationID: Int32 = 0x4D47_4331
 
-    /// The steps from an empty file to the tables of this version. Append only: released steps are on people's disks
-    /// and must never be edited.
+    /// Append only: released steps are on people's disks and must never be edited.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
@@ -164,7 +162,6 @@ enum CloudSchema {
                 """)
     }
 
-    /// The columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         ("meta", ["key", "value"]),
         (
@@ -197,9 +194,9 @@ enum CloudSchema {
         ),
     ]
 
-    /// Examines a file before anything is written to it.
+    /// Reads only.
     ///
-    /// - Returns: whether it has no tables.
+    /// - Returns: whether the file has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         guard try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema") != nil else { return true }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
@@ -217,14 +214,14 @@ enum CloudSchema {
         return false
     }
 
-    /// Settings that only an empty file accepts.
+    /// Only an empty file accepts these settings.
     static func layOut(_ db: Database) throws {
-        // What a purge frees is returned to the file system.
+        // Returns space to the file system after a purge.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
 
-    /// Fails as a write would if the file cannot be written: read-only, or in use by another program.
+    /// Fails as a write would if the file is read-only, or in use by another program.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -232,16 +229,16 @@ enum CloudSchema {
         }
     }
 
-    /// The settings of each connection. Called while GRDB prepares it, so durability is not set here: GRDB sets that of
-    /// a pool afterwards.
+    /// Applies the settings of each connection. GRDB calls it before it sets a pool's durability, which is therefore
+    /// not set here.
     static func prepare(_ db: Database) throws {
         try db.execute(sql: "PRAGMA cache_size = -2048")
         // Debian's SQLite overwrites everything deleted with zeros. These are settings, not secrets.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
     }
 
-    /// The settings of the opened pool's writer: GRDB has just set `synchronous` to NORMAL, under which a power cut may
-    /// lose what was acknowledged.
+    /// Sets the opened pool's writer back from GRDB's `synchronous` NORMAL, under which a power cut may lose
+    /// acknowledged writes.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let full = 2
         try db.execute(sql: "PRAGMA synchronous = \(full)")
@@ -255,17 +252,16 @@ enum CloudSchema {
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
-    /// Reads the whole file and returns its faults; empty if there are none.
+    /// Reads the whole file; returns an empty array without faults.
     static func faults(_ db: Database) throws -> [String] {
         do {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            // So badly damaged that the check itself fails.
+            // The check itself fails on such damage.
             return [error.message ?? "damaged"]
         }
     }
 
-    /// Finds tables that exist according to the migrations but are not as they must be.
     static func checkTables(_ db: Database, path: String) throws {
         for (table, names) in columns {
             let found = try db.tableExists(table) ? Set(db.columns(in: table).map(\.name)) : []
@@ -280,23 +276,21 @@ enum CloudSchema {
     }
 }
 
-/// The few values that belong to the store itself.
 enum Meta: String {
     case epoch
     case tokenFloor = "token_floor"
     /// Present while nothing new is granted after a restore.
     case restoring
-    /// In a backup: when it was made, in milliseconds since 1970.
+    /// Time of a backup, in milliseconds since 1970.
     case backup = "backup_ms"
-    /// Where everything in the store moved to. Nothing opens such a store any more.
+    /// Destination of a store that moved. Nothing opens it any more.
     case destination
-    /// When everything moved, in milliseconds since 1970.
+    /// Time of the move, in milliseconds since 1970.
     case departed = "departed_ms"
     /// Present once the aliases from an earlier version's records are in force.
     case aliases
-    /// Written to find out whether writing works.
     case probe
-    /// The date from which ages count back, in milliseconds since 1970.
+    /// Date from which ages count back, in milliseconds since 1970.
     case believedDate = "believed_ms"
 
     func read(_ db: Database) throws -> String? {

@@ -3,7 +3,6 @@ package import Domain
 import Foundation
 import GRDB
 
-/// A command in its table.
 enum CommandRow {
     static func addTable(_ db: Database) throws {
         try db.execute(

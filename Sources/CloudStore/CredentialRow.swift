@@ -3,13 +3,11 @@ import Domain
 import Foundation
 import GRDB
 
-/// A credential in its table.
 enum CredentialRow {
     static func fetchAll(_ db: Database) throws -> [Credential] {
         try Row.fetchAll(db, sql: all).map { try credential($0) }
     }
 
-    /// Credentials with this id or hash, or of this host, in any zone.
     static func fetch(id: String, hash: [UInt8]? = nil, host: HostID? = nil, _ db: Database) throws -> [Credential] {
         try Row.fetchAll(
             db, sql: "\(all) WHERE credential.id = ? OR credential.hash = ? OR credential.host = ?",

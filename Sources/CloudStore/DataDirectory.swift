@@ -2,20 +2,17 @@ import Domain
 import Foundation
 import StoreKit
 
-/// The names in a cloud's data directory.
 struct DataDirectory: Sendable {
     let path: String
 
     init(_ path: String) { self.path = path }
 
     var store: String { path + "/cloud.db" }
-    /// A restored store before it takes its place.
     var restored: String { path + "/cloud.db.restoring" }
 
-    /// The files that SQLite keeps beside a database.
+    /// Files that SQLite keeps beside a database.
     static let companions = ["-wal", "-shm"]
 
-    /// Refuses to create an empty store where a full one is expected.
     func checkUsable() throws(CloudStoreError) {
         let files = FileManager.default
         guard !files.fileExists(atPath: store) else {
@@ -42,11 +39,11 @@ struct DataDirectory: Sendable {
         }
     }
 
-    /// The mark that there was a store, so that an emptied or deleted one is not taken for a new cloud's.
+    /// Marker of an existing store, so that an emptied or deleted one is not taken for a new cloud's.
     private var made: String { store + ".made" }
 
     func noteMade() {
-        // If it cannot be written, the next opening tries again.
+        // On failure the next opening tries again.
         _ = FileManager.default.createFile(atPath: made, contents: Data())
     }
 
@@ -55,14 +52,13 @@ struct DataDirectory: Sendable {
         FileSystem.size(store) == 0 && (FileSystem.exists(made) || FileSystem.size(store + "-wal") ?? 0 > 0)
     }
 
-    /// Moves the store out of the way. The caller has its lock. The database goes first: without it nothing opens the
-    /// rest.
+    /// Renames the store, whose lock the caller holds. The database goes first: without it nothing opens the rest.
     ///
-    /// - Parameter word: becomes part of its new name.
-    /// - Returns: where it is now, if there was one.
+    /// - Parameter word: part of the new name.
+    /// - Returns: the new path; nil if there was no store.
     func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
         StoreCopy.writeBackLog(of: store)
-        // Its replacement is created on purpose.
+        // The caller replaces the store on purpose.
         try FileSystem.remove(made)
         var number = now.millisecondsSince1970 / 1000
         while FileSystem.exists("\(store).\(word)-\(number)") { number += 1 }

@@ -3,25 +3,22 @@ import GRDB
 import StoreKit
 import Synchronization
 
-/// All writes go through here: commands queue, and many share one transaction and so one wait for the disk.
+/// Queue of all writes: many commands share one transaction and so one wait for the disk.
 ///
-/// While the disk takes one transaction, the next commands gather; none ever waits for others to come. Each command has
-/// a savepoint of its own: if it fails, its neighbours are not undone. None is answered before everything is on the
-/// disk.
+/// While the disk takes one transaction, the next commands gather; none waits for others to come. Each command has its
+/// own savepoint: if it fails, its neighbours are not undone. None is answered before the whole transaction is on disk.
 final class GroupCommit: Sendable {
-    /// Most commands in one transaction, and most work: the first in it waits for the last.
+    /// Limits of one transaction, because its first command waits for the last.
     static let commandsMax = 400
     static let weightMax = 2000
 
     private struct State {
         var pending: [any PendingWrite] = []
-        /// Commands before it in `pending` have been taken.
         var next = 0
         var isDraining = false
     }
 
     private let state = Mutex(State())
-    /// Number of committed transactions, and of the commands in them.
     private let commits = Atomic<UInt64>(0)
     private let commands = Atomic<UInt64>(0)
     private let pool: DatabasePool
@@ -36,15 +33,14 @@ final class GroupCommit: Sendable {
         self.zones = zones
     }
 
-    /// Number of transactions since the store was opened, and of the commands in them: their ratio shows how well
-    /// writers share.
+    /// Number of transactions since the opening, and of their commands.
     var counts: (commits: UInt64, commands: UInt64) {
         (commits.load(ordering: .relaxed), commands.load(ordering: .relaxed))
     }
 
-    /// Returns when what `body` wrote is on the disk. Carried out even if the task is cancelled.
+    /// Returns when the writes of `body` are on disk. Completes even if the task is cancelled.
     ///
-    /// - Parameter weight: roughly the number of rows it writes.
+    /// - Parameter weight: approximate number of rows written.
     func write<Value: Sendable>(
         weight: Int = 1, _ body: @escaping @Sendable (WriteBatch) throws -> Value
     ) async throws(CloudFailure) -> Value {
@@ -91,7 +87,7 @@ final class GroupCommit: Sendable {
                     try run(&done, in: batch)
                     return .commit
                 }
-                // Before anybody is answered, because the next request must see it.
+                // Before any answer, because the next request must see the changes.
                 batch.committed()
                 commits.add(1, ordering: .relaxed)
                 commands.add(UInt64(done.count), ordering: .relaxed)
@@ -119,7 +115,7 @@ private protocol PendingWrite: Sendable {
     var weight: Int { get }
     /// - Throws: only errors that end the whole transaction.
     func run(_ batch: WriteBatch) throws
-    /// - Parameter error: why the transaction as a whole failed.
+    /// - Parameter error: failure of the whole transaction.
     func finish(_ error: (any Error)?)
 }
 

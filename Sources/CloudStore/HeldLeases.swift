@@ -1,20 +1,20 @@
 import Domain
 
-/// The held leases of one zone by meter, packed: a cloud may have a hundred thousand of them in memory, and a
-/// `LeaseRecord` in a dictionary takes about five times the room.
+/// Held leases of one zone by meter, packed: a cloud may have a hundred thousand of them in memory, and a dictionary of
+/// `LeaseRecord` takes about five times the room.
 struct HeldLeases {
-    // Meters with a radio by number, others by id; each with its place in `slots`.
+    // Places in `slots`: meters with a radio by number, others by id.
     private var macs: [UInt64: Int32] = [:]
     private var others: [String: Int32] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
-    /// Shared by all leases of one run of a host, with their number.
+    /// Runs with the number of their leases, which share them.
     private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
 
     var count: Int { macs.count + others.count }
     var isEmpty: Bool { count == 0 }
 
-    /// The lease of a meter. A record without a holder does not count.
+    /// A record without a holder does not count.
     subscript(meter: String) -> LeaseRecord? {
         get { place(of: meter).map { slots[Int($0)].record } }
         set {
@@ -36,7 +36,6 @@ struct HeldLeases {
         }
     }
 
-    /// In no particular order.
     var all: [(meter: String, record: LeaseRecord)] {
         var all: [(meter: String, record: LeaseRecord)] = []
         all.reserveCapacity(count)
@@ -69,14 +68,13 @@ struct HeldLeases {
         runs[key] = entry.leases > 1 ? (entry.run, entry.leases - 1) : nil
     }
 
-    /// The number of an id that is exactly a normalised MAC address, `AA:BB:CC:DD:EE:FF`.
+    /// Nil unless the id is a normalised MAC address, `AA:BB:CC:DD:EE:FF`.
     private static func mac(_ meter: String) -> UInt64? {
         MACAddress(printed: meter)?.bits
     }
 }
 
 extension HeldLeases {
-    /// One run of a host.
     private final class Run: Sendable {
         struct Key: Hashable {
             var session: SessionID
@@ -95,7 +93,7 @@ extension HeldLeases {
         init(_ key: Key) { self.key = key }
     }
 
-    /// A lease in 72 bytes, with its earlier grants beside it. Times to live are whole milliseconds, as sent.
+    /// A lease in 72 bytes. Times to live are whole milliseconds, as sent.
     private struct Slot {
         let run: Run
         private let token: UInt64
@@ -108,7 +106,7 @@ extension HeldLeases {
         private let policy: LeasePolicy
         private let isRevoking: Bool
         private let hasRequest: Bool
-        /// All grants but the last, which is in `request`. Most leases have no others.
+        /// All grants but the last, which is in `request`.
         private let earlier: [LeaseGrant]
 
         init(_ record: LeaseRecord, of holder: LeaseHolder, run: Run) {

@@ -1,19 +1,17 @@
 import Domain
 import GRDB
 
-/// A lease in its table, which does not contain its renewal time.
+/// Row of a lease, without its renewal time.
 enum LeaseRow {
     static func fetch(_ key: LeaseKey, _ db: Database) throws -> LeaseRecord? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM lease WHERE zone = ? AND meter = ?")
         return try Row.fetchOne(statement, arguments: [key.zone, key.meter]).map { try record($0, renewedAt: .origin) }
     }
 
-    /// Goes through leases by zone and meter, one by one.
-    ///
     /// - Parameters:
     ///   - zone: nil for all.
-    ///   - isHeldOnly: leaves out free ones.
-    ///   - renewedAt: when they count as renewed.
+    ///   - isHeldOnly: leaves out free leases.
+    ///   - renewedAt: time at which they count as renewed.
     static func forEach(
         _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime,
         _ body: (LeaseKey, LeaseRecord) throws -> Void
@@ -32,13 +30,12 @@ enum LeaseRow {
         }
     }
 
-    /// A zone's leases by meter, after the given one.
     static func page(
         of zone: Int64, after meter: String?, limit: Int, _ db: Database
     ) throws -> [(key: LeaseKey, record: LeaseRecord)] {
         try Row.fetchAll(
             db, sql: "SELECT * FROM lease WHERE zone = ? AND meter > ? ORDER BY meter LIMIT ?",
-            // No meter's name is empty, so all come after it.
+            // All meters come after the empty text.
             arguments: [zone, meter ?? "", limit]
         ).map { (LeaseKey(zone: zone, meter: $0["meter"]), try record($0, renewedAt: .origin)) }
     }
@@ -105,7 +102,6 @@ enum LeaseRow {
 }
 
 extension LeaseHolder {
-    /// Nil if there is none.
     fileprivate init?(_ row: Row) {
         guard let host: String = row["host"], let session: String = row["session"], let name: String = row["host_name"],
             let transport: String = row["transport"], let acquired: Int64 = row["acquired_ms"],

@@ -3,12 +3,12 @@ import Domain
 import Synchronization
 
 struct LeaseKey: Hashable, Sendable {
-    /// The zone's row.
+    /// Row id of the zone.
     var zone: Int64
     var meter: String
 }
 
-/// All held leases, and the aliases of their meters, in memory: renewals and lists need nothing else.
+/// Held leases and the aliases of their meters in memory: renewals and lists need nothing else.
 ///
 /// A lease that a transaction is deciding is reserved: its renewal waits in the writers' queue. Otherwise it could be
 /// renewed here and given away there.
@@ -21,24 +21,22 @@ final class LeaseTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// Loads leases from the disk at the start, one by one.
     func load(_ key: LeaseKey, _ record: LeaseRecord) {
         state.withLock { $0.held[key.zone, default: HeldLeases()][key.meter] = record }
     }
 
-    /// Loads aliases from the disk at the start, by zone.
     func load(_ aliases: [Int64: AliasBook]) { state.withLock { $0.aliases = aliases } }
 
     func aliases(in zone: Int64) -> AliasBook { state.withLock { $0.aliases[zone] ?? AliasBook() } }
 
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-    /// The lease of a meter, under any of its ids, if somebody holds it.
+    /// Accepts any id of the meter.
     func held(_ key: LeaseKey) -> LeaseStanding? {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
             guard let record = state.held[key.zone]?[book.canonical(key.meter)] else { return nil }
-            // The alias's own former lease is not here; readers do not ask for it.
+            // Readers do not ask for the alias's own former lease.
             var standing = book.standing(of: key.meter) { _ in nil }
             standing.record = record
             return standing
@@ -57,11 +55,11 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// The transaction is over.
+    /// Ends the reservations of a transaction.
     ///
     /// - Parameters:
-    ///   - leases: as they are now; empty if it failed.
-    ///   - aliases: of the zones in which they changed.
+    ///   - leases: the leases afterwards; empty if the transaction failed.
+    ///   - aliases: aliases of the zones in which they changed.
     func settle(_ leases: [LeaseKey: LeaseRecord], aliases: [Int64: AliasBook] = [:]) {
         state.withLock { state in
             state.aliases.merge(aliases) { $1 }
@@ -72,7 +70,7 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// - Returns: nil if the writers' queue has to decide: one is reserved, or nobody holds it.
+    /// - Returns: nil if a lease is reserved, or not held, so that the writers' queue has to decide.
     func renew(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -85,7 +83,7 @@ final class LeaseTable: Sendable {
             for lease in leases {
                 let meter = book?.canonical(lease.meter) ?? lease.meter
                 let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
-                // Those already renewed are renewed again in the queue, which does no harm.
+                // The queue renews those already renewed again, which is harmless.
                 guard !isReserved, let record = state.held.values[index][meter] else { return nil }
                 var standing = LeaseStanding(meter: meter, record: record)
                 if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }

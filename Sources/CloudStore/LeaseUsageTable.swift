@@ -2,12 +2,11 @@ import Cloud
 import Domain
 import GRDB
 
-/// How many leases each zone has had: a row for the zone, and one for each host that created some.
+/// Lease counts: a row for each zone, and one for each host that created leases there.
 enum LeaseUsageTable {
-    /// Stands for the whole zone, in place of a host.
+    /// Stands for the whole zone.
     private static let wholeZone = ""
 
-    /// Usages by the zones' rows.
     static func fetchAll(_ db: Database) throws -> [Int64: LeaseUsage] {
         var parts: [Int64: (total: Int, hosts: [HostID: Int])] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT zone, host, leases FROM lease_usage")
@@ -22,7 +21,6 @@ enum LeaseUsageTable {
         return parts.mapValues { LeaseUsage(total: $0.total, hosts: $0.hosts) }
     }
 
-    /// Writes the counts of the zone and of one host.
     static func write(_ usage: LeaseUsage, of host: HostID?, in zone: Int64, _ db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -35,7 +33,6 @@ enum LeaseUsageTable {
 }
 
 extension CloudSchema {
-    /// Adds limits and counters of leases, and counts those already there.
     static func addLeaseUsage(_ db: Database) throws {
         try db.execute(
             sql: """

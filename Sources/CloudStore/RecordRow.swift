@@ -4,7 +4,6 @@ import Domain
 import Foundation
 import GRDB
 
-/// A record in its table.
 enum RecordRow {
     static let purgeStep = 1000
 
@@ -20,7 +19,7 @@ enum RecordRow {
             .map { Stored(id: $0["id"], record: try record($0)) }
     }
 
-    /// Records of one type by sequence, after the given one: as they are stored, if this version wrote them.
+    /// By sequence, in stored form if this version wrote them.
     ///
     /// - Returns: the page, the sequence of its last record, and whether there are more.
     static func page(
@@ -43,7 +42,6 @@ enum RecordRow {
         return (page, last, false)
     }
 
-    /// Records of all types by sequence, after the given one.
     static func page(in zone: Int64, after sequence: UInt64, limit: Int, _ db: Database) throws -> [PlacedRecord] {
         let statement = try db.cachedStatement(
             sql: """
@@ -60,7 +58,7 @@ enum RecordRow {
 
     static func record(_ row: Row) throws -> SyncRecord {
         if let record = try row.withUnsafeData(named: "body", { $0.flatMap { SyncRecord(text: $0) } }) { return record }
-        // Valid, but not as this version writes it; or damaged.
+        // Written in another valid form; or damaged.
         let body: Data = row["body"]
         do {
             return try JSONDecoder().decode(SyncRecord.self, from: body)
@@ -72,7 +70,6 @@ enum RecordRow {
         }
     }
 
-    /// Merges one record, as `RecordIntake` says, and puts an alias into force.
     static func merge(
         _ record: SyncRecord, into zone: inout StoredZone, now: WallTime, leaseTime: MonotonicTime, in batch: WriteBatch
     ) throws -> RecordOutcome {

@@ -3,11 +3,10 @@ import GRDB
 import StoreKit
 
 extension SQLiteCloudEngine {
-    /// Copies the store, as it is at one moment, into one file, while everything continues. On the disk when this
-    /// returns.
+    /// Copies the store, as of one moment, into one file, without stopping other work. On disk when this returns.
     ///
     /// - Parameters:
-    ///   - path: of a file that does not exist yet.
+    ///   - path: path of a new file.
     ///   - now: stored in the backup, so that a restore detects a clock that is behind.
     package func backup(to path: String, at now: WallTime) async throws(CloudStoreError) {
         let unfinished = path + ".unfinished"
@@ -28,9 +27,9 @@ extension SQLiteCloudEngine {
         }
     }
 
-    /// Copies a database into a new file, changes the copy, and waits until the disk has it.
+    /// Copies a database into a new file, changes the copy, and waits until it is on disk.
     ///
-    /// - Parameter unfinished: the new file; what an earlier attempt left there is removed.
+    /// - Parameter unfinished: path of the new file; replaces the remains of an earlier attempt.
     static func copy(_ source: Database, to unfinished: String, _ change: (Database) throws -> Void) throws {
         try StoreCopy.write(source, to: unfinished) { queue in
             try CloudSchema.migrator.migrate(queue)
@@ -40,7 +39,7 @@ extension SQLiteCloudEngine {
 }
 
 extension SQLiteCloudEngine {
-    /// Throws unless the file can be restored: reads all of it.
+    /// Reads the whole file.
     package static func checkBackup(at path: String) throws(CloudStoreError) {
         do {
             var configuration = Configuration()

@@ -44,9 +44,9 @@ extension SQLiteCloudEngine: DepartingStore {
         }
     }
 
-    /// Renames the file of a store that departed, so that the directory is free.
+    /// Frees the directory.
     ///
-    /// - Returns: where it is now.
+    /// - Returns: the new path.
     package static func setAsideDeparted(directory: String, at now: WallTime) throws(CloudStoreError) -> String? {
         let lock = try StoreLock(directory: directory)
         defer { lock.release() }
@@ -55,8 +55,6 @@ extension SQLiteCloudEngine: DepartingStore {
 }
 
 extension CloudStoreError {
-    /// Thrown when a store is opened that everything has left.
-    ///
     /// - Parameter time: in milliseconds since 1970; nil if unreadable.
     init(departed path: String, to destination: String, at time: Int64?) {
         let when = time.map { " on \(WallTime(millisecondsSince1970: $0))" } ?? ""

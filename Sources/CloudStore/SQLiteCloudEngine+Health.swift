@@ -3,15 +3,15 @@ import GRDB
 import Glibc
 
 extension SQLiteCloudEngine {
-    /// Without `writes`, examines what is on the disk, with the write lock held. The open handles would not do: they
-    /// have in memory what is gone from the file.
+    /// Without `writes`, examines the file on disk under the write lock. Open handles would not do: they hold in memory
+    /// what is gone from the file.
     package func probe(writes: Bool) async throws(CloudFailure) {
         guard writes else {
             let path = path
             try await writer.write { _ in try Self.readAnew(path) }
             return
         }
-        // More than a trace: a small row fits even into a full file.
+        // A small row would fit even into a full file.
         try await writer.write { batch in try Meta.probe.write(String(repeating: "-", count: 1 << 16), batch.db) }
         try await writer.write { batch in try Meta.probe.remove(batch.db) }
     }
@@ -21,7 +21,7 @@ extension SQLiteCloudEngine {
         guard stat(path, &facts) == 0 else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
         }
-        // SQLite discards the log of an empty file, and with it all that is left.
+        // SQLite discards the log of an empty file, and with it everything that is left.
         guard facts.st_size > 0 else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the file is empty, which it was not before")
         }

@@ -44,12 +44,12 @@ extension SQLiteCloudEngine {
         }
     }
 
-    /// Holds up the writers while all leases are read: for the console.
+    /// Stops the writers while it reads all leases, for the console.
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let id = try zoneTable.zone(zone).id
         return try await writer.write { batch in
             var found: [(meter: String, record: LeaseRecord)] = []
-            // The rows say who holds it, the table in memory since when.
+            // The row has the holder, the table in memory its renewal time.
             try LeaseRow.forEach(batch.db, in: id, isHeldOnly: false, renewedAt: .origin) { key, row in
                 found.append((key.meter, row.holder == nil ? row : try batch.lease(key) ?? row))
             }
@@ -64,7 +64,7 @@ extension SQLiteCloudEngine {
     package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
         let key = LeaseKey(zone: try zoneTable.zone(zone).id, meter: meter)
         if let held = leaseTable.held(key) { return held }
-        // In the writers' turn: a snapshot could show a holder without its renewals.
+        // Runs in the writers' turn: a snapshot could show a holder without its renewals.
         return try await writer.write { batch in try batch.standing(of: key) }
     }
 
@@ -74,7 +74,7 @@ extension SQLiteCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // Over for good: the next start need not wait again.
+        // The wait is over for good: the next start need not wait again.
         if isOver { try await writer.write { batch in try Meta.restoring.remove(batch.db) } }
         return found
     }

@@ -1,6 +1,6 @@
 package import Cloud
 
-/// In memory alone: a host that waits has its event stream open, which ends with this process, and then queues again.
+/// In memory only: a waiting host's event stream ends with this process, and the host queues again.
 extension SQLiteCloudEngine {
     package func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]

@@ -78,7 +78,7 @@ extension SQLiteCloudEngine {
 }
 
 extension Meta {
-    /// - Throws: `damaged` unless it is a number.
+    /// - Throws: `damaged` unless the value is a number.
     fileprivate func readDate(_ db: Database) throws -> WallTime? {
         guard let text = try read(db) else { return nil }
         guard let milliseconds = Int64(text) else {

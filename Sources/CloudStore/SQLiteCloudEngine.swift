@@ -4,13 +4,12 @@ import GRDB
 import StoreKit
 import Synchronization
 
-/// A cloud on one machine: one SQLite file in a data directory of its own.
+/// Engine of a cloud on one machine: one SQLite file in a data directory of its own.
 ///
-/// All writes go through one queue that commits many at once (`GroupCommit`), each on the disk before it is answered
+/// All writes go through one queue that commits many at once (`GroupCommit`), each on disk before its answer
 /// (`synchronous = FULL`). Readers run concurrently on snapshots. Zones, credentials and all held leases are also in
-/// memory; the lease queues are only in memory. Opening reads no clock; the time is passed in.
+/// memory; lease queues only there. The caller passes the time in; opening reads no clock.
 package final class SQLiteCloudEngine: CloudEngine {
-    /// The store's file.
     package let path: String
     package let epoch: String
     // Declared before the lock, so that it is closed before the lock is released.
@@ -22,18 +21,16 @@ package final class SQLiteCloudEngine: CloudEngine {
     let limits: Mutex<LeaseLimits>
     let waiting = InMemoryQueues()
     let rng: Mutex<any RandomNumberGenerator & Sendable>
-    /// The random id of the marks that this run writes on the zones' timelines.
     let markID: UInt64
 
-    /// What tests and tools set differently.
     package struct Options: Sendable {
-        /// How long a statement waits for another program that uses the file.
+        /// Time that a statement waits for another program.
         package var busyTimeout: Duration
-        /// Most pages of the file, as if the disk were full. Nil for no limit.
+        /// Maximum number of pages, to simulate a full disk; nil for no limit.
         package var pageCountMax: Int?
-        /// Called before each statement of the writer runs, with its text.
+        /// Called with the text of each statement before the writer runs it.
         package var onStatement: (@Sendable (String) -> Void)?
-        /// Opens even a store that everything has left, to finish an interrupted move. Nothing serves it.
+        /// Whether to open even a departed store, to finish an interrupted move. Nothing serves it.
         package var opensDeparted = false
 
         package init(
@@ -50,7 +47,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     ///
     /// - Parameters:
     ///   - now: on the clock of all lease times. Every unreleased lease counts as renewed at this moment.
-    ///   - rng: for the epoch of a new store, the identities of its zones, and the marks on their timelines.
+    ///   - rng: for the epoch of a new store, the ids of its zones, and the marks on their timelines.
     package static func open(
         directory: String, now: MonotonicTime, rng: inout some RandomNumberGenerator & Sendable,
         options: Options = Options()
@@ -107,7 +104,6 @@ package final class SQLiteCloudEngine: CloudEngine {
         writer = GroupCommit(pool: pool, path: path, leases: leaseTable, zones: zoneTable)
     }
 
-    /// What is read at the start.
     private struct Loaded {
         var epoch: String
         var limits: LeaseLimits
@@ -121,7 +117,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }
-            // A host that got a lease after the backup may have it with the longest times.
+            // A host may have got a lease after the backup, with the longest times.
             let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
             let longest = LeaseTerms(
                 timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)
@@ -129,8 +125,8 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Examines the file and lays out a new one, over a connection that changes nothing unasked: a pool would turn any
-    /// database into one with a log.
+    /// Examines the file and lays out a new one, over a plain connection: a pool would turn any database into one with
+    /// a log.
     private static func prepareFile(_ path: String, _ options: Options) throws {
         let queue = try DatabaseQueue(path: path, configuration: configuration(options))
         try queue.writeWithoutTransaction { db in
@@ -148,7 +144,6 @@ package final class SQLiteCloudEngine: CloudEngine {
         return configuration
     }
 
-    /// Writes back the log and closes the file. Later calls throw.
     package func close() throws(CloudStoreError) {
         do {
             try pool.close()
@@ -158,14 +153,12 @@ package final class SQLiteCloudEngine: CloudEngine {
         lock.release()
     }
 
-    /// Reads the whole file and returns its faults; empty if there are none. Takes seconds for a large file.
+    /// Takes seconds for a large file. Empty without faults.
     package func check() async throws(CloudFailure) -> [String] {
         try await read { db in try CloudSchema.faults(db) }
     }
 
-    /// Runs `body` on a snapshot.
-    ///
-    /// Not GRDB's own async `read`, which discards the work of a cancelled task.
+    /// Runs `body` on a snapshot. GRDB's own async `read` would discard the work of a cancelled task.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(CloudFailure) -> Value {

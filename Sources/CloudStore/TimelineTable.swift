@@ -1,7 +1,6 @@
 import Cloud
 import GRDB
 
-/// The marks of the zones' timelines.
 enum TimelineTable {
     static func newest(of zone: Int64, _ db: Database) throws -> TimelineMark? {
         let statement = try db.cachedStatement(
@@ -9,7 +8,6 @@ enum TimelineTable {
         return try Row.fetchOne(statement, arguments: [zone]).map { TimelineMark($0) }
     }
 
-    /// The mark with this number and the one after it, if they exist.
     static func pair(at number: UInt64, of zone: Int64, _ db: Database) throws -> [TimelineMark] {
         let statement = try db.cachedStatement(
             sql: "SELECT number, id, first FROM timeline WHERE zone = ? AND number >= ? ORDER BY number LIMIT 2")
@@ -31,7 +29,6 @@ enum TimelineTable {
             ])
     }
 
-    /// Deletes the marks that no valid token names any more.
     static func removeOutdated(of zone: Int64, floor: UInt64, _ db: Database) throws {
         guard let last = TimelineMark.outdated(try all(of: zone, db), floor: floor).last else { return }
         try db.execute(

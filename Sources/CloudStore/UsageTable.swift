@@ -2,12 +2,11 @@ package import Cloud
 import Domain
 import GRDB
 
-/// How much of its quota each zone uses: a row for the zone, and one for each host with a share.
+/// Usage of quotas: a row for each zone, and one for each host with a share.
 enum UsageTable {
-    /// Stands for the whole zone, in place of a host.
+    /// Stands for the whole zone.
     private static let wholeZone = ""
 
-    /// Usages by the zones' rows.
     static func fetchAll(_ db: Database) throws -> [Int64: ZoneUsage] {
         var parts: [Int64: (total: QuotaAmount, hosts: [HostID: QuotaAmount])] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT zone, host, bytes, records FROM usage")
@@ -23,7 +22,6 @@ enum UsageTable {
         return parts.mapValues { ZoneUsage(total: $0.total, hosts: $0.hosts) }
     }
 
-    /// Writes what has changed.
     static func update(_ zone: Int64, from old: ZoneUsage, to new: ZoneUsage, _ db: Database) throws {
         if old.total != new.total { try write(new.total, wholeZone, of: zone, db) }
         for host in Set(old.hosts.keys).union(new.hosts.keys) where old.hosts[host] != new.hosts[host] {
@@ -44,13 +42,12 @@ enum UsageTable {
         try statement.execute(arguments: [zone, host, amount.bytes, amount.records])
     }
 
-    /// Counts all records of a zone again.
     static func count(_ zone: Int64, _ db: Database) throws -> ZoneUsage {
         var usage = ZoneUsage()
         let rows = try Row.fetchCursor(
             db, sql: "SELECT type, name, body FROM record WHERE zone = ?", arguments: [zone])
         while let row = try rows.next() {
-            // An unreadable record counts for nothing; reading it reports that the store is damaged.
+            // An unreadable record counts for nothing; reading it reports the damage.
             guard let record = try? RecordRow.record(row) else { continue }
             usage.add(ZoneUsage(of: record))
         }
@@ -59,7 +56,6 @@ enum UsageTable {
 }
 
 extension CloudSchema {
-    /// Adds limits of zones and counters of their usage, and counts what is already there.
     static func addQuotas(_ db: Database) throws {
         let standard = ZoneQuota.standard
         let columns = [
@@ -88,7 +84,6 @@ extension CloudSchema {
 }
 
 extension ZoneQuota {
-    /// - Parameter row: a zone's.
     init(_ row: Row) {
         self.init(
             zone: QuotaAmount(bytes: row["bytes_max"], records: row["records_max"]),

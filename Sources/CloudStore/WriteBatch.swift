@@ -2,7 +2,7 @@ import Cloud
 import Domain
 import GRDB
 
-/// One transaction on its way to the disk: the database, and the changes to the tables in memory once it is there.
+/// A transaction in progress: the database, and the changes to the tables in memory after the commit.
 ///
 /// Commands in one transaction see each other's changes; nothing else does before the commit. Belongs to the writer's
 /// thread.
@@ -13,7 +13,6 @@ final class WriteBatch {
     private var leases: [LeaseKey: LeaseRecord] = [:]
     private var zones: [String: StoredZone] = [:]
     private var books: [Int64: AliasBook] = [:]
-    /// What to do in memory once it is on the disk.
     private var afterCommit: [() -> Void] = []
 
     init(db: Database, leases: LeaseTable, zones: ZoneTable) {
@@ -22,7 +21,7 @@ final class WriteBatch {
         zoneTable = zones
     }
 
-    /// Runs `body`; if it throws, all its changes are undone, in the database and here.
+    /// If `body` throws, undoes its changes in the database and here.
     func inSavepoint(_ body: () throws -> Void) throws {
         let before = (leases, zones, afterCommit.count, books)
         do {
@@ -51,7 +50,6 @@ final class WriteBatch {
 
     // MARK: - Zones
 
-    /// - Throws: `zoneNotFound`.
     func zone(_ name: String) throws -> StoredZone { try zones[name] ?? zoneTable.zone(name) }
 
     func findZone(_ name: String) -> StoredZone? { zones[name] ?? zoneTable.find(name) }
@@ -61,15 +59,14 @@ final class WriteBatch {
 
     // MARK: - Leases
 
-    /// A lease as it is at this point of the transaction. From here to the end of the transaction its renewals wait.
+    /// Returns a lease as of this point of the transaction, and makes its renewals wait until the end of the
+    /// transaction.
     func lease(_ key: LeaseKey) throws -> LeaseRecord? {
         if let lease = leases[key] { return lease }
         if let lease = leaseTable.reserve(key) { return lease }
         return try LeaseRow.fetch(key, db)
     }
 
-    /// Counts a lease that is created.
-    ///
     /// - Throws: the refusal beyond the zone's limit.
     func countLease(of meter: String, for host: HostID?, in zone: String) throws {
         var stored = try self.zone(zone)
@@ -83,7 +80,6 @@ final class WriteBatch {
 
     func setLease(_ lease: LeaseRecord, _ key: LeaseKey) { leases[key] = lease }
 
-    /// The lease of a meter, under any of its ids.
     func standing(of key: LeaseKey) throws -> LeaseStanding {
         try aliases(in: key.zone).standing(of: key.meter) { try lease(LeaseKey(zone: key.zone, meter: $0)) }
     }
@@ -92,9 +88,7 @@ final class WriteBatch {
 
     func aliases(in zone: Int64) -> AliasBook { books[zone] ?? leaseTable.aliases(in: zone) }
 
-    /// Puts an alias into force.
-    ///
-    /// - Returns: the reason if it cannot be.
+    /// - Returns: the reason of a refusal; nil on success.
     func follow(_ record: SyncRecord, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
         .Fate?
     {

@@ -3,24 +3,20 @@ import Domain
 import GRDB
 import Synchronization
 
-/// A zone with data that only the store needs.
 struct StoredZone: Hashable, Sendable {
-    /// The id of its row.
     var id: Int64
     var zone: Zone
-    /// The greatest sequence of a purged tombstone; 0 if there was none.
+    /// Greatest sequence of a purged tombstone; 0 if there was none.
     var floor: UInt64
-    /// The greatest time of an accepted stamp, in milliseconds since 1970; 0 if there was none.
+    /// Greatest time of an accepted stamp, in milliseconds since 1970; 0 if there was none.
     var accepted: UInt64
-    /// How much its records use, kept beside them (`UsageTable`).
     var usage = ZoneUsage()
-    /// How many leases it has had (`LeaseUsageTable`).
     var leases = LeaseUsage()
-    /// Whether this run of the cloud has written its mark on the zone's timeline. Known only in memory.
+    /// Whether this run has written its mark on the zone's timeline. Known only in memory.
     var isMarked = false
 }
 
-/// All zones and credentials, in memory: every request needs one of each.
+/// All zones and credentials in memory: every request needs one of each.
 final class ZoneTable: Sendable {
     private struct State {
         var zones: [String: StoredZone] = [:]
@@ -36,7 +32,6 @@ final class ZoneTable: Sendable {
         }
     }
 
-    /// - Throws: `zoneNotFound`.
     func zone(_ name: String) throws(CloudFailure) -> StoredZone {
         guard let zone = find(name) else { throw .zoneNotFound(name) }
         return zone
@@ -50,7 +45,6 @@ final class ZoneTable: Sendable {
 
     func credential(hash: [UInt8]) -> Credential? { state.withLock { $0.credentials[hash] } }
 
-    /// Sorted by zone, time and id.
     func credentials(in zone: String?) -> [Credential] {
         state.withLock { Array($0.credentials.values) }.filter { zone == nil || $0.zone == zone }
             .sorted { ($0.zone, $0.createdAt, $0.id) < ($1.zone, $1.createdAt, $1.id) }
@@ -88,7 +82,6 @@ extension StoredZone {
 }
 
 extension LeaseTerms {
-    /// - Parameter owner: named in the error.
     init(_ row: Row, of owner: @autoclosure () -> String) throws {
         let text: String = row["policy"]
         guard let policy = LeasePolicy(rawValue: text) else {

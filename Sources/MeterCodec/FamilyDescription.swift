@@ -9,7 +9,7 @@ package protocol FamilyDescription: Sendable {
     var models: [ModelName] { get }
     /// Decoders of captured bytes, by the names of Docs/CommandLine.md#meters.
     var decoders: [NamedDecoder] { get }
-    /// Returns a driver for one link to a model; nil if the model has no such link or the link is not supported.
+    /// Returns nil if the model has no such link or the link is not supported.
     func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
 
     var usbDevices: [USBIdentity] { get }
@@ -24,10 +24,10 @@ package protocol FamilyDescription: Sendable {
     func isMakersName(_ name: String) -> Bool
     /// The radio over which the maker's name alone is reason enough to connect.
     var makersNameRadio: LinkAddress.Transport? { get }
-    /// Whether the name is that of a radio module in the family's meters, which other devices may have too.
+    /// Whether the name is that of a radio module in the family's meters, which other devices may share.
     func isModulesName(_ name: AdvertisedName) -> Bool
     var radioModules: Set<RadioModule> { get }
-    /// Question that identifies the family's meters when their names do not; nil for a family without a radio.
+    /// Nil for a family without a radio.
     var radioQuestion: RadioQuestion? { get }
     /// Whether a meter's LE and Classic addresses differ only in the group bit.
     var hasTwinAddresses: Bool { get }
@@ -98,8 +98,8 @@ package struct RadioQuestion: Sendable {
     /// Families whose meters would take the question as a command. It is not sent where one of them is possible.
     var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
-    /// Returns the model that sends such a frame; nil if the frame does not say enough. `unproved` counts this link's
-    /// frames that may have matched by chance.
+    /// Returns the model that sends such a frame; nil if the frame does not tell. `unproved` counts this link's
+    /// possible chance matches.
     package var judge: @Sendable (_ frame: Frame, _ unproved: inout Int) -> ModelName?
 
     package init(

@@ -85,8 +85,7 @@ extension Frame {
         }
     }
 
-    /// Does the same as `content.forEachReading`, without boxing the frame: for the hot path. The members below
-    /// likewise.
+    /// Avoids the box of `content.forEachReading`, for the hot path. So do the members below.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)

@@ -62,8 +62,8 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns the widest range of each quantity that all these models limit. Power, which most models compute, is
-    /// limited by voltage and current.
+    /// Returns the widest range of each quantity that all these models limit. Voltage and current limit the power,
+    /// which most compute.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]

@@ -1,8 +1,8 @@
 /// A conversation longer than one request and its answer, such as the download of a log.
 ///
-/// The caller lends it the link. It sends only what the transfer returns, passes on all input, and reports when nothing
-/// has arrived for `answerTimeout`. Calls after `finished` or `failed` have no effect. Like a driver, it has no clock
-/// and no link.
+/// The caller lends it the link: the caller sends only what the transfer returns, passes on all input, and reports when
+/// nothing has arrived for `answerTimeout`. Calls after `finished` or `failed` have no effect. Like a driver, it has no
+/// clock and no link.
 package protocol MeterTransfer<Outcome>: Sendable {
     associatedtype Outcome: Sendable
     /// How long the meter may be silent while an answer is awaited.

@@ -1,12 +1,10 @@
 package import Domain
 
 /// A family to which users add models, for example in the configuration. Only the family knows the keys of a
-/// description; the code that passes it on knows values only.
+/// description.
 package protocol DescribableFamily: FamilyDescription {
     /// Keys of a description in display order, each with a value that is legal beside the others'.
     var descriptionKeys: [DescriptionKey] { get }
-    /// Returns the family with one more model.
-    ///
     /// - Parameter model: a model of this family with a new name.
     /// - Throws: for the first value that the family does not understand.
     func adding(_ model: ModelName, described: [String: DescriptionValue]) throws(DescriptionError) -> Self
@@ -74,8 +72,6 @@ extension MeterCatalogue {
     /// Keys of a description; empty if no family takes descriptions.
     package var descriptionKeys: [DescriptionKey] { describable?.descriptionKeys ?? [] }
 
-    /// Returns this catalogue with one more model.
-    ///
     /// - Parameter name: 1 to 32 lower-case letters, digits and hyphens, and not the name of another model.
     package func adding(
         model name: String, described values: [String: DescriptionValue]

@@ -37,8 +37,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// Whether the word, read as signed, is a number from `-most` to -1. Some meters may send negative values in an
-    /// unpublished way, so such a value is unknown.
+    /// Whether the word, read as signed, is from `-most` to -1. How meters send negative values may be unpublished;
+    /// such a value is unknown.
     @inline(__always) func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
 
     /// Whether the word is up to `max`, or negative as above. Neither is a reason to refuse its frame.

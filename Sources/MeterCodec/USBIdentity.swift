@@ -63,8 +63,8 @@ package struct USBMaker: Hashable, Sendable {
     package var vendors: Set<UInt16>
     /// Lower-case word in the texts of the maker's devices.
     package var word: String?
-    /// Product ids under shared vendor ids that only the maker's meters have, as far as anybody has published. They are
-    /// recognised without a text, and their text says nothing.
+    /// Product ids under shared vendor ids that only the maker's meters are known to have. They are recognised without
+    /// a text, and their text says nothing.
     package var ownProducts: [UInt16: Set<UInt16>]
     /// Whether serial numbers under the maker's vendor ids stand for batches and identify no device.
     package var sharesSerials: Bool

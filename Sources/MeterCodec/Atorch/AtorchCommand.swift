@@ -61,8 +61,6 @@ package struct AtorchCommand: Hashable, Sendable {
         self.init(code, type: type, value: UInt32(clamping: command.number ?? 0))
     }
 
-    /// Reads a command as a meter would.
-    ///
     /// - Returns: nil unless the bytes are exactly one command with a correct check byte and a known type and code.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length, bytes[0] == 0xFF, bytes[1] == 0x55, bytes[2] == 0x11,

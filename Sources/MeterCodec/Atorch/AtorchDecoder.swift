@@ -29,8 +29,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     /// Whether an order awaits its confirmation, a single byte that means nothing at other times.
     package var awaitsDone = false
 
-    /// - Parameter enforcesCheck: if false, any check byte is accepted, even from a meter that has proved to send the
-    ///   known one.
+    /// - Parameter enforcesCheck: if false, any check byte is accepted from any meter.
     package init(enforcesCheck: Bool = true, from speakers: Speakers = .meter) {
         self.enforcesCheck = enforcesCheck
         self.speakers = speakers
@@ -222,7 +221,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             }
         }
         if type == .ac, !AtorchReport(report, type: type).powerAgrees { return 10 }
-        // If a byte was lost, the check byte is here, and the next report's first byte is in the check byte's place.
+        // If a byte was lost, the check byte is here, followed by the next report.
         return type.usedOffset(in: report)
     }
 }

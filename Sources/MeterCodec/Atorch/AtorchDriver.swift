@@ -25,8 +25,8 @@ package struct AtorchDriver: MeterDriver {
         .clearEnergy, .clearCharge, .clearTime, .clearAll, .screenTimeout, .price,
     ]
 
-    /// - Parameter model: determines the bytes of commands; reports are decoded by the type that they name. A model of
-    ///   another family counts as a USB meter.
+    /// - Parameter model: determines the bytes of commands; reports name their own type. Models of other families count
+    ///   as USB meters.
     package init(model: ModelName) {
         type = AtorchReportType(model: model) ?? .usb
         profile = Self.profile(of: type)

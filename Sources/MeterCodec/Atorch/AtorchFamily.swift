@@ -15,6 +15,7 @@ extension ModelName {
     package static let dl24 = ModelName("dl24", of: .atorch, displayName: "DL24")
 }
 
+/// Atorch's meters (Docs/Protocols/Atorch.md).
 package struct AtorchFamily: FamilyDescription {
     package init() {}
 

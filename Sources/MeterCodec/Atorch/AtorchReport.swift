@@ -14,16 +14,15 @@ package struct AtorchReport: Sendable {
         self.type = type
     }
 
-    /// The rule that the last byte follows, if any. Several models send an unexplained byte there, so nil does not mean
-    /// that the report is wrong (Docs/Protocols/Atorch.md#check-byte).
+    /// The rule that the last byte follows, if any. Several models send an unexplained byte there
+    /// (Docs/Protocols/Atorch.md#check-byte), so nil does not condemn the report.
     package var checkRule: AtorchCheck.Rule? { bytes.withRawBytes(AtorchCheck.rule(ofReport:)) }
     package var checkMatches: Bool { checkRule != nil }
 
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
 
-    /// Quantities of the report; impossible ones are unknown. Power is sent by type 1, and computed from voltage and
-    /// current for types 2 and 3.
+    /// Impossible values are unknown. Type 1 sends power; types 2 and 3 do not, so it is computed.
     package var reading: Reading {
         var reading = Reading()
         bytes.withRawBytes { raw in
@@ -56,7 +55,7 @@ package struct AtorchReport: Sendable {
 
     /// In the meter's own steps, for comparing two reports.
     var counters: [Int] { raw { [.charge, .energy].contains($0) } }
-    /// Price, limits and backlight, likewise.
+    /// Price, limits and backlight in the meter's own steps.
     var settings: [Int] {
         raw { $0 == .price } + (type == .usb ? AtorchReportType.usbLimits.map { u16($0.offset) } : []) + [
             backlight ?? 0
@@ -70,8 +69,8 @@ package struct AtorchReport: Sendable {
     /// The highest `backlight`, which means that the screen stays on.
     static let backlightMax = 60
 
-    /// Power factor of a type 3: the byte before the check byte. It is in hundredths on a J7-H (fawno/ATORCH-HiDANCE,
-    /// docs/J7-H) and 0 on others. Nil if it is 0, and for the other types.
+    /// Power factor of a type 3: the byte before the check byte, in hundredths on a J7-H (fawno/ATORCH-HiDANCE,
+    /// docs/J7-H). Nil for 0, which others send, and for other types.
     package var powerFactor: Double? {
         guard type == .usb, u8(34) > 0 else { return nil }
         return Double(u8(34)) / 100

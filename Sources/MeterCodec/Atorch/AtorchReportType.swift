@@ -53,8 +53,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Charge is counted in single milliampere-hours, as the steps of a recorded UD18 show; a reader that multiplies by
-    /// ten is wrong (Docs/Protocols/Atorch.md#reports).
+    /// Charge is in single milliampere-hours, as a recorded UD18 shows; a reader that multiplies by ten is wrong
+    /// (Docs/Protocols/Atorch.md#reports).
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
@@ -87,8 +87,7 @@ package struct AtorchField: Sendable {
     /// In bytes: 2, 3 or 4.
     package let width: Int
     package let scale: Scale
-    /// Highest accepted raw value: several times what the meters can measure, yet low enough to tell a report from
-    /// noise.
+    /// Highest accepted raw value: several times a meter's range, yet low enough to tell a report from noise.
     package let rawMax: UInt32
 
     /// Whether a report is useless without a possible value of this field.

@@ -21,8 +21,8 @@ struct AtorchSuccession: Successor {
 
     func breaks(with last: AtorchSuccession) -> Bool { level.isStep(from: last.level) || !follows(last) }
 
-    /// Allows larger steps of time and counters after a pause of the link. A report that does not continue the last
-    /// one, while the next one does, is damaged.
+    /// Allows larger steps after a pause of the link. A report that does not continue the last one, while the next one
+    /// does, is damaged.
     func isConfirmed(by next: AtorchSuccession, after last: AtorchSuccession?) -> Bool {
         guard let last else { return true }
         return (follows(last) || !next.follows(last)) && next.goesOn(from: self, steps: 10_000, seconds: 3600)

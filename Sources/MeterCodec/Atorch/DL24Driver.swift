@@ -21,7 +21,7 @@ package struct DL24Driver: MeterDriver {
     /// Whether the caller has tried another way to the line over this link.
     private var hasTriedOther = false
 
-    /// After more reports than this without a reading from answers, reports become readings: coarse values are better
+    /// Number of reports without a reading from answers after which reports become readings: coarse values are better
     /// than none.
     private static let reportsHeldBack = 2
     /// The first readings wait until each query has an answer, for at most this number of rounds.
@@ -142,8 +142,8 @@ package struct DL24Driver: MeterDriver {
         if let (query, raw) = order.readBack { conversation.expect(query, raw) }
     }
 
-    /// Sends nothing: a load that is on stays on, down to its own cut-off voltage. Whoever switched it on decides when
-    /// to switch it off.
+    /// Sends nothing: the load stays on, down to its cut-off voltage. Whoever switched it on decides when to switch it
+    /// off.
     package mutating func closing() -> [Outgoing] { [] }
 
     /// Handles an overdue answer. A partial report continues by itself.

@@ -164,7 +164,7 @@ extension PX100Query {
     /// Returns an answer as a number that grows with its value: times in seconds, all else as it is.
     func counted(_ raw: UInt32) -> Int { self == .time ? Int(PX100.seconds(raw)) : Int(raw) }
 
-    /// Returns the answers (as in `counted`) that agree with a report, which is at most a second old and rounds down.
+    /// Returns the answers (as in `counted`) that agree with a report, which may be a second old and rounds down.
     package func range(in report: AtorchReport) -> ClosedRange<Int>? {
         let reading = report.reading
         func range(_ quantity: Quantity, scale: Double, step: Int) -> ClosedRange<Int>? {

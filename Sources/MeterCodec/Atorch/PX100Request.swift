@@ -31,7 +31,7 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a temperature is down to -50 °C, if it has a sign in two or in all three bytes.
+    /// Whether a temperature is from -1 to -50 °C, signed in two or in all three bytes.
     private func isBelowZero(_ raw: UInt32) -> Bool {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }

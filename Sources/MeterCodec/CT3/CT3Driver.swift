@@ -55,8 +55,7 @@ package struct CT3Driver: MeterDriver {
         return CT3Request.start(interval_ms: Self.interval_ms).bytes(id: streamID)
     }
 
-    /// Passes on only samples of the last start: a stream that another program has left running may come first. Answers
-    /// hold no measurement.
+    /// Passes on only samples of the last start: another program's stream may still run. Answers hold no measurement.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         let streamID = streamID
         var heard = false

@@ -12,8 +12,7 @@ package enum CT3Framing {
     /// Accepted payload lengths. Published payloads have 4 to 28 bytes; fqueze/usb-power-profiling takes samples of any
     /// length from 20.
     package static let payloadLengths = 4...256
-    /// Longest usual payload. If a usual frame begins inside a longer one, the longer one's start mark was an ordinary
-    /// byte.
+    /// Longest usual payload. If a usual frame begins inside a longer one, the longer one is noise.
     static let usualLengthMax = 64
 
     package static func check(_ payload: UnsafeRawBufferPointer) -> UInt8 { payload.reduce(0, ^) }

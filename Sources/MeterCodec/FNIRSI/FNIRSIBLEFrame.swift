@@ -67,8 +67,8 @@ package struct FNIRSIBLEFrame: Sendable {
 
     /// In ten-thousandths of a volt.
     static let voltageMax = FNIRSIUSBPacket.voltageMax / 10
-    /// Steps below zero that an unsigned word may mean, in thousandths of a volt and tenths of a degree. No USB meter
-    /// has the 65 V that the word would be otherwise.
+    /// Steps below zero that an unsigned word may mean, in thousandths of a volt and tenths of a degree. Otherwise it
+    /// would be 65 V, which no USB meter has.
     static let belowZero: UInt16 = 500
 
     /// Nil for a word that may be negative.

@@ -93,8 +93,8 @@ package struct FNIRSIFamily: FamilyDescription {
 }
 
 extension FNIRSIBLEFrame {
-    /// Model that an info frame identifies over the radio, else nil. 48 counts as an FNB48S, the only model of that
-    /// number with known frames; a sister model reads the same way.
+    /// Model that an info frame identifies over the radio, else nil. 48 counts as an FNB48S; its sister models read the
+    /// same way.
     fileprivate var modelOverRadio: ModelName? {
         guard let code = modelCode else { return nil }
         switch code {

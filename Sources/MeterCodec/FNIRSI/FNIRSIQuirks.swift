@@ -40,8 +40,8 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     private static let either = FNIRSIQuirks(
         secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
 
-    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet. The source reader is set to 3 ms but waits
-    /// for a packet before each write, so once every 40 ms. Commands 3 ms apart would violate `commandGap`.
+    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, once every 40 ms. The program that this comes
+    /// from is set to 3 ms, but waits for a packet before each write. Commands 3 ms apart would violate `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
 }

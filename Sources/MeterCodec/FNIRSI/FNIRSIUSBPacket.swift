@@ -64,8 +64,7 @@ package struct FNIRSIUSBPacket: Sendable {
         FNIRSIGlitchFilter.Level(voltage: Int(raw.u32LE(offset)), current: Int(raw.i32LE(offset + 4)))
     }
 
-    /// Returns the level of the last sample if no sample is far from the one before it. Nil otherwise, and for a packet
-    /// without samples.
+    /// Returns the last sample's level if no sample is far from the one before it, else nil. Nil without samples.
     func calmLevel(after before: FNIRSIGlitchFilter.Level?) -> FNIRSIGlitchFilter.Level? {
         guard type == Self.samplesType else { return nil }
         return bytes.withRawBytes { raw in
@@ -138,8 +137,7 @@ package struct FNIRSIUSBPacket: Sendable {
         word.isPossible(upTo: dataLineMax, orBelowZeroBy: dataLineBelowZero)
     }
 
-    /// Returns the reading of one sample. The power is computed, since the meter does not send it. An accepted word
-    /// above its limit is unknown.
+    /// Computes power, which the meter does not send. An accepted word above its limit is unknown.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
         let current = Double(packet.i32LE(offset + 4))
         let voltage = packet.u32LE(offset) <= voltageMax ? Double(packet.u32LE(offset)) : nil

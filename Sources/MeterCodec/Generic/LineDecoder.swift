@@ -26,9 +26,7 @@ package struct LineDecoder: BufferedFrameDecoder {
         case misfit
     }
 
-    /// - Parameters:
-    ///   - startsMidLine: whether the first bytes may be the rest of a line.
-    ///   - enforcesCheck: if false, lines with a wrong checksum are accepted too.
+    /// - Parameter startsMidLine: whether the first bytes may be the rest of a line.
     package init(_ description: LineDescription, startsMidLine: Bool = false, enforcesCheck: Bool = true) {
         parser = LineParser(description: description, enforcesCheck: enforcesCheck)
         rest = startsMidLine ? .unseen : .none

@@ -7,7 +7,6 @@ package struct LineDriver: MeterDriver {
     private let startsMidLine: Bool
     private var decoder: LineDecoder
 
-    /// - Parameter startsMidLine: whether the first bytes of a link may be the rest of a line.
     package init(model: ModelName, _ description: LineDescription, startsMidLine: Bool = true) {
         self.description = description
         self.startsMidLine = startsMidLine

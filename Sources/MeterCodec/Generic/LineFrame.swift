@@ -1,7 +1,6 @@
 package import Domain
 
-/// A line that fits its description: some quantities, each known or not. It holds no reference, so that a line
-/// allocates nothing.
+/// A line that fits its description. It holds no reference, so that a line allocates nothing.
 package struct LineFrame: Sendable {
     private var quantities = InlineArray<12, UInt8>(repeating: 0)
     private var values = InlineArray<12, Double>(repeating: 0)

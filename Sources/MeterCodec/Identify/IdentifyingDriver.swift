@@ -23,7 +23,7 @@ package struct IdentifyingDriver: MeterDriver {
 
     /// - Parameters:
     ///   - families: families whose meters may be there; those without a radio are skipped.
-    ///   - guess: the likely model, for the profile.
+    ///   - guess: model for the profile.
     package init(among families: Set<MeterFamily>, guess: ModelName, in catalogue: MeterCatalogue = .standard) {
         let candidates = catalogue.families.compactMap { family in
             families.contains(family.family) ? family.radioQuestion.map { (family: family.family, question: $0) } : nil
@@ -43,10 +43,9 @@ package struct IdentifyingDriver: MeterDriver {
         startOver()
     }
 
-    /// Creates a driver for a link to an unknown meter, or to one that does not answer as the suspected model.
+    /// Creates a driver for an unknown meter, or for one that does not answer as the suspected model.
     ///
-    /// - Parameter suspected: the model by the meter's name or by memory. Rules out families with other
-    ///   characteristics.
+    /// - Parameter suspected: model by name or memory. Rules out families with other characteristics.
     /// - Returns: nil over a cable, where USB identifies the meter.
     package init?(
         over transport: LinkAddress.Transport, suspecting suspected: ModelName? = nil,

@@ -9,7 +9,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
     private let framing: KM003CFraming
     private let enforcesChecks: Bool
-    /// Rate at which the meter fills its queue, if known; it determines the units in the queue.
+    /// Rate of the meter's graph, if known; it determines the units in the queue.
     var graphRate: KM003CRate?
     /// Number of encrypted bytes still to come after a memory answer. They have no header of their own.
     private var memoryRemaining = 0
@@ -19,9 +19,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
 
     /// - Parameters:
     ///   - side: `both` decodes captures of both directions.
-    ///   - graphRate: rate of the graph, if known; it determines a queue's units.
-    ///   - enforcesChecks: if false, the decoder accepts settings with a wrong checksum and measurements beyond the
-    ///     meter's range.
+    ///   - enforcesChecks: if false, settings with a wrong checksum and impossible measurements are accepted.
     package init(side: KM003CFraming.Side = .meter, graphRate: KM003CRate? = nil, enforcesChecks: Bool = true) {
         framing = KM003CFraming(side: side)
         self.graphRate = graphRate

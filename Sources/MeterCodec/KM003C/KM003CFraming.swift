@@ -189,8 +189,7 @@ package struct KM003CMemoryRange: Hashable, Sendable {
         size = answer.u32LE(8)
     }
 
-    /// Reads the range from a whole message. Nil for a message that is not about memory, or whose encrypted range is
-    /// invalid.
+    /// Nil for a message that is not about memory, or whose encrypted range is invalid.
     init?(in message: UnsafeRawBufferPointer, _ kind: KM003CKind) {
         switch kind {
         case .memoryAnswer:

@@ -75,9 +75,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     /// Runs only the proof, for access to the queue. The host must be connected.
     ///
-    /// - Parameters:
-    ///   - attempts: attempts per request.
-    ///   - lastID: number of the last request on this link.
+    /// - Parameter lastID: number of the last request on this link.
     init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {
         wish = .device
         isAccessAlone = true
@@ -94,8 +92,8 @@ package struct KM003CLogDownload: MeterTransfer {
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
         guard !isAccessAlone else {
-            // A KM003C needs no more than the proof. A KM002C must also tell its model, and its serial block in place
-            // of a hardware id.
+            // A KM003C needs only its hardware id. A KM002C must also tell its model and its serial block, a substitute
+            // for that id.
             tasks = (model == .km002c ? [.read(.firmware), .read(.serial)] : []) + [.read(.hardwareID), .prove]
             return ask()
         }
@@ -172,7 +170,7 @@ package struct KM003CLogDownload: MeterTransfer {
         switch (tasks[0], message.kind) {
         case (.read(.hardwareID), .reject), (.read(.hardwareID), .notReadable):
             guard isKM002C else { return message.id == id ? fail(.refused(asked)) : .wait }
-            // A KM002C does not reveal its hardware id and accepts the block of its serial number instead.
+            // A KM002C does not reveal its hardware id and accepts its serial block instead.
             return message.id == id ? advance() : .wait
         case (_, .reject), (_, .notReadable):
             return message.id == id ? fail(.refused(asked)) : .wait

@@ -61,11 +61,10 @@ package struct KM003CLogRange: Hashable, Sendable {
     /// In bytes.
     package let size: UInt32
 
-    /// The real size of the logs' memory is unpublished. This limit of 16 MB is far above any log that an entry can
-    /// count.
+    /// The real size of the logs' memory is unpublished. 16 MB is far above any log that an entry can count.
     package static let end: UInt32 = 0x0100_0000
 
-    /// - Returns: nil for a range that is empty or extends beyond the memory that holds logs.
+    /// - Returns: nil for a range that is empty or extends beyond `end`.
     package init?(offset: UInt32, sampleCount: Int) {
         guard (1...Int(UInt16.max)).contains(sampleCount), offset < Self.end else { return nil }
         let size = UInt32(sampleCount * KM003CLogSample.length)
@@ -102,10 +101,8 @@ package enum KM003CProof {
 
     /// Returns the level that an answer grants: 0 for none, 1 for reading, 2 for more than requested.
     ///
-    /// - Parameters:
-    ///   - rawWord: upper half of the header. If its lowest bit is set, the level is in the two bits above. Otherwise
-    ///     the word is a KM002C's, with the level one bit higher; from a KM003C it means a refusal.
-    ///   - model: model of the meter that got the request.
+    /// - Parameter rawWord: upper half of the header. If its lowest bit is set, the level is in the two bits above.
+    ///   Otherwise the word is a KM002C's, with the level one bit higher; from a KM003C it means a refusal.
     package static func level(rawWord: UInt16, model: ModelName) -> Int {
         if rawWord & 1 == 1 { return Int(rawWord >> 1 & 3) }
         return model == .km002c ? Int(rawWord >> 2 & 3) : 0

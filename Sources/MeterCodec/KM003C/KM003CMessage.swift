@@ -18,13 +18,12 @@ package struct KM003CMessage: Sendable {
     /// Upper half of the header, unparsed; 0 without a header.
     package let rawWord: UInt16
     package private(set) var adc: KM003CADC?
-    /// All payloads except the measurements, in order of arrival. Measurements appear only with the bytes after the
-    /// known ones.
+    /// All payloads except the measurements, in order of arrival. Of measurements, only bytes after the known ones.
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     package let graphRate: KM003CRate?
-    /// Contract between the source and sink at the meter's two ends, as far as messages up to this one tell. Only in a
-    /// message with a PD status.
+    /// Contract between the source and sink at the meter's two ends, as far as known. Only in a message with a PD
+    /// status.
     package internal(set) var contract: PDContract?
 
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {

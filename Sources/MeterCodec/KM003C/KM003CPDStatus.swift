@@ -49,9 +49,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
     private static let plugMark: UInt8 = 0x45
     private static let plugLength = 6
 
-    /// Returns the first event and its length; nil if the bytes do not start an event or hold only part of one.
-    ///
-    /// - Parameter clock: the meter's, in the preamble.
+    /// Returns the first event and its length; nil if it is unknown or incomplete.
     private static func event(_ raw: UnsafeRawBufferPointer, at clock: UInt32) -> (PDEvent, length: Int)? {
         guard let first = raw.first else { return nil }
         if first == plugMark {

@@ -54,9 +54,7 @@ package struct KM003CQueueSample: Sendable {
 
     /// Returns the offset of the first sample that is impossible by itself or after the one before it, if any.
     ///
-    /// - Parameters:
-    ///   - samples: a queue's payload.
-    ///   - rate: if known, each step must be a whole number of its steps.
+    /// - Parameter rate: if known, each step must be a whole number of its steps.
     static func implausibleOffset(in samples: UnsafeRawBufferPointer, rate: KM003CRate?) -> Int? {
         let unit = rate?.sequenceStep ?? 1
         var last: UInt16?
@@ -110,8 +108,8 @@ package enum KM003CLineStep: Sendable {
         }
     }
 
-    /// Returns volts on a line. Nil for a word that may be up to half a volt below zero: the word has no sign, and no
-    /// USB line has the 6 or 65 V that it would be.
+    /// Nil for a word that may be up to half a volt below zero: the word has no sign, and no USB line has the 6 or 65 V
+    /// that it would be.
     func volts(_ word: UInt16) -> Double? {
         word.isBelowZero(byUpTo: UInt16(perVolt / 2)) ? nil : Double(word) / perVolt
     }

@@ -54,8 +54,8 @@ package struct KM001Report: Sendable {
 
     private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
 
-    /// Returns the dialect of a sample. Between its samples a KM001 Pro sends reports that begin like an ACD15P's
-    /// samples but hold zeros, so bytes 5 to 7 decide.
+    /// Bytes 5 to 7 decide: between its samples a KM001 Pro sends reports that begin like an ACD15P's samples but hold
+    /// zeros.
     static func dialect(of report: UnsafeRawBufferPointer) -> KM001Dialect? {
         KM001Dialect.allCases.first { dialect in
             let layout = layout(of: dialect)

@@ -11,9 +11,7 @@ package struct TC66Block: Sendable {
     /// The counting group, if the answers so far tell it (`TC66Groups`).
     package internal(set) var countingGroup: Int?
 
-    /// - Parameters:
-    ///   - plain: 192 decrypted bytes, already checked by `TC66Decoder`.
-    ///   - order: which piece each third of `plain` is.
+    /// - Parameter plain: 192 decrypted bytes that `TC66Decoder` has checked, with its thirds in `order`.
     package init(
         _ plain: UnsafeRawBufferPointer, order: InlineArray<3, TC66Piece> = [.pac1, .pac2, .pac3],
         temperatureUnit: TemperatureUnit = .celsius
@@ -83,8 +81,8 @@ package struct TC66Block: Sendable {
         return sign == 1 ? -magnitude : magnitude
     }
 
-    /// Returns a total of the counting group; `offset` is group 0's. While that group is unknown, the total is nil
-    /// unless both groups have the same.
+    /// Returns a total of the counting group; `offset` is group 0's. While the group is unknown: nil, unless both
+    /// totals are equal.
     private func counted(_ offset: Int) -> Double? {
         if let countingGroup { return Double(u32(offset + 8 * countingGroup)) }
         return u32(offset) == u32(offset + 8) ? Double(u32(offset)) : nil

@@ -110,8 +110,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return nil
     }
 
-    /// Returns the number of bytes before the first start, and the mode there unless a piece starts. Leaves up to 15
-    /// bytes at the end, which cannot be decrypted yet.
+    /// Returns the number of bytes before the first start, and the mode that starts there, if any. Up to 15 bytes at
+    /// the end stay: they cannot be decrypted yet.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

@@ -9,6 +9,7 @@ extension ModelName {
     package static let tc66c = ModelName("tc66c", of: .tc66)
 }
 
+/// The TC66 and TC66C (Docs/Protocols/TC66.md).
 package struct TC66Family: FamilyDescription {
     package init() {}
 

@@ -9,8 +9,7 @@ import Domain
 /// count as intervals of one step to either side. At small currents that matters: a UM24C that shows 0.001 A at 5 V may
 /// measure up to 10 mW.
 enum UMAgreement {
-    /// Returns the first disagreement in the first 130 bytes of `block`, if any. `UMPlausibility` must have accepted
-    /// them.
+    /// `UMPlausibility` must have accepted the 130 bytes at the start of `block`.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
         let voltage = Measured(steps: block.u16BE(2), perUnit: scales.voltage)
@@ -51,8 +50,8 @@ enum UMAgreement {
             && power <= voltage.most * current.most * (1 + margin) + rounding
     }
 
-    /// - Parameter tenths: of an ohm. The value for an open circuit always agrees: the current at which a model begins
-    ///   to show it is not known.
+    /// - Parameter tenths: of an ohm. The value for an open circuit always agrees: when a model begins to show it is
+    ///   not known.
     private static func resistanceAgrees(
         _ tenths: UInt32, _ voltage: Measured, _ current: Measured, margin: Double
     ) -> Bool {

@@ -7,7 +7,7 @@ package import Domain
 /// (`UMAgreement`). All other bytes are skipped up to the next model word.
 ///
 /// A decoder settles on one model per link: after lost bytes, a counter may look like another model's word. It settles
-/// at the first block of the expected model. Users do name the wrong model, so two blocks in a row settle it too.
+/// at the first block of the expected model, or at two blocks in a row of another: users do name the wrong model.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool
@@ -17,9 +17,8 @@ package struct UMDecoder: BufferedFrameDecoder {
     private var score = UMAgreementScore()
 
     /// - Parameters:
-    ///   - enforcesTrailer: if false, blocks with a wrong trailer or disagreeing values are accepted too, for edited
-    ///     captures.
-    ///   - expected: the expected model of this link; nil accepts any mixture of models.
+    ///   - enforcesTrailer: if false, wrong trailers and disagreeing values are accepted, for edited captures.
+    ///   - expected: model of this link; nil accepts any mixture of models.
     package init(enforcesTrailer: Bool = true, expecting expected: ModelName? = nil) {
         self.enforcesTrailer = enforcesTrailer
         self.expected = expected
@@ -64,7 +63,7 @@ package struct UMDecoder: BufferedFrameDecoder {
     private var firstWord: UInt32 { buffer.withBytes { UInt32($0.u16BE(0)) } }
 
     /// Returns the number of bytes before the first model word, and the model. A last byte that may begin a model word
-    /// stays in the buffer.
+    /// stays.
     private func findModelWord() -> (rubbish: Int, model: ModelName?) {
         buffer.withBytes { bytes in
             var offset = 0

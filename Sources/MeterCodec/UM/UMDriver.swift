@@ -8,8 +8,7 @@ package struct UMDriver: MeterDriver {
     private let isWrapped: Bool
     private var decoder: UMDecoder
 
-    /// - Parameter model: determines what F3 means and which commands exist; blocks are decoded by their own model
-    ///   word.
+    /// - Parameter model: determines what F3 means and which commands exist; blocks name their own model.
     package init(model: ModelName, over transport: LinkAddress.Transport = .spp) {
         profile = Self.profile(of: model)
         isWrapped = model == .a3b && transport == .ble

@@ -9,9 +9,8 @@ package struct UMScales: Sendable {
     /// Highest current that the model measures, in amperes (Docs/Protocols/UM.md#finding-the-block-again).
     let currentMax: Double
     package let trailer: Trailer
-    /// Relative error of power against voltage times current, and of resistance against the quotient, beyond the steps.
-    /// The UM24C and UM34C compute with the values that they send. Whether the UM25C does is not known: no unedited
-    /// block of it is public.
+    /// Relative error of power and resistance beyond the steps of voltage and current. The UM24C and UM34C compute with
+    /// the values that they send. Whether the UM25C does is not known: no unedited block of it is public.
     var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
     package enum Trailer: Sendable {

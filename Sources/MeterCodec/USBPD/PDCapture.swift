@@ -5,8 +5,8 @@ import Domain
 /// USB Power Delivery has no link type (the-tcpdump-group/libpcap, issue 1036, open since 2021; IANA's registry of
 /// 2026-04-14 has none either). The packets use a private one, which Docs/Examples/usb-pd.lua lets Wireshark read.
 ///
-/// A packet is the ordered set (0 for SOP, 1 for SOP', 2 for SOP'') and a message without its checksum. Instead, 255
-/// and text describe another event. The packet's comment holds the meter's measurements.
+/// A packet is the ordered set (0 for SOP, 1 for SOP', 2 for SOP'') and a message without its checksum. For other
+/// events it is 255 and text. The packet's comment holds the meter's measurements.
 package enum PDCapture {
     /// LINKTYPE_USER0 (libpcap, pcap/dlt.h, DLT_USER0).
     static let linkType: UInt16 = 147

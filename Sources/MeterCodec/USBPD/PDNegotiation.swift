@@ -67,10 +67,8 @@ extension PDContract: CustomStringConvertible {
     }
 }
 
-/// Follows the messages between source and sink to know their contract.
-///
-/// Messages may come twice, because an unacknowledged one is sent again. Some are missing, because a meter keeps only
-/// the latest.
+/// Follows the messages between source and sink to know their contract. Unacknowledged messages come twice; some are
+/// missing, because a meter keeps only the latest.
 package struct PDNegotiation: Sendable {
     package private(set) var offers: [PDOffer] = []
     /// Contract that follows if the source accepts.
@@ -118,8 +116,7 @@ package struct PDNegotiation: Sendable {
 }
 
 extension PDMessage {
-    /// Contract of a request of the extended range, which repeats the object that it points to. Nil for another
-    /// message.
+    /// Contract of a request of the extended range, which repeats its object. Nil for another message.
     var extendedRangeContract: PDContract? {
         guard let header, header.kind == .data, header.type == PDHeader.extendedRangeRequest,
             case let objects = objects, objects.count == 2

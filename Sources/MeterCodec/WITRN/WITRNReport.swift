@@ -39,7 +39,7 @@ package struct WITRNReport: Sendable {
     /// If no number fits both, the value is the second's beginning.
     package var milliseconds: UInt32 { exactMilliseconds ?? runTime_s &* 1000 }
 
-    /// The same clock; nil if no number fits both bytes, or if byte 2, the second's low byte, is another second's.
+    /// The same clock; nil if no number fits, or if byte 2, the second's low byte, is another second's.
     private var exactMilliseconds: UInt32? {
         let (low, remainder) = (Int(bytes[3]), Int(bytes[6]))
         guard bytes[2] == UInt8(truncatingIfNeeded: runTime_s),
@@ -51,7 +51,7 @@ package struct WITRNReport: Sendable {
     /// Milliseconds between two reports (`WITRNDriver`).
     package static let interval_ms: UInt16 = 10
 
-    /// Volts on the two CC lines; nil if the model does not measure them, or sends impossible values.
+    /// Volts on the two CC lines; nil for a model without them, and for impossible values.
     private var ccVoltages: (Double, Double)? {
         let (cc1, cc2) = (bytes[55], bytes[56])
         guard cc1 | cc2 != 0, cc1 <= Self.ccMax, cc2 <= Self.ccMax else { return nil }
@@ -68,7 +68,7 @@ package struct WITRNReport: Sendable {
             cc1_mV: Int((cc1 * 1000).rounded()), cc2_mV: Int((cc2 * 1000).rounded()))
     }
 
-    /// Returns the two check bytes of a report: the sum of bytes 8 to 61, and the sum of bytes 0 to 61.
+    /// Returns the sum of bytes 8 to 61, and the sum of bytes 0 to 61.
     package static func checks(_ report: UnsafeRawBufferPointer) -> (payload: UInt8, whole: UInt8) {
         let payload = Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[8..<62]))
         return (payload, payload &+ Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[0..<8])))

@@ -43,8 +43,8 @@ package struct ZY1280Report: Sendable {
         return word <= dataLineMax ? Double(word) / 1000 : nil
     }
 
-    /// Returns a counter in ten-thousandths. Nil above half its range, where it would be negative as a signed number.
-    /// The current may be negative, but no counter that ran backwards is published.
+    /// Returns a counter in ten-thousandths. Nil above half its range: signed, it would run backwards, which nobody has
+    /// shown although the current may be negative.
     private static func counter(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
         let word = report.i32LE(offset)
         return word < 0 ? nil : Double(word)

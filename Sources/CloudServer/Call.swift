@@ -4,13 +4,12 @@ import Domain
 import Hummingbird
 import ServerKit
 
-/// One request, with what its route needs from it.
 struct Call {
     let route: CloudRoute
     let request: Request
     let context: CloudRequestContext
 
-    /// The token that it presents.
+    /// Token in the `Authorization` header.
     var token: BearerToken {
         get throws(CloudFailure) {
             guard let header = request.headers[.authorization] else {
@@ -28,7 +27,6 @@ struct Call {
     var zone: String { get throws(CloudFailure) { try parameter("zone") } }
     var host: String { get throws(CloudFailure) { try parameter("host") } }
     var meter: String { get throws(CloudFailure) { try parameter("meter") } }
-    /// The id of a command.
     var command: String { get throws(CloudFailure) { try parameter("request") } }
 
     /// Nil if missing.
@@ -46,7 +44,7 @@ struct Call {
         request.uri.queryParameters[name[...]].map { String($0) }
     }
 
-    /// `true` or `false`; false if missing.
+    /// Reads `true` or `false`; false if missing.
     func flag(_ name: String) throws(CloudFailure) -> Bool {
         switch query(name) {
         case nil, "false": return false
@@ -66,7 +64,6 @@ struct Call {
         return value
     }
 
-    /// A parameter in the path, with percent escapes resolved.
     private func parameter(_ name: String) throws(CloudFailure) -> String {
         let raw = context.parameters.get(name) ?? ""
         guard let decoded = raw.percentDecoded, !decoded.isEmpty else {

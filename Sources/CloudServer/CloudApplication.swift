@@ -6,27 +6,25 @@ package import NIOCore
 package import NIOSSL
 package import ServerKit
 
-/// The cloud's routes on a port, with TLS or, if only this machine can reach it, without.
+/// Server of the cloud's routes, with TLS or, if only this machine can reach it, without.
 package struct CloudApplication: Sendable {
     package let routes: CloudRoutes
-    /// Where to listen: an address of this machine, or a name for one.
     package let host: String
-    /// 0 picks one that is free.
+    /// 0 picks a free port.
     package let port: Int
     /// Nil for no TLS.
     package let tls: TLSConfiguration?
     package let logger: Logger
-    /// How long a client may accept nothing of what is sent to it.
+    /// Timeout of a client that accepts no data.
     package var stallPatience = TimeAmount.seconds(30)
-    /// How long a client may take to set up TLS, then to send the head of its first request, and, without a valid
-    /// token, to send its next request.
+    /// Timeout of a stranger: to set up TLS, then to send the head of its first request, and, without a valid token, to
+    /// send its next request.
     var strangerPatience = TimeAmount.seconds(10)
     private let connections: ConnectionLimit
-    /// How long a connection is kept between two requests. Longer than a host's heartbeat, which then needs no new
+    /// Time that a connection is kept between two requests: longer than a host's heartbeat, which then needs no new
     /// handshake.
     package var idlePatience = TimeAmount.seconds(330)
 
-    /// - Parameter connections: limits on their number at a time.
     package init(
         routes: CloudRoutes, host: String, port: Int, tls: TLSConfiguration?,
         connections: ConnectionLimit = ConnectionLimit(all: 1024, perAddress: 512), logger: Logger
@@ -39,8 +37,7 @@ package struct CloudApplication: Sendable {
         self.logger = logger
     }
 
-    /// The server as a service: runs until graceful shutdown. Streams must be told to end (`CloudService.shutdown`);
-    /// otherwise it waits for them.
+    /// Runs until graceful shutdown. Waits for open streams, which `CloudService.shutdown` ends.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func service(

@@ -7,11 +7,11 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Turns every error into a `CloudErrorBody` with a suitable status, so that no host ever has to interpret prose.
+/// Turns every error into a `CloudErrorBody` with a suitable status, so that no host has to interpret prose.
 struct CloudErrorMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
-    /// Informed of requests that the store failed to carry out.
+    /// Told about requests that the store failed to carry out.
     var health: StoreHealth?
 
     func handle(
@@ -20,7 +20,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let failure as CloudFailure {
-            // What the health route reports is not news to it.
+            // The health route reports what `health` already knows.
             if failure.code == .serviceUnavailable, request.uri.path != CloudRoute.health.path {
                 await health?.failed(failure.message)
             }
@@ -69,7 +69,6 @@ struct CloudErrorMiddleware: RouterMiddleware {
     }
 }
 
-/// The HTTP status for a code.
 package enum CloudErrorStatus {
     package static func of(_ code: CloudErrorCode) -> HTTPResponse.Status {
         switch code {

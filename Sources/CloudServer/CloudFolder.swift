@@ -4,7 +4,7 @@ package import Domain
 import LinuxIO
 package import ServerKit
 
-/// The one folder of a cloud: its store, its certificate and key, the first token, the console's socket.
+/// Folder of a cloud: its store, certificate and key, first token, and the console's socket.
 package struct CloudFolder: Hashable, Sendable {
     package let path: String
 
@@ -16,11 +16,10 @@ package struct CloudFolder: Hashable, Sendable {
     package var certificatePath: String { "\(path)/certificate.pem" }
     package var keyPath: String { "\(path)/key.pem" }
 
-    /// The zone that a cloud has from its first start.
     package static let firstZone = "home"
 
-    /// The certificate, created if missing, and renewed if it does not cover all the names, with the same key and so
-    /// the same pin.
+    /// Returns the certificate. Creates a missing one, and renews one that does not cover all names, with the same key
+    /// and so the same pin.
     package func certificate(names: Set<String>, at now: WallTime) throws(CloudSetupError) -> ServerCertificate {
         do throws(CertificateError) {
             return try CertificateFiles(certificatePath: certificatePath, keyPath: keyPath)
@@ -32,8 +31,8 @@ package struct CloudFolder: Hashable, Sendable {
 
     /// Creates the first zone and a token to join it, if the store has none yet.
     ///
-    /// The file is written before the store knows its token, so that no crash in between leaves a token that nobody can
-    /// present. A file that somebody removed is not created again: `token create` issues another token.
+    /// Writes the file before the store knows its token, so that no crash in between leaves a token that nobody can
+    /// present. A removed file is not created again: `token create` issues another token.
     ///
     /// - Returns: whether the file exists and holds a valid token.
     package func prepareFirstZone(
@@ -57,7 +56,6 @@ package struct CloudFolder: Hashable, Sendable {
         return true
     }
 
-    /// Nil if there is no such file.
     private func read(_ path: String) throws(CloudSetupError) -> String? {
         do throws(Errno) {
             return try WholeFile.text(path)
@@ -66,7 +64,7 @@ package struct CloudFolder: Hashable, Sendable {
         }
     }
 
-    /// Writes a file that only its owner may read, completely or not at all.
+    /// Writes a file for its owner only, completely or not at all.
     private func write(_ text: String, to path: String) throws(CloudSetupError) {
         do throws(Errno) {
             try WholeFile.replace(path, with: Array(text.utf8))

@@ -2,7 +2,7 @@ import Cloud
 import CloudAPI
 import Hummingbird
 
-/// What hosts have of meters' logs (Docs/Relay.md#the-meters-log).
+/// Routes of meters' logs (Docs/Relay.md#the-meters-log).
 extension CloudRoutes {
     func respondLog(_ call: Call, by principal: Principal) async throws -> Response {
         let (meter, zone) = (try call.meter, try call.zone)
@@ -17,7 +17,7 @@ extension CloudRoutes {
 }
 
 extension Call {
-    /// A number of milliseconds in the query; nil if missing.
+    /// Nil if missing.
     fileprivate func milliseconds(_ name: String) throws(CloudFailure) -> Int64? {
         guard let text = query(name) else { return nil }
         guard let number = Int64(text), number >= 0 else {

@@ -1,6 +1,5 @@
 package import Domain
 
-/// Everything that a cloud reports to Prometheus.
 package enum CloudMetrics {
     static let build = MetricDefinition.gauge(
         "metercloud_build_info", ["version"], "Version of metercloud; always 1.")
@@ -48,7 +47,6 @@ package enum CloudMetrics {
     package static let zoneRecordsMax = MetricDefinition.gauge(
         "metercloud_zone_limit_records", ["zone"], "Limit for its records.")
 
-    /// Every metric.
     package static let all: [MetricDefinition] =
         [
             build, requests, durations, streams, copies, silentCopies, storeHealthy, connections, refusedConnections,

@@ -2,11 +2,10 @@ package import Hummingbird
 import NIOCore
 import ServerKit
 
-/// What is known about one request.
 package struct CloudRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The address whose requests without a token are counted together: an IPv4 address, or the network of an IPv6
-    /// address, in which one machine may have any number of addresses.
+    /// Address under which requests without a token are counted: an IPv4 address, or the network of an IPv6 address, in
+    /// which one machine may have any number of addresses.
     package let address: String
     private let channel: any Channel
 
@@ -16,6 +15,6 @@ package struct CloudRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Tells the connection who is at the other end, which decides how long it is kept.
+    /// Tells the connection who its client is, which decides how long it is kept.
     func tell(_ standing: ConnectionStanding) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

@@ -1,7 +1,7 @@
 package import Hummingbird
 
-/// Every route of the cloud, once: the router is built from this list, metrics take their labels from it, and a test
-/// compares Docs/openapi.yaml with it.
+/// List of all routes: the router is built from it, metrics take their labels from it, and a test compares
+/// Docs/openapi.yaml with it.
 package enum CloudRoute: String, CaseIterable, Sendable {
     case health
     case metrics
@@ -40,7 +40,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// With parameters in the form of OpenAPI and the router: `/v1/zones/{zone}`.
+    /// Path with parameters in the form of OpenAPI and the router: `/v1/zones/{zone}`.
     package var path: String {
         switch self {
         case .health: "/v1/health"
@@ -69,26 +69,23 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// Answered after a look at the zone and its terms.
     var isAboutLeases: Bool { path.hasPrefix(Self.leases.path) }
 
-    /// Whether it requires a host's token.
     package var needsToken: Bool { access != .open && !isForCopies }
 
-    /// Whether it is for the other copies of this cloud alone; Docs/openapi.yaml, which is for hosts, leaves it out.
+    /// Whether the route is only for other replicas; Docs/openapi.yaml, which is for hosts, omits it.
     package var isForCopies: Bool { access == .copies }
 
-    /// What who calls it has to show.
+    /// Credential that a caller must show.
     package enum Access: Hashable, Sendable {
-        /// Nothing: anybody may call it.
         case open
-        /// The secret of the copies of this cloud.
+        /// Shared secret of the replicas.
         case copies
-        /// Any host's token: it changes nothing for other hosts, or only what the host says about itself.
+        /// Any host's token: the call changes nothing for other hosts, or only the host's record about itself.
         case looking
-        /// The same. It brings records, which are judged one by one (`CloudService.modify`).
+        /// Any host's token; the records are checked one by one (`CloudService.modify`).
         case records
-        /// A token with all rights: it changes something for the zone's other hosts.
+        /// A token with all rights: the call changes something for the zone's other hosts.
         case changing
     }
 
@@ -97,7 +94,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .health, .metrics: .open
         case .copyNews, .copyQuestion: .copies
         case .join, .account, .createZone, .changes, .events, .leases, .watchReadings, .meterLog: .looking
-        // What it has done itself. Without its answer, whoever asks waits for it.
+        // The log is the host's own. Without its answer, the asking host would wait.
         case .answerLog: .looking
         case .modifyRecords: .records
         case .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue, .retireHost,
@@ -106,7 +103,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// The methods of a path; empty if there is no such path.
+    /// Returns the methods of a path; empty for an unknown path.
     package static func methods(of path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
         return allCases.filter { route in

@@ -5,7 +5,7 @@ package import Hummingbird
 import Logging
 package import ServerKit
 
-/// The routes of Docs/openapi.yaml: each decodes, calls the service, and encodes.
+/// Routes of Docs/openapi.yaml: each decodes, calls the service, and encodes.
 package struct CloudRoutes: Sendable {
     let service: CloudService
     let gate: RequestGate
@@ -17,10 +17,9 @@ package struct CloudRoutes: Sendable {
     let version: String
 
     /// - Parameters:
-    ///   - makeToken: creates a token for a host that joins.
-    ///   - version: the program's, for `/v1/health`.
-    ///   - health: the store's; if nil, the store counts as well when it can list its zones.
-    ///   - figures: adds the figures of the engine and the process for `/metrics`.
+    ///   - version: version of the program, for `/v1/health`.
+    ///   - health: if nil, the store counts as healthy when it can list its zones.
+    ///   - figures: adds the metrics of the engine and the process for `/metrics`.
     package init(
         service: CloudService, gate: RequestGate, clock: CloudClock, version: String,
         tally: RequestTally = RequestTally(), health: StoreHealth? = nil,
@@ -40,7 +39,6 @@ package struct CloudRoutes: Sendable {
         self.figures = figures
     }
 
-    /// All routes, on a new router.
     package func router() -> Router<CloudRequestContext> {
         let router = Router(context: CloudRequestContext.self)
         router.add(middleware: TallyMiddleware(tally: tally, now: clock.now))
@@ -60,7 +58,7 @@ package struct CloudRoutes: Sendable {
             return call.route == .health ? try await health(call) : try await metricsPage()
         }
         let principal = try await authenticate(call)
-        // Here and nowhere else, so that no route can forget it.
+        // Only here, so that no route can forget it.
         if call.route.access == .changing { try principal.checkMayChange() }
         switch call.route {
         case .health, .metrics, .copyNews, .copyQuestion: return Response(status: .notFound)
@@ -82,7 +80,6 @@ package struct CloudRoutes: Sendable {
         }
     }
 
-    /// Identifies the client. A request without a valid token counts against its address.
     private func authenticate(_ call: Call) async throws -> Principal {
         let principal: Principal
         do throws(CloudFailure) {
@@ -99,7 +96,7 @@ package struct CloudRoutes: Sendable {
 
     // MARK: The cloud itself
 
-    /// `?live` asks only whether the process is alive, not about its store: for whatever would restart it.
+    /// With `?live` ignores the store: whether the process is alive, for a supervisor that would restart it.
     private func health(_ call: Call) async throws -> Response {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))
@@ -159,7 +156,6 @@ package struct CloudRoutes: Sendable {
         }
     }
 
-    /// The calls about one lease, which answer with it.
     private func lease(
         _ call: Call, meter: String, in zone: String, by principal: Principal
     ) async throws -> LeaseBody {
@@ -178,7 +174,6 @@ package struct CloudRoutes: Sendable {
     }
 }
 
-/// Counts every response, including those for unknown paths.
 private struct TallyMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 

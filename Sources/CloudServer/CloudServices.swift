@@ -1,7 +1,7 @@
 package import Cloud
 import ServiceLifecycle
 
-/// Runs what the cloud does by itself: offers to waiting hosts, and the clean-up.
+/// Background work of the cloud: offers to waiting hosts, and the clean-up.
 package struct CloudMaintenance: Service {
     private let service: CloudService
 
@@ -20,7 +20,7 @@ package struct CloudStreamEnder: Service {
     package init(service: CloudService) { self.service = service }
 
     package func run() async throws {
-        // If cancelled without a graceful shutdown, there is nothing to wait for either.
+        // If cancelled without a graceful shutdown, it need not wait either.
         try? await gracefulShutdown()
         await service.shutdown()
     }

@@ -3,14 +3,14 @@ import CloudAPI
 import Domain
 package import ServerKit
 
-/// Answers an administrator. Anybody who reaches it may do everything: it is on the server's own machine, behind a
-/// socket and a folder that only the server's user may open.
+/// Answers an administrator. Whoever reaches it may do everything: only the server's user can open its socket and
+/// folder on the server's machine.
 package struct Console: Sendable {
     private let service: CloudService
     private let makeToken: @Sendable () -> BearerToken
     private let backup: @Sendable (_ path: String) async throws -> Void
 
-    /// - Parameter backup: writes a complete copy of the store, while it is in use, to a path where nothing exists yet.
+    /// - Parameter backup: writes a complete copy of the store, while it is in use, to a new path.
     package init(
         service: CloudService, makeToken: @escaping @Sendable () -> BearerToken,
         backup: @escaping @Sendable (_ path: String) async throws -> Void
@@ -20,7 +20,6 @@ package struct Console: Sendable {
         self.backup = backup
     }
 
-    /// - Throws: `CloudFailure`, and the errors of `backup`.
     package func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         switch request {
         case .createZone(let name, let id, let terms):

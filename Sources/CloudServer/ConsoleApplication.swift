@@ -4,7 +4,7 @@ package import Hummingbird
 package import Logging
 import ServerKit
 
-/// The console on a Unix socket in the data folder, for its owner alone (mode 0600, in a folder of mode 0700).
+/// Server of the console on a Unix socket in the data folder, for its owner only (mode 0600, in a folder of mode 0700).
 package struct ConsoleApplication: Sendable {
     private let console: Console
     private let socketPath: String
@@ -18,7 +18,7 @@ package struct ConsoleApplication: Sendable {
         self.logger = logger
     }
 
-    /// The console as a service: runs until graceful shutdown, then removes its socket.
+    /// Runs until graceful shutdown, then removes its socket.
     ///
     /// - Parameter onRunning: called once it accepts requests.
     package func service(onRunning: @escaping @Sendable () -> Void = {}) -> some ApplicationProtocol {

@@ -1,8 +1,8 @@
 package import CloudAPI
 package import Domain
 
-/// A request by an administrator on the server's own machine. Sent as JSON over the console's socket while the server
-/// runs, and answered within the console's own process while it does not.
+/// A request by an administrator on the server's machine. Sent as JSON over the console's socket while the server runs;
+/// otherwise the console's own process answers it.
 package enum ConsoleRequest: Codable, Hashable, Sendable {
     /// Nil values become the standard ones; without an id, the zone gets a new one.
     case createZone(name: String, id: String?, terms: ConsoleTerms)
@@ -21,17 +21,17 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
-    /// As `createToken`, for hosts that may only look. A case of its own: a running server of an earlier version refuses
-    /// it, where it would ignore one more value and make a token that is good for everything.
+    /// `createToken` for read-only hosts. A case of its own, because an older running server refuses it; the server
+    /// would ignore an additional value, and make a token with all rights.
     case createReadOnlyToken(zone: String, isEnrolment: Bool, label: String)
     /// Nil for all zones.
     case tokens(zone: String?)
     case revokeToken(id: String)
-    /// An absolute path on the server's machine.
+    /// Absolute path on the server's machine.
     case backup(path: String)
 }
 
-/// Some or all lease terms of a zone. Milliseconds; `keep` or `strict`.
+/// Lease terms to set. Milliseconds; `keep` or `strict`.
 package struct ConsoleTerms: Codable, Hashable, Sendable {
     package var policy: String?
     package var ttl: Int64?
@@ -44,13 +44,12 @@ package struct ConsoleTerms: Codable, Hashable, Sendable {
     }
 }
 
-/// Some or all limits on the records of a zone, and of one host in it.
 package struct ConsoleQuota: Codable, Hashable, Sendable {
     package var bytes: Int?
     package var records: Int?
     package var hostBytes: Int?
     package var hostRecords: Int?
-    /// How many leases the zone may ever have.
+    /// Number of leases that the zone may ever have.
     package var leases: Int?
 
     package init(
@@ -64,13 +63,12 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
     }
 }
 
-/// The records that a zone, or one host in it, has, and the zone's leases.
 package struct ConsoleUsage: Codable, Hashable, Sendable {
     /// Nil for the whole zone.
     package var hostID: String?
     package var bytes: Int
     package var records: Int
-    /// How many leases the zone has had. Nil for a host, and from a server that does not count them.
+    /// Number of leases that the zone ever had. Nil for a host, and from a server that does not count them.
     package var leases: Int?
 
     package init(hostID: String? = nil, bytes: Int, records: Int, leases: Int? = nil) {
@@ -90,7 +88,7 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
     case hosts([HostBody])
     case lease(LeaseBody)
     case leases([LeaseBody])
-    /// The token's text appears here and nowhere else.
+    /// The only place of the token's text.
     case newToken(ConsoleToken, text: String)
     case tokens([ConsoleToken])
     case done
@@ -98,21 +96,20 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
 
 package struct ConsoleZone: Codable, Hashable, Sendable {
     package var name: String
-    /// Its identity, a UUID. Nil from a server without identities.
+    /// Identity, a UUID. Nil from a server without identities.
     package var id: String?
     package var policy: String
     /// Milliseconds.
     package var ttl: Int64
     /// Milliseconds.
     package var lockDelay: Int64
-    /// The lock-delay that was asked for, in milliseconds. Nil from a server that does not keep it.
+    /// Requested lock-delay in milliseconds. Nil from a server that does not keep it.
     package var askedLockDelay: Int64?
-    /// Number of accepted changes so far.
     package var sequence: UInt64
     /// Nil from a server without quotas.
     package var quota: ConsoleQuota?
     package var used: ConsoleUsage?
-    /// The shares of the hosts that have one, largest first.
+    /// Usage of the hosts, largest first.
     package var hosts: [ConsoleUsage]?
 }
 
@@ -121,13 +118,13 @@ package struct ConsoleToken: Codable, Hashable, Sendable {
     package var zone: String
     /// `host` or `enrolment`.
     package var kind: String
-    /// `full` or `readOnly` (`HostRole`). Nil from a server without roles, whose tokens are good for everything.
+    /// `full` or `readOnly` (`HostRole`). Nil from a server without roles, whose tokens have all rights.
     package var role: String?
     package var label: String
     package var hostID: String?
     package var hostName: String?
     /// RFC 3339.
     package var createdAt: String
-    /// RFC 3339; nil while it is valid.
+    /// RFC 3339; nil while the token is valid.
     package var revokedAt: String?
 }

@@ -3,10 +3,9 @@ import CloudAPI
 import Hummingbird
 import ServerKit
 
-/// What the other copies of this cloud say (Docs/Relay.md#several-copies). They show the secret that all copies have in
-/// their store: no host's token is good for it.
+/// Messages of the other replicas (Docs/Relay.md#several-copies). They show the secret that all replicas have in their
+/// store; hosts' tokens are refused.
 extension CloudRoutes {
-    /// The scheme of the `Authorization` header.
     package static let copyScheme = "Copy"
 
     func respondCopy(_ call: Call) async throws -> Response {

@@ -1,6 +1,5 @@
 import Glibc
 
-/// How many files and connections this process may have open.
 package enum DescriptorLimit {
     /// Raises the soft limit to the hard one: the usual 1024 is less than a thousand event streams need.
     ///

@@ -4,10 +4,9 @@ import Domain
 import Hummingbird
 import NIOCore
 
-/// The stream of events: server-sent events, each named after the field of `EventBody` that it has.
+/// Server-sent events, each named after its field of `EventBody`.
 extension CloudRoutes {
-    /// The first event, a ping, is sent at once: a host that has it misses nothing from then on. It fetches what
-    /// happened before.
+    /// Sends a ping at once: from then on the host misses nothing. It fetches earlier changes.
     func events(_ call: Call, by principal: Principal) async throws -> Response {
         let zone = try call.zone
         let slot = try StreamSlot(.events, of: principal.credential.id, at: gate)
@@ -23,7 +22,8 @@ extension CloudRoutes {
         }
     }
 
-    /// `id`, `event` and `data` lines. The id counts the events of this stream; a stream cannot be resumed by it.
+    /// Writes `id`, `event` and `data` lines. The id counts the events of this stream; a stream cannot be resumed by
+    /// it.
     static func event(_ body: EventBody, number: Int) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "id: \(number)\nevent: \(body.name)\ndata: ")
         buffer.writeImmutableBuffer(try JSON.encode(body))

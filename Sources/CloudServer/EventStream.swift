@@ -3,15 +3,15 @@ import Hummingbird
 import NIOCore
 
 extension Response {
-    /// Server-sent events written by `body`, until it returns or the client leaves.
+    /// Sends the server-sent events of `body`, until it returns or the client leaves.
     ///
-    /// - Parameter slot: kept as long as the stream, and freed with it even if that never begins.
+    /// - Parameter slot: freed with the stream, even if that never begins.
     static func events(
         for request: Request, in slot: StreamSlot,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> Response {
-        // The library notices the client's leaving by reading on, and traps if a response ends before the request has
-        // been read to its end. So the end is read first, whatever the client sends.
+        // The library detects a leaving client by reading on, and traps if a response ends before the request has been
+        // read to its end. So the end is read first, whatever the client sends.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body
@@ -28,7 +28,7 @@ extension Response {
     }
 }
 
-/// One of the streams that a credential may have open.
+/// A place among the streams that a credential may have open.
 final class StreamSlot: Sendable {
     private let gate: RequestGate
     private let kind: RequestGate.StreamKind

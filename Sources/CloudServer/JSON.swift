@@ -3,9 +3,9 @@ import FoundationEssentials
 import Hummingbird
 import NIOCore
 
-/// How this server writes and reads JSON: keys are sorted, so that output is stable, except in bodies full of records.
+/// JSON of this server. Keys are sorted, so that output is stable, except in bodies full of records.
 enum JSON {
-    /// A batch and what may be around it.
+    /// A batch and its envelope.
     static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
@@ -25,7 +25,6 @@ enum JSON {
     static func decode<Value: Decodable>(
         _ type: Value.Type, from request: Request, upTo bytesMax: Int = bodyBytesMax
     ) async throws -> Value {
-        // Refused before it is read if the client announces its size.
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bytesMax {
             throw NIOTooManyBytesError(maxBytes: bytesMax)
         }

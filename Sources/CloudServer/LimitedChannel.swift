@@ -3,7 +3,6 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Counts the connections of a listener, before anything else is set up for one of them.
 struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let limit: ConnectionLimit

@@ -3,7 +3,6 @@ import CloudAPI
 import Hummingbird
 import NIOCore
 
-/// Meters that other hosts have (Docs/Relay.md).
 extension CloudRoutes {
     func respondRelay(_ call: Call, by principal: Principal) async throws -> Response {
         switch call.route {
@@ -27,7 +26,7 @@ extension CloudRoutes {
         }
     }
 
-    /// The outcome takes seconds. Whoever has left meanwhile wants nothing done any more.
+    /// The outcome takes seconds. A client that leaves cancels the command.
     private func command(_ call: Call, by principal: Principal) async throws -> Response {
         let (meter, zone) = (try call.meter, try call.zone)
         // Read to its end first, as for a stream of events.
@@ -40,8 +39,8 @@ extension CloudRoutes {
         }
     }
 
-    /// Server-sent events, each named after the field of `RelayEventBody` that it has. The first event says who has the
-    /// meter. `?all=true` asks for every reading, however fast they come.
+    /// Sends server-sent events, each named after its field of `RelayEventBody`, first the holder. `?all=true` asks for
+    /// every reading, however fast they come.
     func watch(_ call: Call, by principal: Principal) async throws -> Response {
         let wantsAll = try call.flag("all")
         let slot = try StreamSlot(.watches, of: principal.credential.id, at: gate)

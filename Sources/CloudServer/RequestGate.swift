@@ -9,13 +9,13 @@ package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
         /// For each credential. A host's first sync, its renewals and a person's clicks stay far below.
         package var perCredential = Rate(perSecond: 100, burst: 400)
-        /// For each credential, for batches of readings: four a second of each of its meters that somebody watches.
+        /// For each credential, for batches of readings: four a second of each of its watched meters.
         package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)
-        /// For each address, for requests without a valid credential: guesses, health checks, scrapes.
+        /// For each address without a valid credential: guesses, health checks, scrapes.
         package var perAddress = Rate(perSecond: 10, burst: 100)
-        /// Most event streams that one credential may have open. A host needs one, or two while it reconnects.
+        /// Maximum number of event streams of one credential. A host needs one, or two while it reconnects.
         package var streamsPerCredential = 8
-        /// Most meters that one credential may watch at a time.
+        /// Maximum number of meters that one credential watches at a time.
         package var watchesPerCredential = 256
 
         package init() {}
@@ -25,7 +25,6 @@ package final class RequestGate: Sendable {
         var credentials: TokenBuckets<String>
         var relays: TokenBuckets<String>
         var addresses: TokenBuckets<String>
-        /// Open streams, by kind and credential.
         var streams: [StreamKind: [String: Int]] = [:]
     }
 
@@ -44,9 +43,7 @@ package final class RequestGate: Sendable {
                 addresses: TokenBuckets(rate: limits.perAddress, at: start)))
     }
 
-    /// Counts one request with a valid credential.
-    ///
-    /// - Parameter isRelay: whether it is a batch of readings, of which there are many.
+    /// - Parameter isRelay: whether it is a batch of readings.
     package func admit(credential id: String, isRelay: Bool = false) throws(CloudFailure) {
         let now = now()
         let wait = state.withLock { state in
@@ -55,13 +52,11 @@ package final class RequestGate: Sendable {
         try check(wait, "this token")
     }
 
-    /// Counts one request without a valid credential.
     package func admit(address: String) throws(CloudFailure) {
         let now = now()
         try check(state.withLock { $0.addresses.take(address, at: now) }, "the address \(address)")
     }
 
-    /// Counts one more stream of a credential; `closeStream` ends it.
     package func openStream(_ kind: StreamKind = .events, credential id: String) throws(CloudFailure) {
         let limit = kind == .events ? limits.streamsPerCredential : limits.watchesPerCredential
         let isOpened = state.withLock { state in
@@ -82,16 +77,13 @@ package final class RequestGate: Sendable {
         }
     }
 
-    /// Number of open event streams.
     package var streams: Int { count(of: .events) }
-    /// Number of streams with a meter's readings.
     package var watches: Int { count(of: .watches) }
 
     private func count(of kind: StreamKind) -> Int {
         state.withLock { $0.streams[kind]?.values.reduce(0, +) ?? 0 }
     }
 
-    /// What a stream is about.
     package enum StreamKind: String, Hashable, Sendable {
         case events = "event streams"
         case watches = "watched meters"

@@ -1,10 +1,8 @@
 import Domain
 import Synchronization
 
-/// Counts responses and the time that they took.
-///
-/// The label sets are closed: routes are those of `CloudRoute`, statuses those that the routes return; nothing that a
-/// client sends becomes a label.
+/// Counts responses and their durations. The label sets are closed: routes of `CloudRoute` and their statuses. No
+/// client input becomes a label.
 package final class RequestTally: Sendable {
     private struct Request: Hashable {
         var route: String
@@ -23,10 +21,8 @@ package final class RequestTally: Sendable {
 
     package init() {}
 
-    /// Counts one response.
-    ///
     /// - Parameters:
-    ///   - route: nil for a path that is not ours.
+    ///   - route: nil for an unknown path.
     ///   - duration: until the response's head; a stream continues after it.
     package func count(_ route: CloudRoute?, status: Int, duration: Duration) {
         let name = route?.rawValue ?? "none"

@@ -3,12 +3,12 @@ import Cryptography
 package import ServerKit
 
 extension CertificateTerms {
-    /// Twenty years, five of them leap years. Hosts recognise it by its pin, whatever its dates.
+    /// Twenty years, five of them leap years. Hosts recognise the certificate by its pin, whatever its dates.
     package static let cloud = CertificateTerms(commonName: "metercloud", daysValid: 20 * 365 + 5)
 }
 
 extension ServerCertificate {
-    /// By which hosts recognise the cloud: of the public key.
+    /// Pin of the public key, by which hosts recognise the cloud.
     package var pin: CertificatePin {
         guard let pin = CertificatePin(digest: SHA256.digest(publicKey)) else {
             preconditionFailure("A pin is a digest of SHA-256")
@@ -17,7 +17,6 @@ extension ServerCertificate {
     }
 }
 
-/// Why the cloud's folder or its certificate cannot be created, read or used.
 package struct CloudSetupError: Error, Hashable, Sendable, CustomStringConvertible {
     package var message: String
 

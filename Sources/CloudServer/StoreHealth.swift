@@ -1,11 +1,11 @@
 package import Domain
 package import Logging
 
-/// Whether the cloud's store works, checked on request.
+/// Health of the store, checked on request.
 ///
-/// A check takes the store's write lock and reads through a fresh handle; its result is valid for two seconds. Once a
-/// write has failed, a check is not enough (a full disk can be locked and read): only a successful write ends the
-/// fault, and is tried at most every ten seconds. Each change is one line in the log.
+/// A check takes the store's write lock and reads through a fresh handle; its result is valid for 2 s. After a failed
+/// write a check is not enough (a full disk can be locked and read): only a successful write ends the fault, tried at
+/// most every 10 s. Each change is logged.
 package actor StoreHealth {
     private static let answerLasts = Duration.seconds(2)
     private static let betweenWrites = Duration.seconds(10)
@@ -14,9 +14,9 @@ package actor StoreHealth {
     private let warn: @Sendable () async -> String?
     private let now: @Sendable () -> MonotonicTime
     private let logger: Logger
-    /// The store's fault, if there is one.
+    /// Fault of the store; nil if it works.
     private var reason: String?
-    /// What needs attention although the store works, as of the last check.
+    /// Warning of the last check, although the store works.
     package private(set) var warning: String?
     private var needsWrite = false
     private var lookedAt: MonotonicTime?
@@ -25,7 +25,7 @@ package actor StoreHealth {
 
     /// - Parameters:
     ///   - look: throws if the store does not work; with `writes`, by an actual write.
-    ///   - warn: what needs attention although it works, if anything.
+    ///   - warn: returns a warning although the store works, if any.
     package init(
         look: @escaping @Sendable (_ writes: Bool) async throws -> Void,
         warn: @escaping @Sendable () async -> String? = { nil }, now: @escaping @Sendable () -> MonotonicTime,
@@ -37,9 +37,8 @@ package actor StoreHealth {
         self.logger = logger
     }
 
-    /// - Returns: the store's fault, if there is one.
     package func fault() async -> String? {
-        // Callers that come meanwhile wait for the same check.
+        // Concurrent callers wait for the same check.
         if let looking {
             await looking.value
             return reason
@@ -52,7 +51,6 @@ package actor StoreHealth {
         return reason
     }
 
-    /// A request was refused because the store failed.
     package func failed(_ why: String) {
         if !needsWrite { wroteAt = now() }
         needsWrite = true

@@ -1,7 +1,6 @@
 import CloudAPI
 package import Domain
 
-/// A cloud's address, checked before anything is sent there.
 package struct CloudAddress: Hashable, Sendable {
     /// Without a trailing slash.
     package let text: String
@@ -9,7 +8,7 @@ package struct CloudAddress: Hashable, Sendable {
     /// Name or address, without brackets.
     package let host: String
 
-    /// - Throws: `badRequest`, naming what is wrong: not an http(s) URL, or a token would cross a network unencrypted.
+    /// - Throws: `badRequest`: not an http(s) URL, or a token would cross a network unencrypted.
     package init(_ text: String) throws(SyncFailure) {
         let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
         let parts = trimmed.split(separator: "://", maxSplits: 1)

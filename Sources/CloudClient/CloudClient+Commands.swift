@@ -4,23 +4,24 @@ import Gateway
 import NIOCore
 import NIOHTTP1
 
-/// Commands for meters that other hosts have, and from other hosts (Docs/Relay.md#commands).
+/// Commands for meters of other hosts, and from other hosts (Docs/Relay.md#commands).
 extension CloudClient {
-    /// - Parameter id: a new one for each call, so that a refusal means that nobody did it.
-    /// - Throws: where nobody knows what became of it.
+    /// - Parameter id: a new one for each call, so that a refusal means that nobody ran the command.
+    /// - Throws: if the outcome is unknown.
     package func command(
         _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
     ) async throws(SyncFailure) -> RelayOutcome {
         let body = RelayCommandRequest(
             requestID: id.description, token: token.rawValue, action: RelayActionBody(action))
         do throws(CallFailure) {
-            // The cloud knows the outcome within its own time; the rest is the way there and back.
+            // The cloud answers within its own time; `patience` is for the network.
             let answer: RelayCommandAnswer = try await attempt(
                 .POST, zonePath("meters/\(meter.description.urlPart)/commands"), body: body,
                 patience: .milliseconds(CloudLimits.commandMilliseconds) + patience)
             return RelayOutcome(answer)
         } catch {
-            // A command that the cloud refuses reaches no holder. After a failure of the cloud, a holder may have done it.
+            // A command that the cloud refuses reaches no holder. After a failure of the cloud, a holder may have run
+            // it.
             guard case .refused(let content) = error,
                 ![.serviceUnavailable, .internalError, .readOnly].contains(content.code)
             else { throw error.failure }
@@ -81,7 +82,7 @@ extension RelayActionBody {
 }
 
 extension RelayCommand {
-    /// Nil for a meter that this version cannot name.
+    /// Nil for an unknown kind of meter id.
     package init?(_ body: EventBody.Command) {
         guard let id = RequestID(body.requestID), let meter = MeterID(body.meter),
             let author = HostID(body.hostID), body.token <= FencingToken.max.rawValue

@@ -12,7 +12,7 @@ extension CloudClient {
             let task = Task {
                 do {
                     try await self.follow { event throws(SyncFailure) in
-                        // If one is missed, the stream has to be opened again, and everything listed.
+                        // After a missed event the stream has to be opened again, and everything listed.
                         guard case .dropped = continuation.yield(event) else { return }
                         throw SyncFailure(.network, "events came faster than they were taken")
                     }
@@ -24,14 +24,13 @@ extension CloudClient {
         }
     }
 
-    /// Reads events until the stream breaks, and then throws.
     private func follow(_ hear: (CloudEvent) throws(SyncFailure) -> Void) async throws(SyncFailure) -> Never {
         try await follow(zonePath("events"), opened: { () throws(SyncFailure) in try hear(.opened) }) { event in
             if let known = try Self.event(event) { try hear(known) }
         }
     }
 
-    /// Reads a stream of server-sent events until it breaks, and then throws.
+    /// Reads server-sent events until the stream breaks, and then throws.
     func follow(
         _ path: String, opened: () throws(SyncFailure) -> Void = {},
         _ hear: (ServerSentEvents.Event) throws -> Void
@@ -54,7 +53,7 @@ extension CloudClient {
             if !Task.isCancelled { giveUp(index) }
             throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")
         }
-        // This copy is stopping, and hands its hosts over: they turn to the next copy before it is gone.
+        // This replica is stopping: the host turns to the next replica before it is gone.
         giveUp(index)
         throw SyncFailure(.network, "the cloud ended the event stream")
     }
@@ -69,7 +68,7 @@ extension CloudClient {
         }
     }
 
-    /// Nil for an event that this version does not know.
+    /// Nil for an unknown event.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
         guard ["change", "lease", "offer", "interest", "command", "log", "ping"].contains(event.name) else {
             return nil

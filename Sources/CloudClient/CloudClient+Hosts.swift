@@ -4,8 +4,6 @@ import Gateway
 import NIOHTTP1
 
 extension CloudClient {
-    /// Excludes another host of the zone for good.
-    ///
     /// - Parameter host: its id, or its name if only one host has it.
     package func retire(_ host: String) async throws(SyncFailure) -> HostBody {
         try await call(.POST, zonePath("hosts/\(host.urlPart)/retire"))

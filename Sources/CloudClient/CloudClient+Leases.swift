@@ -12,8 +12,9 @@ extension CloudClient: LeaseAuthority {
             return try await acquire(body, at: path)
         } catch {
             guard error.kind == .badRequest, body.takeover != nil else { throw error }
-            // A cloud from before take-overs named a grant cannot read one, and has decided nothing. Ask again without,
-            // so that it at least says who has the meter: a silent cloud would let this host go on without a lease.
+            // A cloud from before take-overs named a grant cannot read the request, and has decided nothing. Asking
+            // again without a take-over at least shows the holder: without an answer, this host would continue without
+            // a lease.
             body.takeover = nil
             return try await acquire(body, at: path)
         }
@@ -69,7 +70,7 @@ extension CloudClient: LeaseAuthority {
 
     package func leases() async throws(SyncFailure) -> [LeaseView] {
         let list: LeaseList = try await call(.GET, zonePath("leases"))
-        // A lease that this version cannot read (a newer kind of meter id) is not this host's.
+        // An unreadable lease (a newer kind of meter id) is not this host's.
         return list.leases.compactMap { LeaseView($0) }
     }
 

@@ -14,7 +14,7 @@ extension CloudClient: CloudLink {
 
     package func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
         let path = "/v1/zones/\(zone.urlPart)"
-        // An older cloud reads no body here, and none is sent if there is nothing to say.
+        // An older cloud reads no body here, so none is sent without an id.
         guard let id else {
             let _: Ignored = try await call(.PUT, path)
             return
@@ -41,7 +41,7 @@ extension CloudClient: CloudLink {
             throw SyncFailure(
                 .other, "the cloud answered \(answer.results.count) results to \(batch.records.count) records")
         }
-        // If another record came back as the merged one, it would be stored as the truth about this one.
+        // Another record, taken for the merged one, would be stored in place of this one.
         guard zip(batch.records, answer.results).allSatisfy({ $1.isAbout($0.key) }) else {
             throw SyncFailure(.other, "the cloud answered about other records than it was sent")
         }
@@ -58,7 +58,7 @@ extension ModifyAnswer.Result {
     }
 }
 
-/// An answer of which only the status matters.
+/// For answers of which only the status matters.
 struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
 }

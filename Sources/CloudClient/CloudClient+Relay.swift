@@ -12,7 +12,7 @@ extension CloudClient: RelayLink {
                 do {
                     try await self.follow(path) { event in
                         guard let news = try RelayNews(event) else { return }
-                        // Batches are numbered, so that a gap in what is taken shows; the rest is told again.
+                        // Batches are numbered, so that lost ones show; other news is repeated.
                         continuation.yield(news)
                     }
                 } catch {
@@ -63,7 +63,6 @@ extension RelayReadingBody {
         greatest = spread.greatest.byKey
     }
 
-    /// Quantities that this version does not know are left out.
     package var reading: RelayReading {
         var reading = RelayReading(
             age: min(.milliseconds(max(0, age)), RelayTiming.ageMax), wallTime: WallTime(millisecondsSince1970: time),
@@ -78,7 +77,6 @@ extension RelayReadingBody {
 }
 
 extension RelayNews {
-    /// Nil for an event that this version does not know.
     init?(_ event: ServerSentEvents.Event) throws {
         guard ["readings", "holder", "refused", "gap", "ping"].contains(event.name) else { return nil }
         self.init(try JSONDecoder().decode(RelayEventBody.self, from: Data(event.data.utf8)))
@@ -109,7 +107,7 @@ extension RelayNews {
         }
     }
 
-    /// So far from the greatest number that sums of such counts do not overflow.
+    /// Limits a count so that sums do not overflow.
     private static func count(_ given: Int) -> Int { min(max(0, given), Int(Int32.max)) }
 }
 

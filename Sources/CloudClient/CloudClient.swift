@@ -8,18 +8,16 @@ import NIOHTTP1
 import PinnedHTTP
 import Synchronization
 
-/// Talks to metercloud over HTTP: implements `CloudLink` and `LeaseAuthority`.
+/// Client of metercloud over HTTP: implements `CloudLink` and `LeaseAuthority`.
 ///
-/// Its only state is its connections. Every error is a `SyncFailure`. With several addresses, which are copies of one
-/// cloud, a call that cannot reach one makes the next call try the next address.
+/// Its only state is its connections. Every error is a `SyncFailure`. The addresses are replicas of one cloud: after a
+/// call that cannot reach one, the next call tries the next address.
 package final class CloudClient: Sendable {
     package let membership: CloudMembership
     private let addresses: [CloudAddress]
     private let current = Mutex(0)
     let http: HTTPClient
-    /// How long an answer may take.
     let patience: TimeAmount
-    /// The same where nobody says how long.
     package static let usualPatience = Duration.seconds(15)
 
     /// - Throws: `badRequest` for an invalid address or token. Opens no connection.
@@ -39,13 +37,13 @@ package final class CloudClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: membership.pin))
     }
 
-    /// Closes every connection. Calls after it fail.
+    /// Closes all connections. Later calls fail.
     package func shutdown() async {
-        // Throws when called twice, and then it is done already.
+        // Throws when called twice; then the client is already closed.
         try? await http.shutdown()
     }
 
-    /// Joins a cloud: presents an enrolment token or the host's own, and returns the membership to keep.
+    /// Presents an enrolment token or the host's own, and returns the membership to keep.
     package static func join(
         urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest, patience: Duration = usualPatience
     ) async throws(SyncFailure) -> CloudMembership {
@@ -76,9 +74,7 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// As `call`, with the cloud's own words if it refused.
-    ///
-    /// - Parameter patience: for a call that takes longer than others.
+    /// Like `call`, but throws the cloud's own refusal.
     func attempt<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none,
         patience: TimeAmount? = nil
@@ -101,10 +97,9 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// The path of a resource in the zone.
     func zonePath(_ rest: String) -> String { "/v1/zones/\(membership.zone.urlPart)/\(rest)" }
 
-    /// - Parameter index: of the address; defaults to the present one.
+    /// - Parameter index: index of the address; nil for the present one.
     func send(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
         headers: [(String, String)] = [], to index: Int? = nil
@@ -151,21 +146,20 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// Index of the address for the next call.
     var addressIndex: Int { current.withLock { $0 } }
 
-    /// Makes the next call try the next address, unless another call did so already.
+    /// Does nothing if another call has already moved on.
     func giveUp(_ index: Int) {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
 
-    /// Reads the whole body. The library enforces the deadline only until the head of the answer, so a server that
-    /// sends slowly would never be done.
+    /// Reads the whole body. The library enforces the deadline only until the answer's head, so a slow server would
+    /// never end.
     private func collect(
         _ response: HTTPClientResponse, until deadline: NIODeadline
     ) async throws(SyncFailure) -> ByteBufferView {
         var bytes = ByteBuffer()
-        // As long as it says that it is, if that can be.
+        // The announced length, within reason.
         if let length = response.headers.first(name: "content-length").flatMap({ Int($0) }) {
             bytes.reserveCapacity(min(max(length, 0), Self.pageBytesUsual))
         }
@@ -187,9 +181,8 @@ package final class CloudClient: Sendable {
         return bytes.readableBytesView
     }
 
-    /// Room that an answer gets before it is there.
     private static let pageBytesUsual = 1 << 20
-    /// Far above the largest page: 400 records of a few dozen kilobytes each at most.
+    /// Far above the largest page: 400 records of a few dozen kilobytes each.
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
@@ -197,11 +190,11 @@ package final class CloudClient: Sendable {
         do throws(SyncFailure) {
             bytes = try await collect(response, until: .now() + patience)
         } catch {
-            // The reason for the refusal did not arrive: taking the status alone for the cloud's answer would halt a
-            // session, or set a record aside, because of a broken connection.
+            // The reason of the refusal did not arrive. The status alone must not count as the cloud's answer: a broken
+            // connection would halt a session, or set a record aside.
             return .failed(error)
         }
-        // A response without an error body still has a status, which is then reported.
+        // Without an error body, the status is reported.
         guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: Data(bytes)) else {
             return .failed(SyncFailure(status: response.status, path: path))
         }
@@ -209,9 +202,7 @@ package final class CloudClient: Sendable {
     }
 }
 
-/// Why a call brought no answer.
 enum CallFailure: Error {
-    /// The cloud's refusal, in its words.
     case refused(CloudErrorBody.Content)
     case failed(SyncFailure)
 
@@ -224,6 +215,6 @@ enum CallFailure: Error {
 }
 
 extension String {
-    /// Encoded as one part of a path. Dots are encoded too, because a part of dots alone means another path.
+    /// Encodes one part of a path. Encodes dots too, because a part of dots alone means another path.
     var urlPart: String { percentEncoded.replacing(".", with: "%2E") }
 }

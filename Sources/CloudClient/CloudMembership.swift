@@ -1,15 +1,14 @@
 package import CloudAPI
 
-/// What a host needs to reach its cloud: the addresses, how to recognise it, and the token that identifies the host.
+/// Data with which a host reaches its cloud.
 package struct CloudMembership: Hashable, Sendable {
-    /// Addresses of one or more copies of one cloud, tried in turn. `https://host:port`, or `http://` on this machine
-    /// only.
+    /// Addresses of replicas of one cloud, tried in turn. `https://host:port`, or `http://` on this machine only.
     package var urls: [String]
     package var zone: String
     package var token: Secret
-    /// How to recognise a self-signed certificate. If nil, the system's trust roots decide.
+    /// Pin of a self-signed certificate. If nil, the system's trust roots decide.
     package var pin: CertificatePin?
-    /// If the zone is not the last one, also sends others' records.
+    /// Whether to send others' records too, if the zone is not the last one.
     package var bringsAll: Bool
 
     package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?, bringsAll: Bool = false) {
@@ -20,7 +19,7 @@ package struct CloudMembership: Hashable, Sendable {
         self.bringsAll = bringsAll
     }
 
-    /// Whether addresses and a pin lead to the same cloud, so that it may see this membership's token.
+    /// Whether the addresses and the pin belong to the same cloud, so that it may see this membership's token.
     package func isOfCloud(at urls: [String], pin: CertificatePin?) -> Bool {
         self.pin == pin && (pin != nil || !Set(self.urls).isDisjoint(with: urls))
     }
@@ -35,7 +34,7 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
 
-    /// Whether it is visible ASCII, as required in a header. The HTTP library's error would show one that it refuses.
+    /// Whether it is visible ASCII, as required in a header. The HTTP library's error would show a refused secret.
     var isSendable: Bool {
         !text.isEmpty && text.utf8.count <= 4096 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

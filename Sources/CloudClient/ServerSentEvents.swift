@@ -1,8 +1,7 @@
-/// Reads a stream of server-sent events, whatever pieces it arrives in.
+/// Parser of server-sent events (WHATWG HTML) in pieces of any size.
 ///
-/// Supports what the cloud uses of the format (WHATWG HTML, server-sent events): `event:` and `data:` lines, comments,
-/// and all three line ends. An event longer than `bytesMax` is an error, so that a broken server cannot fill the
-/// memory.
+/// Supports `event:` and `data:` lines, comments, and all three line ends. An event longer than `bytesMax` is an error,
+/// so that a broken server cannot fill the memory.
 package struct ServerSentEvents: Sendable {
     package struct Event: Hashable, Sendable {
         /// `message` if the stream gives none.
@@ -10,10 +9,9 @@ package struct ServerSentEvents: Sendable {
         package var data: String
     }
 
-    /// A line or an event is longer than `bytesMax`.
     package struct TooLong: Error {}
 
-    /// None of our events comes near it: the largest is a lease with its waiting hosts.
+    /// Far above our largest event, a lease with its waiting hosts.
     package static let bytesMax = 1 << 20
 
     private var line: [UInt8] = []
@@ -42,7 +40,7 @@ package struct ServerSentEvents: Sendable {
         return events
     }
 
-    /// An empty line ends an event. One without data is not an event (a comment that keeps the connection alive).
+    /// Ends an event at an empty line. Without data there is no event (a keep-alive comment).
     private mutating func endLine() -> Event? {
         defer { line.removeAll(keepingCapacity: true) }
         guard !line.isEmpty else {

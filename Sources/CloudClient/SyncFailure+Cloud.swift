@@ -9,7 +9,6 @@ import NIOSSL
 import PinnedHTTP
 
 extension SyncFailure {
-    /// The failure that the cloud reported.
     package init(_ error: CloudErrorBody.Content) {
         let kind: Kind =
             switch error.code {
@@ -32,8 +31,7 @@ extension SyncFailure {
         self.init(kind, error.message, retryAfter: error.retryAfter.flatMap { Self.wait(seconds: $0) })
     }
 
-    /// A response without an error body comes from something between us and the cloud, or from something else
-    /// altogether.
+    /// For a response without an error body, from a proxy or another program.
     init(status: HTTPResponseStatus, path: String) {
         let kind: Kind =
             switch status.code {
@@ -56,7 +54,7 @@ extension SyncFailure {
                 + "again with that pin; if not, somebody stands between")
     }
 
-    /// A wait given from outside: no number traps, and none waits for more than a day.
+    /// Limits a wait from the network to one day; no number traps.
     private static func wait(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
         return .milliseconds(Int64((min(seconds, 86_400) * 1000).rounded()))

@@ -3,7 +3,7 @@ import Domain
 import LinuxIO
 
 extension CloudClock {
-    /// The machine's own clocks. Swift's `ContinuousClock` is the boot-time clock that `LinuxClock` reads.
+    /// Swift's `ContinuousClock` is the boot-time clock that `LinuxClock` reads.
     package static var system: CloudClock {
         CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },

@@ -7,22 +7,22 @@ import NIOCore
 import NIOHTTP1
 import PinnedHTTP
 
-/// Reaches the other copies of this cloud over HTTP. All of them have one key, so that one pin fits all.
+/// HTTP client for the other replicas. All of them have one key, so that one pin fits all.
 final class CopyClient: CopyLink {
-    /// How long an answer may take. Another copy answers from its memory, asks the store about a claim, and waits for hosts'
-    /// parts of a log, looking once a second.
+    /// Timeout of an answer. Another replica asks the store about a claim, and waits for hosts' parts of a log,
+    /// checking once a second.
     private static let patience = TimeAmount.milliseconds(CloudLimits.logMilliseconds) + .seconds(2)
     private static let answerBytesMax = CloudLimits.copyBodyBytes
 
     private let http: HTTPClient
 
-    /// - Parameter pin: nil without TLS, between copies on one machine.
+    /// - Parameter pin: nil without TLS, between replicas on one machine.
     init(pin: CertificatePin?) {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: pin))
     }
 
     deinit {
-        // Nothing to say to whom: the program ends.
+        // The program ends, so nobody needs the error.
         try? http.syncShutdown()
     }
 
@@ -61,7 +61,7 @@ final class CopyClient: CopyLink {
 }
 
 extension CloudFailure {
-    /// What another copy refused, for whoever asked this one.
+    /// Refusal by another replica, for the host that asked this one.
     fileprivate init(_ content: CloudErrorBody.Content) {
         self.init(
             content.code, content.message,

@@ -9,8 +9,8 @@ package import Logging
 package import ServerKit
 package import ServiceLifecycle
 
-/// A cloud over the store in one folder, or over etcd: the store, the service, its console and its server. `metercloud`
-/// is one, as is a meterd that serves the cloud of a home.
+/// A cloud over a folder's store or over etcd: the store, the service, its console and its server. `metercloud` runs
+/// one, as does a meterd that serves a home's cloud.
 package struct HostedCloud: Sendable {
     package let folder: CloudFolder
     package let service: CloudService
@@ -19,9 +19,9 @@ package struct HostedCloud: Sendable {
     private let store: any HostedStore
     private let logger: Logger
 
-    /// Opens the store. The folder must exist.
+    /// The folder must exist.
     ///
-    /// - Throws: `locked` while another process has it.
+    /// - Throws: `locked` while another process has the store.
     package init(folder: CloudFolder, logger: Logger) throws(CloudStoreError) {
         let clock = CloudClock.system
         var rng = SystemRandomNumberGenerator()
@@ -29,7 +29,7 @@ package struct HostedCloud: Sendable {
         self.init(folder: folder, store: FileStore(sqlite: engine), clock: clock, logger: logger)
     }
 
-    /// One copy of a cloud over etcd. The folder belongs to this copy, and must exist.
+    /// Replica of a cloud over etcd. The folder belongs to this replica, and must exist.
     package init(folder: CloudFolder, etcd settings: EtcdSettings, logger: Logger) async throws(EtcdError) {
         let clock = CloudClock.system
         var rng = SystemRandomNumberGenerator()
@@ -49,14 +49,11 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// Creates the first zone and a token to join it, if the store has none yet.
-    ///
     /// - Returns: whether the token's file exists and holds a valid token.
     package func prepareFirstZone() async throws -> Bool {
         try await folder.prepareFirstZone(of: service, makeToken: Self.makeToken)
     }
 
-    /// How to serve it.
     package struct Serving: Sendable {
         package var host: String
         /// 0 for any free port.
@@ -64,14 +61,12 @@ package struct HostedCloud: Sendable {
         /// Nil for no TLS.
         package var certificate: ServerCertificate?
         package var limits: RequestGate.Limits
-        /// Limits on the number of connections at a time.
         package var connections: ConnectionBounds
         /// Addresses that pass on requests from many hosts.
         package var proxies: [String]
-        /// The program's version.
         package var version: String
         package var backups = BackupSettings()
-        /// Where other copies of this cloud reach this one, given its port; nil where it has none.
+        /// Returns the address at which other replicas reach this one, given its port; nil if there is none.
         package var advertised: (@Sendable (_ port: Int) -> String)?
 
         package init(
@@ -88,11 +83,11 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// The services, in the order in which they start. They stop in reverse: the streams end, the server closes, then
-    /// the console, and the cloud service last.
+    /// Services in the order of their start. They stop in reverse: the streams end, the server closes, then the
+    /// console, and the cloud service last.
     ///
     /// - Parameters:
-    ///   - unserved: called where it cannot listen, which is tried again each 10 s. Nil: that ends the services.
+    ///   - unserved: called if it cannot listen; it retries every 10 s. If nil, the failure ends the services.
     ///   - onRunning: called with the port once hosts can connect and the console is available.
     package func services(
         _ serving: Serving, unserved: (@Sendable (any Error) async -> Void)? = nil,
@@ -115,7 +110,7 @@ package struct HostedCloud: Sendable {
             figures: { [store] page in
                 page.add(CloudMetrics.connections, count: connections.count)
                 page.add(CloudMetrics.refusedConnections, count: connections.refused)
-                // An unreadable store must not hide the rest.
+                // An unreadable store must not hide the other metrics.
                 if let found = try? await store.statistics() { page.add(found) }
                 if let process = ProcessFigures.current { page.add(process) }
                 if let backup = backups?.report { page.add(backup) }
@@ -148,16 +143,15 @@ package struct HostedCloud: Sendable {
             ]
     }
 
-    /// Returns once the store has done something. A failing one is not stuck: its callers are told.
+    /// Returns once the store has done something. A failing store is not stuck: its callers get errors.
     package func turn() async { await store.turn() }
 
-    /// One line about the store for people.
     package var summary: String {
         let listeners = service.listenerCount
         return "\(listeners) event stream\(listeners == 1 ? " is" : "s are") open"
     }
 
-    /// Releases the store. What was acknowledged is safe without it.
+    /// Releases the store. Acknowledged writes are safe without it.
     package func close() {
         do {
             try store.close()

@@ -9,26 +9,24 @@ import LinuxIO
 import ServerKit
 import ServiceLifecycle
 
-/// What a hosted cloud needs from its store beyond what the service needs.
 protocol HostedStore: BackedUpStore {
     var engine: any CloudEngine { get }
-    /// Writes a copy of everything to a new file.
     func backup(to path: String, at now: WallTime) async throws(CloudFailure)
     func statistics() async throws -> CloudStatistics
-    /// Returns once the store has done something. A failing one is not stuck: its callers are told.
+    /// See `HostedCloud.turn`.
     func turn() async
-    /// Whether the cloud may have other copies, which `follow` reports on.
+    /// Whether the cloud may have other replicas, on which `follow` reports.
     var hasCopies: Bool { get }
-    /// Reports what other copies of the cloud did, until its task is cancelled.
+    /// Runs until its task is cancelled.
     func follow(_ hear: @escaping @Sendable (CloudNews) async -> Void) async
     func close() throws
 }
 
-/// Tells this copy's hosts what the other copies did, and those what there is to tell.
+/// Exchanges news between this replica's hosts and the other replicas.
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
-    /// Ends once others can reach this copy: it says so with its first heartbeat.
+    /// Ends once others can reach this replica, which its first heartbeat tells them.
     let isServed: AsyncStream<Void>
 
     func run() async throws {
@@ -45,7 +43,6 @@ struct CloudFollower: Service {
     }
 }
 
-/// One file in the folder.
 struct FileStore: HostedStore {
     let sqlite: SQLiteCloudEngine
 
@@ -74,7 +71,6 @@ struct FileStore: HostedStore {
     func close() throws { try sqlite.close() }
 }
 
-/// An etcd, shared with other copies.
 struct EtcdStore: HostedStore {
     let etcd: EtcdCloudEngine
 
@@ -87,7 +83,7 @@ struct EtcdStore: HostedStore {
                 try await EtcdBackup.write(of: etcd, at: now) { try file.writeAll($0) }
                 try Errno.check { fsync(file.raw) }
             } catch {
-                // Part of a backup only takes room.
+                // A partial backup only takes space.
                 unlink(path)
                 throw error
             }
@@ -119,7 +115,7 @@ struct EtcdStore: HostedStore {
     func close() throws { try etcd.closeAtOnce() }
 }
 
-/// Runs what reads a whole file on a thread of its own, as requests share the others.
+/// Uses its own thread, because requests share the others.
 private func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     let result = await withCheckedContinuation { continuation in
         BackgroundThread.run { continuation.resume(returning: Result { try body() }) }

@@ -1,13 +1,13 @@
 import ServiceLifecycle
 
-/// A server that is begun anew where it cannot listen, so that what runs beside it goes on.
+/// A server that retries if it cannot listen, while other services continue.
 struct PatientServer: Service {
-    /// How long it waits before it tries again: as the web page does.
+    /// Retry interval, as for the web page.
     static let pause = Duration.seconds(10)
 
-    /// The server, which can run once.
+    /// Makes the server, which can run once.
     let make: @Sendable () throws -> any Service
-    /// Told why it could not be served. Nil: that is thrown, and ends the program.
+    /// Called with the reason if it cannot listen. If nil, the error is thrown and ends the program.
     let failed: (@Sendable (any Error) async -> Void)?
     var wait: @Sendable () async throws -> Void = { try await ContinuousClock().sleep(for: Self.pause) }
 
@@ -19,7 +19,7 @@ struct PatientServer: Service {
                 guard let failed, !Task.isCancelled, !Task.isShuttingDownGracefully else { throw error }
                 await failed(error)
             }
-            // Cut short by the shutdown, after which there is nothing left to try.
+            // Ends early at shutdown, after which no retry follows.
             try? await cancelWhenGracefulShutdown { [wait] in try await wait() }
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
         }

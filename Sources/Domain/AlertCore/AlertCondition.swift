@@ -8,7 +8,7 @@ package enum AlertCondition: Hashable, Sendable {
     /// Another host has the meter than the last holder. An event without duration.
     case holderChanges
 
-    /// Nil for conditions without values.
+    /// Quantity of the values; nil for conditions without values.
     package var quantity: Quantity? {
         switch self {
         case .level(let quantity, _, _), .rate(let quantity, _, _): quantity
@@ -16,7 +16,7 @@ package enum AlertCondition: Hashable, Sendable {
         }
     }
 
-    /// Nil for other conditions, and without the value.
+    /// Judges a reading's value. Nil for other conditions, and without the value.
     package func level(in reading: Reading) -> (value: Double, isMet: Bool)? {
         guard case .level(let quantity, let comparison, let limit) = self,
             let value = quantity.alertValue(in: reading)

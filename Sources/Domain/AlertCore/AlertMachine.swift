@@ -39,7 +39,7 @@ package struct AlertMachine: Sendable {
         /// - Parameter value: the value that raised the alert; nil for conditions without values.
         case raised(value: Double?)
         case cleared(value: Double?)
-        /// The holder changed.
+        /// An event without duration: the holder changed.
         case happened
     }
 

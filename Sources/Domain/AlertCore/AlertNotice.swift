@@ -6,7 +6,7 @@ package struct AlertNotice: Hashable, Sendable {
         /// The meter has another holder.
         case happened
         case finished
-        /// Tests the delivery.
+        /// A user tests the delivery.
         case test
     }
 
@@ -20,10 +20,10 @@ package struct AlertNotice: Hashable, Sendable {
     /// Name given by a user.
     package var meterName: String?
     package var quantity: Quantity?
-    /// Nil for conditions without values; a rate is per its unit of time.
+    /// Value behind the event; nil for conditions without values. A rate is per its unit of time.
     package var value: Double?
     package var holder: String?
-    /// Only for `finished`.
+    /// Result of a finished battery test; nil otherwise.
     package var result: TestResult?
     package var at: WallTime
 
@@ -83,7 +83,7 @@ package struct AlertNotice: Hashable, Sendable {
         }
     }
 
-    /// Four decimals at most.
+    /// Rounds to four decimals.
     private static func rounded(_ value: Double) -> String {
         guard value.magnitude < 1e9 else { return "\(value)" }
         return "\((value * 10_000).rounded() / 10_000)"

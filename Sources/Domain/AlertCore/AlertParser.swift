@@ -1,7 +1,7 @@
 package struct AlertSyntaxError: Error, Hashable, Sendable {
-    /// The error with the wrong word.
+    /// Description of the error, with the wrong word.
     package var message: String
-    /// The legal words in its place.
+    /// Advice: the legal words in that place.
     package var next: String
 
     package init(_ message: String, next: String) {
@@ -17,7 +17,7 @@ package struct AlertSyntaxError: Error, Hashable, Sendable {
 ///     power > 10 W hysteresis 1W     state is not data-available for 1m
 ///                                    holder changes
 package struct AlertParser {
-    /// In characters.
+    /// Maximum length of a text, in characters.
     package static let textMax = 200
     static let holdMax = Duration.seconds(24 * 3600)
     /// Default hold time of `stale`; its minimum is one second.

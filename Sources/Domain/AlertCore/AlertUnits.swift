@@ -5,7 +5,7 @@ enum AlertUnits {
         var factor: Double
     }
 
-    /// No meter comes near it.
+    /// Greatest number accepted; no meter comes near it.
     static let numberMax = 1e12
     static let times = ["ms", "s", "sec", "seconds", "m", "min", "minute", "minutes", "h"]
 

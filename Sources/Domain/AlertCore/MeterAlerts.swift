@@ -24,7 +24,7 @@ package struct MeterAlerts: Sendable {
 
     package static let gapMaxDefault = Duration.seconds(10)
 
-    /// Before states and silence count.
+    /// Time after a start before states and silence count.
     package static let settling = Duration.seconds(30)
 
     package init(settledAt: MonotonicTime = .origin) { self.settledAt = settledAt }

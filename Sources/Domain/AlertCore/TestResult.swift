@@ -4,7 +4,7 @@ package struct TestResult: Hashable, Sendable {
     /// Reason for the end: `cutoff`; `gap` after too long a silence of the meter; `load` if the load could not be
     /// switched on.
     package var end: String
-    /// Magnitude; nil if nothing was measured.
+    /// Magnitude of the flow; nil if nothing was measured.
     package var charge_mAh: Double?
     package var energy_Wh: Double?
     /// To the last reading that counts, with gaps.

@@ -40,7 +40,7 @@ package enum BackupStep: Hashable, Sendable {
     case remove(String)
     /// Writes the complete copy, under an unfinished name.
     case write(String)
-    /// Flushes the file to disk; an empty name is the folder.
+    /// Flushes the file to disk, or the folder if the name is empty.
     case sync(String)
     /// Reads the whole copy. Comes before the rename, so that a finished name means a good backup.
     case check(String)
@@ -68,7 +68,7 @@ package struct BackupPlan: Hashable, Sendable {
             + present.dropLast(max(0, keep - 1)).map { .remove($0.file) }
     }
 
-    /// Oldest first.
+    /// Returns the finished backups, oldest first.
     package static func backups(of kind: BackupName.Kind, among files: [String]) -> [BackupName] {
         files.compactMap { BackupName($0, of: kind) }.sorted { ($0.number, $0.file) < ($1.number, $1.file) }
     }

@@ -15,7 +15,7 @@ package struct Backlog: Sendable {
 
     package struct Limits: Hashable, Sendable {
         package var entries = 10_000
-        /// Topics and payloads together.
+        /// Maximum bytes of topics and payloads together.
         package var bytes = 4 << 20
 
         package init() {}
@@ -25,7 +25,7 @@ package struct Backlog: Sendable {
     /// A slice, because removing its first element is free.
     private var entries: ArraySlice<Entry> = []
     private var bytes = 0
-    /// For lack of room.
+    /// Number of readings dropped for lack of room.
     package private(set) var dropped = 0
 
     package init(limits: Limits = Limits()) { self.limits = limits }

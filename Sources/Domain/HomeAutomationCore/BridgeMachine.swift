@@ -32,11 +32,11 @@ package struct BridgeMachine: Sendable {
     // MARK: State
 
     package var isConnected: Bool { connection.isOpen }
-    /// Nil with a link, and until the first attempt has ended.
+    /// Reason for the missing link; nil with a link, and until the first attempt has ended.
     package var trouble: BrokerTrouble? { connection.trouble }
     package var linksOpened: Int { connection.linksOpened }
     package var backlogCount: Int { outbox.backlogCount }
-    /// For lack of room since the start.
+    /// Number of readings lost for lack of room since the start.
     package var backlogDropped: Int { outbox.readingsDropped }
     /// Messages waiting to be sent or confirmed, backlog included.
     package var queueCount: Int { outbox.count }

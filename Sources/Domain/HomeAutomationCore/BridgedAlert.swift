@@ -8,11 +8,11 @@ package struct BridgedAlert: Hashable, Sendable {
     /// Whether the rule reports events without duration.
     package var isMomentary = false
     package var isRaised = false
-    /// Times raised or happened.
+    /// Number of times the rule was raised, or its event happened.
     package var count: Int64 = 0
     package var raisedAt: WallTime?
     package var clearedAt: WallTime?
-    /// Value that raised it last.
+    /// Value that raised the alert last.
     package var value: Double?
 
     package init(number: Int64, meter: MeterID, condition: String) {

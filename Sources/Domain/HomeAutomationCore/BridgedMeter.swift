@@ -1,7 +1,7 @@
 /// A meter as the bridge sees it at one moment.
 package struct BridgedMeter: Hashable, Sendable {
     package var id: MeterID
-    /// Given by a user.
+    /// Name given by a user.
     package var name: String?
     /// For people: `UM25C`.
     package var model: String?
@@ -16,9 +16,9 @@ package struct BridgedMeter: Hashable, Sendable {
     /// Name of that host; nil if there is none or it is unknown.
     package var holder: String?
     package var transport: String?
-    /// Nil once data has come.
+    /// Last error; nil once data has come.
     package var error: String?
-    /// In the form of `Reading.published`.
+    /// Last reading, in the form of `Reading.published`.
     package var reading: TimedReading?
     /// Start of the gateway's energy count.
     package var countedSince: WallTime?

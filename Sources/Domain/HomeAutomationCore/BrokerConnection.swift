@@ -24,7 +24,7 @@ struct BrokerConnection: Sendable {
     private var state = State.waiting(until: nil)
     private var failures = 0
     private var lastCause: BrokerTrouble?
-    /// Nil before the first loss.
+    /// Time of the last loss; nil before the first.
     private var lostAt: MonotonicTime?
     private(set) var linksOpened = 0
 
@@ -34,9 +34,9 @@ struct BrokerConnection: Sendable {
     /// Whether only the last acknowledgement is pending.
     var isClosing: Bool { if case .closing = state { true } else { false } }
     var isStopped: Bool { state == .stopped }
-    /// Nil with a link, and until the first attempt has ended.
+    /// Reason for the missing link; nil with a link, and until the first attempt has ended.
     var trouble: BrokerTrouble? { lastCause }
-    /// Nil for the first link.
+    /// Returns the time without a link; nil for the first link.
     func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
 
     mutating func start(at now: MonotonicTime) -> [Action] {
@@ -88,14 +88,14 @@ struct BrokerConnection: Sendable {
         state = .closing(until: now + settings.goodbyeTimeout, goodbye: goodbye)
     }
 
-    /// Call while closing.
+    /// Handles the acknowledgement of the last message while closing.
     mutating func acknowledged(_ number: PacketNumber) -> [Action] {
         guard case .closing(_, let goodbye) = state, goodbye == number else { return [] }
         state = .stopped
         return [.close, .finished]
     }
 
-    /// Does nothing while closing.
+    /// Stops at once, unless the link is closing.
     mutating func stop() -> [Action] {
         switch state {
         case .stopped, .closing: return []

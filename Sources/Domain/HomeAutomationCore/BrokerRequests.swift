@@ -20,7 +20,7 @@ struct BrokerRequests: Sendable {
         var outcome: RequestOutcome
     }
 
-    /// For all meters together.
+    /// Maximum number of requests under way, for all meters together.
     static let performingMax = 8
     /// Limit between two ticks. Others are only counted, so that a flood fills neither the log nor the broker.
     static let messagesPerTick = 20

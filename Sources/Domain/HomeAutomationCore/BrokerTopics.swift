@@ -95,7 +95,7 @@ extension MeterID {
         return key
     }
 
-    /// Also begins the ids of the device's entities.
+    /// Id of the device in Home Assistant; its entities' ids begin with it.
     var homeAssistantID: String { "metergateway_\(topicKey)" }
 }
 

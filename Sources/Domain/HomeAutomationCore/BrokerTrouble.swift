@@ -1,6 +1,6 @@
 /// Reason for a missing link to the broker.
 package struct BrokerTrouble: Hashable, Sendable {
-    /// Failure with its value; never a password.
+    /// Description of the failure with its value; never a password.
     package var message: String
     /// Advice, if any.
     package var next: String?

@@ -3,9 +3,9 @@
 /// Format: <https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload>.
 package struct DeviceDiscovery: Hashable, Sendable {
     let topics: BrokerTopics
-    /// Goes into `origin`.
+    /// The program's version, for `origin`.
     let version: String
-    /// Between two readings.
+    /// Time between two published readings.
     let interval: Duration
 
     package init(topics: BrokerTopics, version: String, interval: Duration) {

@@ -4,7 +4,7 @@
 struct EntityMaker {
     let meter: BridgedMeter
     let topics: BrokerTopics
-    /// In seconds.
+    /// Seconds until a value expires.
     let expiresAfter: Int
 
     func sensor(_ quantity: Quantity) -> JSONValue.Member {
@@ -29,7 +29,7 @@ struct EntityMaker {
             ]))
     }
 
-    /// The status as attributes. Available while the bridge is, even without data.
+    /// Connection state with the status as attributes. Available while the bridge is, even without data.
     var status: JSONValue.Member {
         .init(
             "status",

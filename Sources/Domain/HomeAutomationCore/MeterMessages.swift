@@ -37,13 +37,13 @@ struct MeterMessages: Sendable {
         BrokerMessage(settings.topics.state(id), payload, isRetained: true)
     }
 
-    /// For the backlog, if the reading is not delivered in time.
+    /// Returns the reading for the backlog, in case it is not delivered in time.
     mutating func late(_ id: MeterID, _ payload: [UInt8]) -> Backlog.Entry {
         readings += 1
         return Backlog.Entry(number: readings, message: BrokerMessage(settings.topics.backlog(id), payload))
     }
 
-    /// Clears the retained messages.
+    /// Returns empty retained messages, which clear the meter's topics.
     func removal(of id: MeterID) -> [BrokerMessage] {
         let topics = settings.topics
         return [discovery.removal(of: id)]

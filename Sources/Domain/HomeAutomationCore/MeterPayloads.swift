@@ -1,4 +1,4 @@
-/// Payloads except for discovery.
+/// Payloads about a meter, except for discovery.
 enum MeterPayloads {
     /// An unknown value is null.
     ///

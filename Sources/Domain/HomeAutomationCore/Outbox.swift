@@ -22,7 +22,7 @@ struct Outbox: Sendable {
     static let responsesMax = 32
 
     private var waiting: [String: (message: BrokerMessage, purpose: Purpose)] = [:]
-    /// In order of sending.
+    /// Topics in order of sending.
     private var order: [String] = []
     private var responses: [BrokerMessage] = []
     private var sent: [PacketNumber: Sent] = [:]

@@ -6,21 +6,21 @@ struct PublishedMeter: Sendable {
         var isOnline: Bool?
         /// When to publish status and availability again.
         var refreshAt: MonotonicTime?
-        /// True once they were.
+        /// Whether that happened since the announcement.
         var wasRefreshed = false
     }
 
     private var meter: BridgedMeter
-    /// In this run.
+    /// Quantities reported in this run.
     private var quantities = QuantitySet()
-    /// In this run.
+    /// Other telemetry seen in this run.
     private var toldKinds: [String: ToldKind] = [:]
     /// Whether this gateway publishes the meter.
     private(set) var isOurs = false
-    /// In this run.
+    /// Whether this run announced the entities.
     private var wasAnnounced = false
     private var told = Told()
-    /// Its time of measurement.
+    /// Time of the last reading taken.
     private var takenAt: MonotonicTime?
     private var nextReadingAt: MonotonicTime?
     private var state: [UInt8]?

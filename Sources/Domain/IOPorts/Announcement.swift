@@ -23,7 +23,7 @@ package struct OfferedService: Hashable, Sendable {
 package struct Announcement: Sendable {
     package enum State: Hashable, Sendable {
         case idle
-        /// The announcement begins when Avahi starts.
+        /// Avahi does not run. The announcement begins when it starts.
         case absent
         case registering
         case established(name: String)
@@ -135,7 +135,7 @@ package struct Announcement: Sendable {
 }
 
 extension Announcement.State {
-    /// Nil if nothing prevents the announcement.
+    /// Fault that prevents the announcement; nil if there is none.
     package var fault: DiscoveryFault? {
         switch self {
         case .absent: .noAvahi

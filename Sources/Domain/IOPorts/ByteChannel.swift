@@ -10,10 +10,10 @@ package protocol ChannelOpener: Sendable {
 
 /// A meter's requirements for its line. A line ignores what it cannot do.
 package struct LineSettings: Hashable, Sendable {
-    /// For a real serial line.
+    /// Bits per second, for a real serial line.
     package var baudRate: Int
-    /// Pause after each report that has reached the device. Without it, reports that had to wait would arrive without a
-    /// gap.
+    /// Pause after each report has reached a HID device. Spacing the calls of `send` is not enough: if the first report
+    /// had to wait, the second would follow it at once.
     package var writeGap: Duration
 
     package init(baudRate: Int = 115_200, writeGap: Duration = .zero) {
@@ -77,7 +77,7 @@ package struct ChannelFailure: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     package var code: Code
-    /// Failure with its value, and advice.
+    /// Description of the failure with its value, and advice.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

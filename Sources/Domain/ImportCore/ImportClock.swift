@@ -182,7 +182,7 @@ private enum CalendarText {
 }
 
 extension String {
-    /// Without white space at the ends.
+    /// The text without white space at the ends.
     var trimmed: String {
         var text = self[...]
         while text.last?.isWhitespace ?? false { text = text.dropLast() }

@@ -1,4 +1,4 @@
-/// Users type the raw value.
+/// Order of the numbers of a date. Users type the raw value.
 package enum DateOrder: String, CaseIterable, Sendable {
     case mdy, dmy, ymd
 }
@@ -7,7 +7,7 @@ package enum DateOrder: String, CaseIterable, Sendable {
 struct ImportDate {
     private let numbers: [Substring]
     private let separator: Character
-    /// In RFC 3339, with or without a zone.
+    /// Time of day in RFC 3339, with or without a zone.
     private let clock: String
     let hasHalf: Bool
 
@@ -34,7 +34,7 @@ struct ImportDate {
     /// RFC 3339; nil if the order is needed, or impossible for this date.
     func text(_ order: DateOrder?) -> String? { date(order).map { "\($0)T\(clock)" } }
 
-    /// With points the day comes first.
+    /// Returns the date in RFC 3339. With points, the day comes first.
     private func date(_ order: DateOrder?) -> String? {
         var order = order
         if numbers[0].count == 4 { order = .ymd }

@@ -1,4 +1,4 @@
-/// Users type the raw value.
+/// Format of a file of readings. Users type the raw value.
 package enum ImportFormat: String, CaseIterable, Sendable {
     /// Output of `meterctl export`, `meterctl record export` and the page: `time`, then keys of quantities.
     case csv
@@ -72,7 +72,7 @@ package struct ImportError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case notText
         case unknownLayout
-        /// A time without a zone.
+        /// A time has no zone, and the user named none.
         case needsZone
         /// A text with two readings that nothing in the file decides.
         case ambiguous

@@ -12,7 +12,7 @@ struct ImportLayout {
     let format: ImportFormat
     let table: TableLine
     var columns: [Column]
-    /// As in the file.
+    /// Names of the columns, as in the file.
     let names: [String]
     /// Whether the first line is a reading.
     var isUnnamed = false
@@ -22,7 +22,7 @@ struct ImportLayout {
     /// Ignored columns with a name.
     var skipped: [String] { zip(names, columns).filter { $1 == .skipped && !$0.trimmed.isEmpty }.map(\.0) }
 
-    /// In the order of the attempts.
+    /// Separators of columns, in the order of the attempts.
     static let separators = [",", ";", "\t", " "].map { UInt8(ascii: $0) }
 
     /// - Returns: nil if no known table begins with this line.

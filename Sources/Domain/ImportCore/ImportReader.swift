@@ -15,9 +15,9 @@ package struct ImportReader: Sendable {
     /// Readings with the time of the one before, and the least step between two times.
     private var repeated = 0
     private var leastStep: Int64?
-    /// Nil before the first line.
+    /// Format of the file; nil before its first line.
     package private(set) var format: ImportFormat?
-    /// Including empty ones.
+    /// Number of lines so far, including empty ones.
     package private(set) var lines = 0
     package private(set) var readings = 0
     package private(set) var first: WallTime?
@@ -47,7 +47,7 @@ package struct ImportReader: Sendable {
         clock = ImportClock(options)
     }
 
-    /// Without columns that repeat another one.
+    /// Ignored columns, except for those that repeat another one.
     package var columnsLeftOut: [String] { layout?.skipped.filter { !ImportLayout.repeating.contains($0) } ?? [] }
 
     /// Whether each line has its place in a packet of samples, as those of the FNIRSI loggers do.
@@ -402,7 +402,7 @@ package struct ImportReader: Sendable {
 
     // MARK: Times
 
-    /// Returns milliseconds since 1970.
+    /// Reads a time in any form, as milliseconds since 1970.
     private mutating func moment(
         _ field: ArraySlice<UInt8>, _ unit: ImportUnit? = nil, in column: String
     ) throws(ImportError) -> Int64 {
@@ -452,7 +452,7 @@ package struct ImportReader: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without blanks at the ends.
+    /// The text without blanks at the ends.
     var trimmed: Self {
         var text = self
         while text.last == 0x20 { text = text.dropLast() }

@@ -1,4 +1,4 @@
-/// Users type the raw value.
+/// Meaning of a comma in a number. Users type the raw value.
 package enum DecimalSign: String, CaseIterable, Sendable {
     case comma
     /// A comma, if any, groups thousands.
@@ -23,7 +23,7 @@ struct ImportWriting: Sendable {
     var decimal: DecimalSign? { numbers.sign }
     /// Whether a line can still decide something.
     var isUndecided: Bool { dates.isUndecided || numbers.sign == nil }
-    /// The open ambiguity.
+    /// The open ambiguity; nil if there is none.
     var doubt: ImportError? { dates.doubt ?? numbers.doubt }
     /// An assumption, as a sentence.
     var remark: String? {

@@ -5,7 +5,7 @@ enum NumberText {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 
-    /// The nearest double to a decimal number.
+    /// Returns the nearest double to a decimal number.
     ///
     /// - Parameter comma: whether a comma may replace the point.
     /// - Returns: nil for anything else, such as `nan`, `inf`, hexadecimal digits, spaces, or no digit at all.

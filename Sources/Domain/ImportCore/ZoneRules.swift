@@ -36,7 +36,7 @@ package struct ImportZones: Sendable {
         }
     }
 
-    /// A path below the database: `America/Argentina/Salta`.
+    /// Whether the name can be a path below the database: `America/Argentina/Salta`.
     private static func isName(_ zone: String) -> Bool {
         zone.utf8.count <= 64
             && zone.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
@@ -183,7 +183,7 @@ private struct YearlyRule: Sendable {
         return seconds(text)
     }
 
-    /// Seconds of `-1`, `5:30`, `3`.
+    /// Reads hours, minutes and seconds, such as `-1`, `5:30` or `3`, as seconds.
     private static func seconds(_ text: Substring) -> Int64? {
         let sign: Int64 = text.first == "-" ? -1 : 1
         let parts = text.drop { "+-".contains($0) }.split(separator: ":", omittingEmptySubsequences: false)

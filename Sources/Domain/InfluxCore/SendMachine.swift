@@ -51,7 +51,7 @@ package struct SendMachine: Sendable {
     /// Rejected points not reported yet.
     private var untold = 0
     private var toldRejectionAt: MonotonicTime?
-    /// In points.
+    /// Number of points that the server took, and of those it rejected.
     package private(set) var sent = 0
     package private(set) var rejected = 0
     /// Reason why the server gets nothing at present.
@@ -71,7 +71,7 @@ package struct SendMachine: Sendable {
 
     package var pointsMax: Int { narrowed ?? sizeMax }
 
-    /// Nil means at once.
+    /// Returns the time until the next batch; nil means at once.
     package func wait(at now: MonotonicTime) -> Duration? {
         guard let nextAt, nextAt > now else { return nil }
         return nextAt - now
@@ -85,7 +85,7 @@ package struct SendMachine: Sendable {
         return max(position + .milliseconds(1), first)
     }
 
-    /// The store had nothing to send, or only readings without known values.
+    /// Handles a batch without points: the store had nothing, or only readings without known values.
     package mutating func idle(_ batch: SendBatch, at now: MonotonicTime) {
         guard !batch.ends.isEmpty else {
             nextAt = now + settings.interval
@@ -95,7 +95,7 @@ package struct SendMachine: Sendable {
         advance(past: batch, at: now)
     }
 
-    /// The store could not be read.
+    /// Handles a failed read of the store.
     package mutating func unread(_ cause: String, at now: MonotonicTime) -> [SendNews] {
         putOff(nil, at: now)
         return interrupted(SendTrouble(.store, cause, next: "what is wrong with the store, says: meterctl doctor"))
@@ -173,7 +173,7 @@ package struct SendMachine: Sendable {
         return [.rejected(points: untold, cause)]
     }
 
-    /// An event if the kind of trouble changes, not only its wording.
+    /// Returns an event if the kind of trouble changes, not only its wording.
     private mutating func interrupted(_ trouble: SendTrouble) -> [SendNews] {
         defer { self.trouble = trouble }
         return self.trouble?.kind == trouble.kind ? [] : [.interrupted(trouble)]

@@ -10,7 +10,7 @@ package struct Limit: Hashable, Sendable {
         case range(Quantity)
         /// Above 0 and below 100; 50 is the median. Interpolated between readings.
         case percentile(Quantity, Double)
-        /// Of the readings.
+        /// Standard deviation of the readings.
         case deviation(Quantity)
         /// In Wh, integrated from the power.
         case energy
@@ -64,7 +64,7 @@ package struct Limit: Hashable, Sendable {
         self.typedFactor = typedFactor
     }
 
-    /// Nil if any reading counts.
+    /// Quantity that the readings must have; nil if any reading counts.
     package var quantity: Quantity? {
         switch measure {
         case .mean(let quantity), .least(let quantity), .greatest(let quantity), .range(let quantity),
@@ -76,7 +76,7 @@ package struct Limit: Hashable, Sendable {
         }
     }
 
-    /// Empty for a plain number.
+    /// Unit of the values: `V`, `Wh`, `%`; empty for a plain number.
     package var unit: String {
         switch measure {
         case .mean(let quantity), .least(let quantity), .greatest(let quantity), .range(let quantity),

@@ -1,6 +1,6 @@
 /// A number needs its unit, as 50 of a current may be A or mA. Only 0 of a quantity with multiples needs none.
 package struct LimitParser {
-    /// In characters.
+    /// Maximum length of a text, in characters.
     package static let textMax = 200
 
     private var words: WordReader
@@ -82,7 +82,7 @@ package struct LimitParser {
         }
     }
 
-    /// Rejects counters, which only rise.
+    /// Reads a quantity; rejects counters, which only rise.
     private mutating func quantity() throws(AlertSyntaxError) -> Quantity {
         let rising: [Quantity] = [.energy, .charge, .duration, .countedEnergy, .countedCharge]
         let legal = Quantity.allCases.filter { !rising.contains($0) && $0 != .price }
@@ -128,7 +128,7 @@ package struct LimitParser {
         return Limit(text: "", measure: .count, comparison: comparison, bound: bound)
     }
 
-    /// `voltage > 4.75 V for 99.9 %`
+    /// Reads `voltage > 4.75 V for 99.9 %`.
     private mutating func share(_ word: String) throws(AlertSyntaxError) -> Limit {
         guard AlertParser.quantity(word) != nil else {
             let near = (Self.sums + Quantity.allCases.map(\.alertWord)).nearest(to: word).map { "did you mean \($0)?" }

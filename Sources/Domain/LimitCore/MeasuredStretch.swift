@@ -128,7 +128,7 @@ package struct MeasuredStretch: Sendable {
         guard let value = value(of: limit.measure, track) else {
             return LimitVerdict(.undecided(reason: tooFew(limit, track)), value: nil)
         }
-        // More readings would not change it.
+        // More readings would not change the verdict.
         let isMet = limit.comparison.holds(value.seen, limit.bound)
         if limit.isBrokenForGood, !isMet, resolution == 0 || !isTurning(limit) {
             return LimitVerdict(.broken, value: value.seen)
@@ -187,7 +187,7 @@ package struct MeasuredStretch: Sendable {
         return "\(count) reading\(count == 1 ? " is" : "s are") too few"
     }
 
-    /// To a tenth.
+    /// Formats milliseconds as seconds with one decimal.
     private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1000).\(milliseconds / 100 % 10)" }
 
     /// Reason why a value does not describe the whole stretch.
@@ -231,7 +231,7 @@ package struct LimitVerdict: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// In the limit's unit; nil if it cannot be computed.
+    /// Computed value in the limit's unit; nil if there is none.
     package var value: Double?
 
     package init(_ kind: Kind, value: Double?) {
@@ -265,12 +265,12 @@ extension MeasuredStretch.Track {
         return seconds > 0 ? (sum, seconds) : nil
     }
 
-    /// So many that one lies beyond the percentile.
+    /// Number of readings for which one lies beyond the percentile.
     fileprivate static func readingsMin(for part: Double) -> Int {
         Int(min(1e9, (100 / min(part, 100 - part) - 1e-6).rounded(.up)))
     }
 
-    /// Linear between readings, as in most programs (method 7 of Hyndman and Fan 1996).
+    /// Interpolates linearly, as most programs do (method 7 of Hyndman and Fan 1996).
     fileprivate func percentile(_ part: Double) -> Double? {
         guard values.count >= Self.readingsMin(for: part) else { return nil }
         let sorted = values.sorted()
@@ -285,7 +285,7 @@ extension MeasuredStretch.Track {
         return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)).squareRoot()
     }
 
-    /// In per cent. A value holds until the next one.
+    /// Percentage of the time for which values satisfy `holds`. A value holds until the next one.
     fileprivate func share(_ holds: (Double) -> Bool) -> Double? {
         var (on, all) = (Int64(0), Int64(0))
         for (index, step) in steps.enumerated() where step >= 0 {

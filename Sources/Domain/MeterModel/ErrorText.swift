@@ -30,7 +30,7 @@ private func path(_ keys: [any CodingKey]) -> String {
 }
 
 extension String {
-    /// In quotation marks, cut to 80 cells: for unexpected input in messages.
+    /// The text in quotation marks, cut to 80 cells: for unexpected input in messages.
     package var quoted: String { "\"\(visible.fitting(80))\"" }
 
     /// The beginning and end of a text of more than 2000 bytes, for messages that quote input. The end says what to do.

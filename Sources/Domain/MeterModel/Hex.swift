@@ -42,7 +42,7 @@ package enum Hex {
 }
 
 extension UInt8 {
-    /// Nil unless the byte is an ASCII hex digit.
+    /// Value of an ASCII hex digit; nil for any other byte.
     package var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

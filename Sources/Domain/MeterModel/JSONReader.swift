@@ -63,7 +63,7 @@ package struct JSONReader {
         return Int64(truncatingIfNeeded: 0 &- magnitude)
     }
 
-    /// At most 19 digits, which always fit, without leading zeros.
+    /// Reads at most 19 digits, which always fit, without leading zeros.
     package mutating func decimal() -> UInt64? {
         var value: UInt64 = 0
         let start = position
@@ -76,7 +76,7 @@ package struct JSONReader {
         return isNumber || fail(count == 0 ? .unwanted : .notWhole) ? value : nil
     }
 
-    /// Nearest double; nil if that is infinite.
+    /// Reads any number as the nearest double; nil if that is infinite.
     package mutating func double() -> Double? {
         guard let letters = number() else { return nil }
         if let value = Double(String(decoding: letters, as: UTF8.self)), value.isFinite { return value }
@@ -107,7 +107,7 @@ package struct JSONReader {
 
     // MARK: Texts
 
-    /// A UUID in lower case without quotes.
+    /// Reads a UUID in lower case without quotes.
     package mutating func uuid() -> (high: UInt64, low: UInt64)? {
         guard let start = bytes.baseAddress, position + UUIDText.length <= bytes.count,
             let words = UUIDText.read(start + position, inAnyCase: false)
@@ -136,7 +136,7 @@ package struct JSONReader {
         return (isASCII || valid(UnsafeBufferPointer(rebasing: bytes[start..<position])) != nil) && endString()
     }
 
-    /// Raw bytes of a string; nil if it has escapes.
+    /// Reads the raw bytes of a string; nil if it has escapes.
     package mutating func plainString() -> Letters? {
         guard skip(#"""#) || fail(.missing) else { return nil }
         let start = position

@@ -55,7 +55,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// For people: the device node, the board's host, or the adapter.
+    /// Address for people: the device node, the board's host, or the adapter.
     package var display: String {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
@@ -63,7 +63,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// For the store; read back together with `transport`.
+    /// Text for the store; `init(transport:stored:)` reads it back together with `transport`.
     package var stored: String {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path

@@ -1,7 +1,7 @@
 /// A request to a meter. Its driver defines which commands and numbers the model accepts.
 package struct MeterCommand: Hashable, Sendable {
     package var kind: Kind
-    /// In the unit of the kind; nil if the command takes none.
+    /// Argument in the unit of the kind; nil if the command takes none.
     package var number: Int?
 
     package init(_ kind: Kind, _ number: Int? = nil) {
@@ -9,7 +9,7 @@ package struct MeterCommand: Hashable, Sendable {
         self.number = number
     }
 
-    /// The raw value is typed: `meterctl command METER <kind> [N]`.
+    /// Users type the raw value: `meterctl command METER <kind> [N]`.
     package enum Kind: String, CaseIterable, Sendable {
         case nextScreen = "next-screen"
         case previousScreen = "previous-screen"
@@ -28,11 +28,11 @@ package struct MeterCommand: Hashable, Sendable {
         case clearTime = "clear-time"
         case clearAll = "clear-all"
         case setup, enter, plus, minus
-        /// Hundredths per kilowatt-hour.
+        /// Price of a kilowatt-hour in hundredths.
         case price
         case loadOn = "load-on"
         case loadOff = "load-off"
-        /// Milliamperes.
+        /// Current of an electronic load, in milliamperes.
         case loadCurrent = "load-current"
         /// Millivolts below which an electronic load switches itself off.
         case loadCutoff = "load-cutoff"

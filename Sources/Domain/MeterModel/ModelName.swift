@@ -45,7 +45,7 @@ extension ModelName: CustomStringConvertible {
 
 /// A wire protocol and its models. Details are in its `FamilyDescription` in MeterCodec.
 package struct MeterFamily: Hashable, Sendable {
-    /// Unique among the families.
+    /// Name, unique among the families.
     package let rawValue: String
     package let maker: MeterMaker
 

@@ -57,7 +57,7 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         return String(key[..<end])
     }
 
-    /// Empty for a plain number.
+    /// Unit for people; empty for a plain number.
     package var unit: String {
         switch self {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: "V"

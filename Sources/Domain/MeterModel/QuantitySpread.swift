@@ -2,7 +2,7 @@
 package struct QuantitySpread: Codable, Hashable, Sendable {
     package var least: Double
     package var greatest: Double
-    /// Over time, interpolated between neighbouring readings.
+    /// Mean over time, interpolated between neighbouring readings.
     package var mean: Double
     /// Quantiles 0.05, 0.5 and 0.95 of the readings.
     package var p5: Double

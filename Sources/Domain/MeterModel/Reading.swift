@@ -4,7 +4,7 @@
 /// (Docs/CommandLine.md#output). A 0 always means that the meter reported 0. The struct holds no reference, so that
 /// passing one never allocates.
 package struct Reading: Sendable {
-    /// By raw value of `Quantity`.
+    /// Values by raw value of `Quantity`; 0 if unknown.
     private var values = InlineArray<24, Double>(repeating: 0)
     /// Quantities that this model reports.
     package private(set) var supported: QuantitySet = []
@@ -39,8 +39,8 @@ package struct Reading: Sendable {
 }
 
 extension Reading {
-    /// With meterd's totals in place of the meter's own counters, which jump when another group is selected. A total is
-    /// nil if nothing was counted, as in readings of earlier versions.
+    /// The reading with meterd's totals in place of the meter's own counters, which jump when another group is
+    /// selected. A total is nil if nothing was counted, as in readings of earlier versions.
     package var withTotals: Reading {
         var reading = self
         if supported.contains(.energy) { reading[.energy] = self[.countedEnergy] }
@@ -48,8 +48,8 @@ extension Reading {
         return reading
     }
 
-    /// With each total once, for programs that add up: `energy` and `charge` of a meter with counters, `countedEnergy`
-    /// and `countedCharge` of others.
+    /// The reading for programs that add up, with each total once: `energy` and `charge` of a meter with counters,
+    /// `countedEnergy` and `countedCharge` of others.
     package var published: Reading {
         var reading = withTotals
         guard supported.contains(.energy) || supported.contains(.charge) else { return reading }

@@ -11,7 +11,7 @@ package struct SampleTicks: Hashable, Sendable {
     package var newest: UInt16
     /// Milliseconds between samples if none is missing; 1 or more.
     package var step: UInt16
-    /// 1 or more.
+    /// Number of samples in the frame; 1 or more.
     package var count: Int
     package var countedBy: Count
 

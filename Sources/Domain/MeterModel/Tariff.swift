@@ -30,12 +30,12 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
         self.currency = String(currency)
     }
 
-    /// Negative if the energy flowed back.
+    /// Returns the cost in the currency; negative if the energy flowed back.
     package func cost(of energy_Wh: Double) -> Double { energy_Wh / 1000 * perKWh }
 
     package var description: String { "\(Self.shortest(perKWh)) \(currency)" }
 
-    /// Without needless zeros or an exponent.
+    /// Returns the number without needless zeros or an exponent.
     private static func shortest(_ number: Double) -> String {
         let millionths = Int64((number * 1e6).rounded())
         let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)

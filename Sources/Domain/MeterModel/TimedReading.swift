@@ -1,6 +1,6 @@
 package struct TimedReading: Hashable, Sendable {
     package var wallTime: WallTime
-    /// When the bytes left the channel; for order and age.
+    /// Time at which the bytes left the channel; for order and age.
     package var time: MonotonicTime
     /// The measurement, or the means of several with the times of the last.
     package var reading: Reading

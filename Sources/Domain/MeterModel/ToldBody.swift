@@ -54,7 +54,7 @@ extension ToldBody.Value: Codable {
 }
 
 extension ToldBody.Value: CustomStringConvertible {
-    /// For people.
+    /// The value for people.
     package var description: String {
         switch self {
         case .number(let value): value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"

@@ -15,7 +15,7 @@ package struct BatteryTest: Hashable, Sendable {
     /// Nil if something else charges or discharges the battery.
     package var load: LoadStanding?
 
-    /// For a cut-off without a hold time: a single reading proves little.
+    /// Default hold time of a cut-off, because a single reading proves little.
     package static let holdDefault = Duration.seconds(10)
     package static let legal = "for example \"current < 50mA for 30s\" or \"voltage < 3.0V for 10s\""
 

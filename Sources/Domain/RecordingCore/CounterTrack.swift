@@ -14,7 +14,7 @@ package struct CounterTrack: Hashable, Sendable {
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double
-    /// Nil if unknown.
+    /// Seconds since the last value; nil if unknown.
     private var age: Double?
     /// Data group of the last value; nil if unknown.
     private var group: Int?

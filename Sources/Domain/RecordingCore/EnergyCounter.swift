@@ -143,7 +143,7 @@ package struct EnergyCount: Hashable, Sendable {
     /// Negative if more flowed back, for a meter without counters.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// Without gaps.
+    /// Integrated time, without gaps.
     package var seconds: Double
     /// Date of the first reading or the last reset; nil before the first reading.
     package var since: WallTime?

@@ -13,7 +13,7 @@
 package struct LoadDrive: Hashable, Sendable {
     package let plan: LoadPlan
     package private(set) var phase: Phase
-    /// For the user; nil while all is well.
+    /// Problem to show to the user; nil while all is well.
     package private(set) var problem: String?
     private var orders: ArraySlice<MeterCommand> = []
     private var isBusy = false
@@ -27,7 +27,7 @@ package struct LoadDrive: Hashable, Sendable {
     /// Looks between two attempts to switch off.
     package static let retryLooks = 10
 
-    /// Kept in the recording, so that a restart continues from there.
+    /// Phase of the drive. The recording stores it, so that a restart continues from there.
     package enum Phase: String, CaseIterable, Sendable {
         case preparing
         case drawing
@@ -71,7 +71,7 @@ package struct LoadDrive: Hashable, Sendable {
 
     // MARK: Events
 
-    /// The test began.
+    /// Begins the preparation when the test begins.
     package mutating func begin() -> Act { phase == .preparing ? nextOrder() : .none }
 
     private mutating func nextOrder() -> Act {
@@ -80,7 +80,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .order(next)
     }
 
-    /// The load confirmed an order.
+    /// Continues after the load confirmed an order.
     package mutating func done(_ order: MeterCommand) -> Act {
         isBusy = false
         switch phase {
@@ -97,7 +97,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// An order failed, or its result is unknown.
+    /// Reacts to an order that failed or whose result is unknown.
     package mutating func failed(_ order: MeterCommand, because cause: String) -> Act {
         isBusy = false
         switch phase {
@@ -114,7 +114,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// - Parameter view: the load's state; nil while it is silent. Call once a second.
+    /// Takes the load's state, nil while the load is silent. Call once a second.
     package mutating func looked(at view: LoadView?) -> Act {
         switch phase {
         case .drawing: return lookedWhileDrawing(view)
@@ -172,7 +172,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .order(MeterCommand(.loadOff))
     }
 
-    /// The test ended for any reason.
+    /// Switches the load off after the end of the test.
     ///
     /// - Parameter isLinked: whether the load can take an order now.
     package mutating func testEnded(isLinked: Bool) -> Act {

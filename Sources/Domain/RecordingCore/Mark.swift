@@ -21,9 +21,9 @@ package struct Mark: Hashable, Sendable {
 
     // MARK: Names
 
-    /// Visible characters.
+    /// Maximum length in visible characters.
     package static let nameMax = 80
-    /// A character may have any number of accents.
+    /// Maximum length in bytes, because a character may have any number of accents.
     private static let nameBytesMax = 640
 
     /// Puts the text on one line: invisible characters become spaces, and spaces are trimmed and merged.

@@ -1,8 +1,8 @@
 /// Turns lines of another program into marks and counts the others.
 package struct MarkLines: Sendable {
-    /// Per second.
+    /// Maximum number of marks per second.
     package static let rateMax = 5
-    /// Per run.
+    /// Maximum number of marks per run.
     package static let countMax = 1000
 
     /// Times of the last marks, within a second.

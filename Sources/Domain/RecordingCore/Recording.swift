@@ -23,7 +23,7 @@ package struct Recording: Hashable, Sendable {
     package var source: String?
     /// Telemetry besides readings at the start, such as a charging mode; nil if the meter sent none.
     package var toldAtStart: ToldBody?
-    /// The same as of the last reading.
+    /// The same telemetry as of the last reading.
     package var toldAtEnd: ToldBody?
     package var trigger: Trigger
     /// Nil while the recording is running.

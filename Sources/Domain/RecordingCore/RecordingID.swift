@@ -39,7 +39,7 @@ package struct RecordingID: Hashable, Sendable {
 }
 
 extension RecordingID: Comparable {
-    /// By start, then by record name.
+    /// Orders by start, then by record name.
     package static func < (lhs: Self, rhs: Self) -> Bool {
         guard lhs.started == rhs.started else { return lhs.started < rhs.started }
         return lhs.recordName < rhs.recordName

@@ -14,7 +14,7 @@ package struct RecordingMachine: Sendable {
     package let host: HostID
     package let meter: MeterID
     package private(set) var rules: RecordingRules
-    /// 0 without a lease.
+    /// Token of the meter's lease; 0 without one.
     package var token: UInt64 = 0
     private var state = State.idle(nil)
     /// True from a lost link to the next reading.
@@ -165,7 +165,7 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// A gap begins if the next reading comes late enough.
+    /// Records a lost link. A gap follows if the next reading comes late enough.
     package mutating func linkLost() { isLinkLost = true }
 
     /// Call in the order of the readings' monotonic times.

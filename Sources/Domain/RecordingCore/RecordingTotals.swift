@@ -17,7 +17,7 @@ package struct RecordingTotals: Hashable, Sendable {
     /// The meter's own counters, in mAh and Wh.
     package var charge = CounterTrack(perSecondMax: CounterTrack.chargePerSecondMax, resolution: 1)
     package var energy = CounterTrack(perSecondMax: CounterTrack.energyPerSecondMax, resolution: 0.1)
-    /// At most `gapsMax`.
+    /// The first gaps, at most `gapsMax`.
     package private(set) var gaps: [RecordingGap] = []
     package private(set) var gapCount = 0
     package private(set) var gapTime: Duration = .zero

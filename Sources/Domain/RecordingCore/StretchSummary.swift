@@ -6,7 +6,7 @@ package struct StretchSummary: Sendable {
     private let name: String?
     private var values: [Quantity: Values] = [:]
     private var last: Int64?
-    /// Including those behind the means.
+    /// Number of measurements, including those behind the means.
     package private(set) var readings = 0
     /// Longest period stored as a mean; zero if all are single readings.
     package private(set) var resolution: Duration = .zero
@@ -36,7 +36,7 @@ package struct StretchSummary: Sendable {
         machine = RecordingMachine(host: host, meter: meter, rules: rules)
     }
 
-    /// The store keeps no other time.
+    /// Converts a calendar time, because the store keeps no other.
     private static func moment(_ time: WallTime) -> MonotonicTime {
         .origin + .milliseconds(time.millisecondsSince1970)
     }

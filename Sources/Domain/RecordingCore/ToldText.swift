@@ -1,7 +1,7 @@
 /// Telemetry as one property of a recording: `charging_mode=t:DCP%201.5A selected_group=n:0 group=3:120:0.6`. Keys and
 /// texts are percent-encoded. A value is a number, text, Boolean or unknown; a group has its number, mAh and Wh.
 extension ToldBody {
-    /// No meter has more.
+    /// Maximum number of parts; no meter has more.
     private static let partsMax = 64
 
     package var text: String {
